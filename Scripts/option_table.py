@@ -91,18 +91,18 @@ class Row(NamedTuple):
         above = [level for level in self.levels if level != "image"]
         return self.kind in LISTS or (len(above) == 1 and self.default is not None)
 
-    @property
-    def places(self) -> str:
-        """Its levels in words."""
-        words = ["an image" if level == "image" else f"a {level}" for level in self.levels]
-        return " or ".join(words)
-
 
 class Table(NamedTuple):
     rows: List[Row]
     words: List[Words]
     #: The bytes of the smallest nh_options that the library reads.
     oldest_struct: int
+
+
+def places(row: Row) -> str:
+    """Where it may be said, in words."""
+    words = {"process": "the process", "image": "an image"}
+    return " or ".join(words.get(level, f"a {level}") for level in row.levels)
 
 
 def load(path: Path = TABLE) -> Table:
@@ -189,6 +189,8 @@ def _number(kind: str, said: Any) -> Any:
     unit = said[len(digits) :]
     if kind == "duration" and said != "0":
         return int(digits) * TIMES[unit]
+    if kind == "rate":
+        return float(said)
     return int(digits) * BYTES[unit]
 
 

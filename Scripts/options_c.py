@@ -3,7 +3,7 @@
 import textwrap
 from typing import List, Tuple
 
-from option_table import GREATEST, Row, Table, Words
+from option_table import GREATEST, LEVELS, Row, Table, Words, places
 from options_swift import BANNER as SWIFT_BANNER
 
 BANNER = "/* Generated from options.toml by Scripts/make-header; edit that instead. */\n"
@@ -22,10 +22,11 @@ HEAD = """\
 """
 
 STRUCT = """\
-/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
- *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
- *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
- *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+/** What may be said of a cache, a site or a request, and of the process's queue (nh_queue_set). Set struct_size to
+ *  sizeof(nh_options), name what you want to say, and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the
+ *  level above has it", for a request its site, then the cache, then the default. NH_NONE and NH_FOREVER are for
+ *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
+ *  and lists are copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
  */
@@ -115,7 +116,7 @@ def _comment(row: Row) -> str:
         facts += " With commas between them."
     if row.kind == "sizes":
         facts += " size: one square."
-    facts += f" Of {row.places}."
+    facts += f" Of {places(row)}."
     begins = row.help.split()[0].endswith(":")
     text = row.help if begins else row.help[0].upper() + row.help[1:]
     words = " ".join(f"{text}. {row.doc} {facts}".split()).replace("`", "")
@@ -163,7 +164,7 @@ def reading(table: Table) -> str:
     ]
     for name in names:
         lines.append(f'    guard {name} == 0 else {{ throw NuthatchError(.invalid, "{name} is not 0") }}')
-    for level in ("cache", "site", "request", "image"):
+    for level in LEVELS:
         lines.append(f"    if level == .{level} {{")
         for row in table.rows:
             if level not in row.levels:
@@ -188,8 +189,9 @@ def _taken(row: Row) -> List[str]:
         greatest = (
             ".max" if row.range and row.range[1] == GREATEST else f"{row.range[1]}" if row.range else ".max"
         )
-        if row.kind == "share":
-            return [f'if let said = try share({raw}, "{name}") {{ {target} = said }}']
+        if row.kind in ("share", "rate"):
+            call = "share" if row.kind == "share" else "startRate"
+            return [f'if let said = try {call}({raw}, "{name}") {{ {target} = said }}']
         said = "Int(said)" if row.kind == "count" else "said"
         call = f'try number({raw}, "{name}", none: {none}, greatest: {greatest})'
         return [f"if let said = {call} {{", f"  {target} = {said}", "}"]

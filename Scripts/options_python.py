@@ -6,7 +6,7 @@ from option_table import Row, Table
 from options_c import members
 
 BANNER = "Generated from options.toml by Scripts/make-header; edit that instead."
-LEVELS = {"cache": "CACHE", "site": "SITE", "request": "REQUEST", "image": "IMAGE"}
+LEVELS = {"cache": "CACHE", "site": "SITE", "request": "REQUEST", "image": "IMAGE", "process": "PROCESS"}
 
 
 def table_file(table: Table) -> str:
@@ -16,7 +16,7 @@ def table_file(table: Table) -> str:
         "",
         "from typing import Dict, Mapping, NamedTuple, Optional",
         "",
-        "CACHE, SITE, REQUEST, IMAGE = 1, 2, 4, 8",
+        "CACHE, SITE, REQUEST, IMAGE, PROCESS = 1, 2, 4, 8, 16",
         "",
         "",
         "class Row(NamedTuple):",

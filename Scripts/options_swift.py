@@ -3,7 +3,7 @@
 import textwrap
 from typing import List
 
-from option_table import GREATEST, LISTS, NUMBERS, Row, Table, Words
+from option_table import GREATEST, LEVELS, LISTS, NUMBERS, Row, Table, Words, places
 
 BANNER = "// Generated from options.toml by Scripts/make-header; edit that instead.\n"
 TYPES = {
@@ -71,8 +71,9 @@ def options_file(table: Table) -> str:
 
 
 HEAD = """\
-/// What may be said of a cache, a site or a request. What isn't said is as the level above has it: for a request its
-/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.
+/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as the
+/// level above has it: for a request its site, then the cache, then the default. An option that a level doesn't have is the
+/// error `invalid` there.
 """.splitlines()
 
 BOX = """
@@ -186,7 +187,7 @@ def _doc(row: Row) -> List[str]:
     facts = f"Default: {row.default_text}."
     if row.empty:
         facts += f" Empty: {row.empty}."
-    facts += f" Said of {row.places}."
+    facts += f" Said of {places(row)}."
     paragraphs = [row.help if begins else row.help[0].upper() + row.help[1:], *row.doc.split("\n\n"), facts]
     lines: List[str] = []
     for paragraph in filter(None, paragraphs):
@@ -277,7 +278,7 @@ def _check(rows: List[Row]) -> List[str]:
         "  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.",
         "  package func check(_ level: OptionLevel) throws(NuthatchError) {",
     ]
-    for level in ("cache", "site", "request"):
+    for level in LEVELS:
         others = [row for row in rows if level not in row.levels]
         lines.append(f"    if level == .{level} {{")
         for row in others:
@@ -288,7 +289,8 @@ def _check(rows: List[Row]) -> List[str]:
         if row.kind in NUMBERS and row.range:
             least, greatest = row.range
             top = "nil" if greatest == GREATEST else f"{greatest:_}"
-            bounds = f"{least}" if row.kind == "duration" else f"{least:_}, {top}"
+            bounds = f"{least}" if row.kind in ("duration", "rate") else f"{least:_}"
+            bounds += "" if row.kind == "duration" else f", {top}"
             call = f'"{row.name}", {row.swift}, {bounds}, "{row.range_text}"'
             lines.append(f"    try OptionRange.check({call})")
     lines.append("  }")

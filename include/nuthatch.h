@@ -620,10 +620,11 @@ typedef enum nh_scaling {
     NH_SCALING_FAST = 2
 } nh_scaling;
 
-/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
- *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
- *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
- *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+/** What may be said of a cache, a site or a request, and of the process's queue (nh_queue_set). Set struct_size to
+ *  sizeof(nh_options), name what you want to say, and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the
+ *  level above has it", for a request its site, then the cache, then the default. NH_NONE and NH_FOREVER are for
+ *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
+ *  and lists are copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
  */
@@ -861,6 +862,24 @@ typedef struct nh_options {
     /** How many requests the outbox may hold, those among them whose outcome waits. 1 or more, or none. Default:
      *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
+    /** How many requests run at once, of all caches together. 1 to 512. Default: as many as the way to the network
+     *  carries. Of the process. */
+    int64_t concurrency;
+    /** How many of them at one host. 1 to 512. Default: 6, or 32 where the host speaks HTTP/2. Of the process. */
+    int64_t per_host;
+    /** More at a host that bears it, for requests of a batch. From per_host, else from 6, up to 32. The host's
+     *  first 429, 503 or reset halves that, and after that one more is tried once a minute. Default: no. Of the
+     *  process. */
+    nh_choice per_host_grows;
+    /** Must be 0. */
+    uint32_t reserved_8;
+    /** How many requests may begin in a second at one host. 0.000001 to 1000000, or none. Default: no limit.
+     *  NH_NONE: unlimited. Of the process. */
+    double rate;
+    /** What bodies on their way may hold in memory; more goes to files. All of them together. The files have no
+     *  name, and lie in the cache's directory. The memory is the machine's, or its control group's. 0 or more, or
+     *  none. Default: the smaller of 64 MiB and an eighth of the memory. NH_NONE: zero. Of the process. */
+    int64_t inflight_bytes;
 } nh_options;
 
 #ifndef __cplusplus
@@ -1134,23 +1153,6 @@ typedef struct nh_statistics {
     /** Records that this process didn't keep, because another process held the directory's lock for too long. */
     int64_t held_up;
 } nh_statistics;
-
-/** The process's one queue. Set struct_size; 0 means "not given". */
-typedef struct nh_queue_options {
-    uint32_t struct_size;
-    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
-    int32_t concurrency;
-    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch more where the host bears it, to 32; its first
-     *  429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it speaks HTTP/2. */
-    int32_t per_host;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** Starts a second for each host. No limit. */
-    double rate;
-    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
-    int64_t inflight_bytes;
-} nh_queue_options;
 
 /** How badly memory is wanted. */
 typedef enum nh_pressure {
@@ -1899,12 +1901,12 @@ nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, co
 
 /**
  * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
- * given is as it was at the start.
+ * said is as it was at the start.
  *
- * @param options  NULL for what it was at the start.
- * @return NH_OK; NH_INVALID for numbers that make no sense; then nothing changes.
+ * @param options  Those of the process; NULL for what it was at the start.
+ * @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.
  */
-nh_status nh_queue_set(const nh_queue_options *options);
+nh_status nh_queue_set(const nh_options *options);
 
 /**
  * Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens

@@ -416,11 +416,41 @@ static const nh_option rows[] = {
      "as the directory's first open in this process says, else 10,000", "1 or more, or none", 1.0, 9223372036854775807.0, "unlimited", "",
      "", "0.1", NH_LEVEL_CACHE, 0,
      offsetof(nh_options, outbox_items)},
+    {sizeof(nh_option), NH_OPTION_COUNT, "concurrency",
+     "how many requests run at once, of all caches together",
+     "",
+     "as many as the way to the network carries", "1 to 512", 1.0, 512.0, "", "",
+     "", "0.1", NH_LEVEL_PROCESS, 0,
+     offsetof(nh_options, concurrency)},
+    {sizeof(nh_option), NH_OPTION_COUNT, "per_host",
+     "how many of them at one host",
+     "",
+     "6, or 32 where the host speaks HTTP/2", "1 to 512", 1.0, 512.0, "", "",
+     "", "0.1", NH_LEVEL_PROCESS, 0,
+     offsetof(nh_options, per_host)},
+    {sizeof(nh_option), NH_OPTION_FLAG, "per_host_grows",
+     "more at a host that bears it, for requests of a batch",
+     "From per_host, else from 6, up to 32. The host's first 429, 503 or reset halves that, and after that one more is tried once a minute.",
+     "no", "", 0.0, 0.0, "", "",
+     "", "0.1", NH_LEVEL_PROCESS, 0,
+     offsetof(nh_options, per_host_grows)},
+    {sizeof(nh_option), NH_OPTION_RATE, "rate",
+     "how many requests may begin in a second at one host",
+     "",
+     "no limit", "0.000001 to 1000000, or none", 1e-06, 1000000.0, "unlimited", "",
+     "", "0.1", NH_LEVEL_PROCESS, 0,
+     offsetof(nh_options, rate)},
+    {sizeof(nh_option), NH_OPTION_BYTES, "inflight_bytes",
+     "what bodies on their way may hold in memory; more goes to files",
+     "All of them together. The files have no name, and lie in the cache's directory. The memory is the machine's, or its control group's.",
+     "the smaller of 64 MiB and an eighth of the memory", "0 or more, or none", 0.0, 9223372036854775807.0, "zero", "",
+     "", "0.1", NH_LEVEL_PROCESS, 0,
+     offsetof(nh_options, inflight_bytes)},
 };
 
-const size_t nh_option_row_count = 69;
+const size_t nh_option_row_count = 74;
 
 const nh_option *nh_option_rows(void) { return rows; }
 
-const uint32_t nh_oldest_options_size = 528;
-_Static_assert(sizeof(nh_options) >= 528, "options only grow");
+const uint32_t nh_oldest_options_size = 568;
+_Static_assert(sizeof(nh_options) >= 568, "options only grow");

@@ -4,24 +4,14 @@ import CNuthatch
 import NuthatchCore
 
 /// Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
-/// given is as it was at the start.
+/// said is as it was at the start.
 ///
-/// @param options  NULL for what it was at the start.
-/// @return NH_OK; NH_INVALID for numbers that make no sense; then nothing changes.
+/// @param options  Those of the process; NULL for what it was at the start.
+/// @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.
 @_cdecl("nh_queue_set")
-public func nhQueueSet(_ options: UnsafePointer<nh_queue_options>?) -> nh_status {
+public func nhQueueSet(_ options: UnsafePointer<nh_options>?) -> nh_status {
   answering { () throws(NuthatchError) in
-    var wanted = QueueOptions()
-    if let options {
-      let given = try readSized(options, zero: nh_queue_options(), "options")
-      guard given.reserved == 0 else { throw NuthatchError(.invalid, "options.reserved is not 0") }
-      if given.concurrency != 0 { wanted.concurrency = Int(given.concurrency) }
-      wanted.perHostGrows = given.per_host == -1
-      if given.per_host != 0, !wanted.perHostGrows { wanted.perHost = Int(given.per_host) }
-      if given.rate != 0 { wanted.rate = given.rate }
-      if given.inflight_bytes != 0 { wanted.inFlightBytes = Int(max(0, given.inflight_bytes)) }
-    }
-    try wanted.apply()
+    try ProcessQueue.set(try Options(try read(options, for: .process)))
   }
 }
 

@@ -92,7 +92,7 @@ enum GetCommand: Command {
     let progress = GetProgress(form, isAnswerOnTerminal: writer.writesToTerminal)
     do {
       var request = try request(arguments, url: arguments.operands[0])
-      try queue.apply()
+      try ProcessQueue.set(queue)
       let cache = try Cache(path: arguments.value("cache"), options: options)
       defer { cache.close() }
       request.progressEvents = progress.isWanted

@@ -35,7 +35,7 @@ final class Runtime: @unchecked Sendable {
     } catch {
       throw NuthatchError(error)
     }
-    let inFlight = ReceiveBudget(limit: QueueOptions.current.inFlightBytes, writers)
+    let inFlight = ReceiveBudget(limit: ProcessQueue.inFlight, writers)
     self.inFlight = inFlight
     let budget = MemoryBudget.own
     let gauge = MemoryGauge()
@@ -128,13 +128,13 @@ final class Runtime: @unchecked Sendable {
     running.readers.abandon()
   }
 
-  /// The queue does from now on what the program says (`QueueOptions`).
+  /// The queue does from now on what the program says (`ProcessQueue`).
   static func adoptQueueOptions() {
     nhs_process_lock()
     let running = current
     nhs_process_unlock()
     guard let running, running.epoch == nhs_fork_epoch() else { return }
-    running.inFlight.setLimit(QueueOptions.current.inFlightBytes)
+    running.inFlight.setLimit(ProcessQueue.inFlight)
     let clerk = running.clerk
     running.loop.post { clerk.adoptOptions() }
   }

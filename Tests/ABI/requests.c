@@ -271,7 +271,7 @@ static void *one_get(void *path) {
 static void queue(void) {
     pthread_t threads[4];
     const char *const paths[] = {"/delay/200?q1", "/delay/200?q2", "/delay/200?q3", "/delay/200?q4"};
-    nh_queue_options options = {.struct_size = sizeof options, .per_host = 1, .inflight_bytes = 1 << 20};
+    nh_options options = {.struct_size = sizeof options, .per_host = 1, .inflight_bytes = 1 << 20};
     CHECK("per host", nh_queue_set(&options) == NH_OK);
     tell(cache, base, "reset", "{\"logOnly\": true}");
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, one_get, (void *)paths[i]);
@@ -281,13 +281,29 @@ static void queue(void) {
     const char *high = strstr(counts, "\"highWater\":");
     CHECK("one at a time", high != NULL && atoi(high + strlen("\"highWater\":")) == 1);
     nh_request_free(request);
-    nh_queue_options growing = {.struct_size = sizeof growing, .per_host = -1};
+    nh_options growing = {.struct_size = sizeof growing, .per_host_grows = NH_YES, .rate = NH_NONE, .inflight_bytes = NH_NONE};
     CHECK("per host as measured", nh_queue_set(&growing) == NH_OK);
-    nh_queue_options wrong[] = {{.concurrency = -1}, {.concurrency = 100000}, {.per_host = -2}, {.rate = -1}, {.reserved = 1}};
+    const struct {
+        nh_options options;
+        const char *message;
+    } wrong[] = {
+        {{.concurrency = -1}, "concurrency is -1; it must be 1 to 512"},
+        {{.concurrency = 100000}, "concurrency is 100000; it must be 1 to 512"},
+        {{.per_host = -1}, "per_host is -1; it must be 1 to 512"},
+        {{.rate = -1}, "rate is -1.0; it must be 0.000001 to 1000000, or none"},
+        {{.inflight_bytes = -1}, "inflight_bytes is -1; it must be 0 or more, or none"},
+        {{.timeout_ms = 5}, "timeout is an option of a cache and a site and a request, not of the process"},
+    };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        wrong[i].struct_size = sizeof *wrong;
-        CHECK("wrong numbers", nh_queue_set(&wrong[i]) == NH_INVALID);
+        nh_options said = wrong[i].options;
+        said.struct_size = sizeof said;
+        CHECK("wrong numbers", nh_queue_set(&said) == NH_INVALID);
+        CHECK(wrong[i].message, strcmp(nh_error_message(), wrong[i].message) == 0);
     }
+    nh_cache *none = NULL;
+    nh_options of_process = {.struct_size = sizeof of_process, .concurrency = 4};
+    CHECK("of the process only", nh_open(NULL, &of_process, &none) == NH_INVALID);
+    CHECK("said so", strcmp(nh_error_message(), "concurrency is an option of the process, not of a cache") == 0);
     CHECK("as at the start", nh_queue_set(NULL) == NH_OK);
 }
 

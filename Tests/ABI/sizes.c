@@ -183,7 +183,7 @@ static void *all(void *unused) {
     (void)unused;
     reads("nh_open", sizeof(nh_options), open_with);
     reads("nh_site_open", sizeof(nh_options), site_with);
-    reads("nh_queue_set", sizeof(nh_queue_options), queue_with);
+    reads("nh_queue_set", sizeof(nh_options), queue_with);
     reads("nh_response_image", sizeof(nh_options), image_with);
     reads("nh_image_decode", sizeof(nh_options), decoded_with);
     reads("nh_answer", sizeof(nh_reply), answer_with);

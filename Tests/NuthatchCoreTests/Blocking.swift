@@ -18,7 +18,7 @@ extension Cache {
     var request = request.forOneAnswer
     request.boxes = [options.box]
     request.maxPixels = options.maxPixels ?? request.maxPixels
-    request.allowDamaged = options.allowTruncated
+    request.allowDamaged = options.allowDamaged
     return try submit(request).image()
   }
 }

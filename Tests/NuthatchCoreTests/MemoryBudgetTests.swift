@@ -100,7 +100,7 @@ import Testing
 
   @Test("Bodies have their share where the program doesn't say")
   func bodies() {
-    #expect(QueueOptions().inFlightBytes == MemoryBudget.own.inFlight)
+    #expect(ProcessQueue.inFlight == MemoryBudget.own.inFlight)
     #expect(ReceiveBudget(limit: 10).room == 10)
     let inFlight = ReceiveBudget(limit: 10)
     #expect(inFlight.take(7) && inFlight.room == 3)

@@ -153,17 +153,17 @@ import Testing
   }
 }
 
-@Suite("Options of the queue", .serialized) struct QueueOptionsTests {
+@Suite("Options of the queue", .serialized) struct ProcessQueueTests {
   @Test("are refused where they make no sense")
   func refusals() throws {
-    for change: (inout QueueOptions) -> Void in [
+    for change: (inout Options) -> Void in [
       { $0.concurrency = 0 }, { $0.concurrency = 513 }, { $0.perHost = 0 }, { $0.rate = 0 },
-      { $0.rate = .nan },
+      { $0.rate = .nan }, { $0.inFlightBytes = -1 }, { $0.retries = 1 },
     ] {
-      var options = QueueOptions()
+      var options = Options()
       change(&options)
-      #expect(throws: NuthatchError.self) { try options.apply() }
+      #expect(throws: NuthatchError.self) { try ProcessQueue.set(options) }
     }
-    #expect(QueueOptions.current == QueueOptions())
+    #expect(ProcessQueue.options == Options())
   }
 }

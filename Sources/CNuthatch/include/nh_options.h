@@ -125,10 +125,11 @@ typedef enum nh_scaling {
     NH_SCALING_FAST = 2
 } nh_scaling;
 
-/** What may be said of a cache, a site or a request. Set struct_size to sizeof(nh_options), name what you want to say,
- *  and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the level above has it", for a request its site,
- *  then the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF for texts. A number out of its
- *  range, and an option that a level doesn't have, are NH_INVALID. Texts and lists are copied.
+/** What may be said of a cache, a site or a request, and of the process's queue (nh_queue_set). Set struct_size to
+ *  sizeof(nh_options), name what you want to say, and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the
+ *  level above has it", for a request its site, then the cache, then the default. NH_NONE and NH_FOREVER are for
+ *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
+ *  and lists are copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
  */
@@ -366,6 +367,24 @@ typedef struct nh_options {
     /** How many requests the outbox may hold, those among them whose outcome waits. 1 or more, or none. Default:
      *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
+    /** How many requests run at once, of all caches together. 1 to 512. Default: as many as the way to the network
+     *  carries. Of the process. */
+    int64_t concurrency;
+    /** How many of them at one host. 1 to 512. Default: 6, or 32 where the host speaks HTTP/2. Of the process. */
+    int64_t per_host;
+    /** More at a host that bears it, for requests of a batch. From per_host, else from 6, up to 32. The host's
+     *  first 429, 503 or reset halves that, and after that one more is tried once a minute. Default: no. Of the
+     *  process. */
+    nh_choice per_host_grows;
+    /** Must be 0. */
+    uint32_t reserved_8;
+    /** How many requests may begin in a second at one host. 0.000001 to 1000000, or none. Default: no limit.
+     *  NH_NONE: unlimited. Of the process. */
+    double rate;
+    /** What bodies on their way may hold in memory; more goes to files. All of them together. The files have no
+     *  name, and lie in the cache's directory. The memory is the machine's, or its control group's. 0 or more, or
+     *  none. Default: the smaller of 64 MiB and an eighth of the memory. NH_NONE: zero. Of the process. */
+    int64_t inflight_bytes;
 } nh_options;
 
 #ifndef __cplusplus

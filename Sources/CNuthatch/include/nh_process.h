@@ -87,23 +87,6 @@ typedef struct nh_statistics {
     int64_t held_up;
 } nh_statistics;
 
-/** The process's one queue. Set struct_size; 0 means "not given". */
-typedef struct nh_queue_options {
-    uint32_t struct_size;
-    /** How many requests run at once, 1 to 512. As many as the way to the network carries. */
-    int32_t concurrency;
-    /** How many of them at one host, 1 to 512. -1: 6, and for requests of a batch more where the host bears it, to 32; its first
-     *  429, 503 or reset halves that, and after that one more is tried once a minute. 6, or 32 where it speaks HTTP/2. */
-    int32_t per_host;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** Starts a second for each host. No limit. */
-    double rate;
-    /** What all bodies that are being received may hold in memory, in bytes; what comes beyond it goes on in files without a
-     *  name. Negative: nothing. The smaller of 67108864 (64 MiB) and an eighth of what the machine, or its control group, has. */
-    int64_t inflight_bytes;
-} nh_queue_options;
-
 /** How badly memory is wanted. */
 typedef enum nh_pressure {
     /** Half of what is kept in memory is given up. */

@@ -20,7 +20,7 @@ func read(
 }
 
 extension Options {
-  /// What a C program says for a cache or a site.
+  /// What a C program says for a cache, a site or the process.
   init(_ raw: nh_options) throws(NuthatchError) {
     self.init()
     try take(raw)

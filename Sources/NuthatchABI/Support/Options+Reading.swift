@@ -68,6 +68,17 @@ extension Options {
     if let said = try number(raw.outbox_items, "outbox_items", none: .max, greatest: .max) {
       outboxItems = Int(said)
     }
+    if let said = try number(raw.concurrency, "concurrency", none: nil, greatest: 512) {
+      concurrency = Int(said)
+    }
+    if let said = try number(raw.per_host, "per_host", none: nil, greatest: 512) {
+      perHost = Int(said)
+    }
+    if let said = try given(raw.per_host_grows, "per_host_grows") { perHostGrows = said }
+    if let said = try startRate(raw.rate, "rate") { rate = said }
+    if let said = try number(raw.inflight_bytes, "inflight_bytes", none: 0, greatest: .max) {
+      inFlightBytes = said
+    }
   }
 }
 
@@ -81,6 +92,7 @@ extension nh_options {
     guard reserved_5 == 0 else { throw NuthatchError(.invalid, "reserved_5 is not 0") }
     guard reserved_6 == 0 else { throw NuthatchError(.invalid, "reserved_6 is not 0") }
     guard reserved_7 == 0 else { throw NuthatchError(.invalid, "reserved_7 is not 0") }
+    guard reserved_8 == 0 else { throw NuthatchError(.invalid, "reserved_8 is not 0") }
     if level == .cache {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
@@ -124,6 +136,11 @@ extension nh_options {
       if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
       if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
       if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
+      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
+      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
+      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
+      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .site {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
@@ -167,6 +184,11 @@ extension nh_options {
       if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
       if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
+      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
+      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
+      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .request {
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
@@ -184,6 +206,11 @@ extension nh_options {
       if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
       if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
+      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
+      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
+      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .image {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -220,6 +247,82 @@ extension nh_options {
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
+      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
+      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
+      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
+      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
+      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
+      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
+      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
+      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
+      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
+      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
+      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
+      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
+      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
+      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
+      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
+      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
+      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
+      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
+      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
+      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
+      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
+      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
+      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
+      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
+    }
+    if level == .process {
+      if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
+      if validator_ttl_ms != 0 { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
+      if image_ttl_ms != 0 { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
+      if no_cache_ttl_ms != 0 { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
+      if heuristic != 0 { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
+      if timeout_ms != 0 { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline_ms != 0 { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != 0 { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
+      if max_bytes != 0 { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
+      if max_pixels != 0 { throw level.doesNotHave("max_pixels", [.cache, .site, .request, .image]) }
+      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
+      if site != nil { throw level.doesNotHave("site", [.request]) }
+      if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if method != nil { throw level.doesNotHave("method", [.request]) }
+      if headers != nil || header_count != 0 { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
+      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
+      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
+      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
+      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
+      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
+      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
+      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
+      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
+      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
+      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
+      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
+      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
+      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
+      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
       if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
       if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
       if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }

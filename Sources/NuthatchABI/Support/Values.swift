@@ -54,6 +54,11 @@ func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
   return said == 0 ? nil : said == Double(Int64.min) ? 0 : said == Double(Int64.max) ? 1 : said
 }
 
+/// A number a second, of which none is no limit, as when nothing is said.
+func startRate(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
+  said == 0 || said == Double(Int64.min) || said == Double(Int64.max) ? nil : said
+}
+
 /// Whether a text is NH_OFF.
 func isOff(_ text: UnsafePointer<CChar>?) -> Bool { UInt(bitPattern: text) == .max }
 

@@ -153,8 +153,8 @@ extension ParsedArguments {
   }
 
   /// What is said of the process's queue.
-  func queueOptions() throws(UsageError) -> QueueOptions {
-    var queue = QueueOptions()
+  func queueOptions() throws(UsageError) -> Options {
+    var queue = Options()
     if value("concurrency") != "auto" { queue.concurrency = try whole("concurrency", 1...512) }
     queue.perHostGrows = value("per-host") == "auto"
     if !queue.perHostGrows { queue.perHost = try whole("per-host", 1...512) }
@@ -164,7 +164,7 @@ extension ParsedArguments {
       }
       queue.rate = rate
     }
-    if let bytes = try bytes("inflight-bytes") { queue.inFlightBytes = Int(bytes) }
+    queue.inFlightBytes = try bytes("inflight-bytes")
     return queue
   }
 

@@ -111,7 +111,7 @@ enum PrefetchCommand: Command {
     try settings.settleSignIn(list)
     do throws(NuthatchError) {
       OpenFiles.allowMany()
-      try queue.apply()
+      try ProcessQueue.set(queue)
       // Before there are other threads. The loop's would stop a decoder for each packet, which took up to a seventh of a run.
       nhs_work_as_batch()
       let cache = try Cache(path: arguments.value("cache"), options: options)

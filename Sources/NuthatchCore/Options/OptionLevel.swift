@@ -1,13 +1,19 @@
 /// Where options are said.
 package enum OptionLevel: String {
-  case cache, site, request, image
+  case cache, site, request, image, process
 
-  private var words: String { self == .image ? "an image" : "a \(rawValue)" }
+  private var place: String {
+    switch self {
+    case .image: "an image"
+    case .process: "the process"
+    default: "a \(rawValue)"
+    }
+  }
 
   /// The error of an option that belongs elsewhere.
   package func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
-    let places = levels.map(\.words).joined(separator: " and ")
-    return NuthatchError(.invalid, "\(name) is an option of \(places), not of \(words)")
+    let places = levels.map(\.place).joined(separator: " and ")
+    return NuthatchError(.invalid, "\(name) is an option of \(places), not of \(place)")
   }
 }
 

@@ -1,7 +1,8 @@
 // Generated from options.toml by Scripts/make-header; edit that instead.
 
-/// What may be said of a cache, a site or a request. What isn't said is as the level above has it: for a request its
-/// site, then the cache, then the default. An option that a level doesn't have is the error `invalid` there.
+/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as the
+/// level above has it: for a request its site, then the cache, then the default. An option that a level doesn't have is the
+/// error `invalid` there.
 public struct Options: Sendable, Equatable {
   /// Longest silence: connecting, waiting, between two bytes.
   ///
@@ -345,6 +346,47 @@ public struct Options: Sendable, Equatable {
     get { read(\.outboxItems) }
     set { special.outboxItems = newValue }
   }
+  /// How many requests run at once, of all caches together.
+  ///
+  /// Default: as many as the way to the network carries. Said of the process.
+  public var concurrency: Int? {
+    get { read(\.concurrency) }
+    set { special.concurrency = newValue }
+  }
+  /// How many of them at one host.
+  ///
+  /// Default: 6, or 32 where the host speaks HTTP/2. Said of the process.
+  public var perHost: Int? {
+    get { read(\.perHost) }
+    set { special.perHost = newValue }
+  }
+  /// More at a host that bears it, for requests of a batch.
+  ///
+  /// From `per_host`, else from 6, up to 32. The host's first 429, 503 or reset halves that, and after that one more is
+  /// tried once a minute.
+  ///
+  /// Default: no. Said of the process.
+  public var perHostGrows: Bool {
+    get { read(\.perHostGrows) }
+    set { special.perHostGrows = newValue }
+  }
+  /// How many requests may begin in a second at one host.
+  ///
+  /// Default: no limit. Said of the process.
+  public var rate: Double? {
+    get { read(\.rate) }
+    set { special.rate = newValue }
+  }
+  /// What bodies on their way may hold in memory; more goes to files.
+  ///
+  /// All of them together. The files have no name, and lie in the cache's directory. The memory is the machine's, or its
+  /// control group's.
+  ///
+  /// Default: the smaller of 64 MiB and an eighth of the memory. Said of the process.
+  public var inFlightBytes: Int64? {
+    get { read(\.inFlightBytes) }
+    set { special.inFlightBytes = newValue }
+  }
 
   /// Nothing said.
   public init() {}
@@ -419,6 +461,11 @@ extension Options {
     var outbox = OutboxMode.auto
     var outboxBytes: Int64?
     var outboxItems: Int?
+    var concurrency: Int?
+    var perHost: Int?
+    var perHostGrows = false
+    var rate: Double?
+    var inFlightBytes: Int64?
 
     static let none = Special()
 
@@ -459,6 +506,11 @@ extension Options {
       guard left.outbox == right.outbox else { return false }
       guard left.outboxBytes == right.outboxBytes else { return false }
       guard left.outboxItems == right.outboxItems else { return false }
+      guard left.concurrency == right.concurrency else { return false }
+      guard left.perHost == right.perHost else { return false }
+      guard left.perHostGrows == right.perHostGrows else { return false }
+      guard left.rate == right.rate else { return false }
+      guard left.inFlightBytes == right.inFlightBytes else { return false }
       return true
     }
   }
@@ -556,6 +608,11 @@ extension Options {
       if tag != nil { throw level.doesNotHave("tag", [.request]) }
       if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
       if resume != true { throw level.doesNotHave("resume", [.request]) }
+      if concurrency != nil { throw level.doesNotHave("concurrency", [.process]) }
+      if perHost != nil { throw level.doesNotHave("per_host", [.process]) }
+      if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != nil { throw level.doesNotHave("rate", [.process]) }
+      if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .site {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
@@ -581,6 +638,11 @@ extension Options {
       if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
       if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != nil { throw level.doesNotHave("concurrency", [.process]) }
+      if perHost != nil { throw level.doesNotHave("per_host", [.process]) }
+      if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != nil { throw level.doesNotHave("rate", [.process]) }
+      if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .request {
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
@@ -588,6 +650,109 @@ extension Options {
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
+      if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
+      if diskBytes != nil { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill != nil { throw level.doesNotHave("spill", [.cache]) }
+      if thumbStore != nil { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keepSource != nil { throw level.doesNotHave("keep_source", [.cache]) }
+      if allowFiles != false { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
+      if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != nil { throw level.doesNotHave("concurrency", [.process]) }
+      if perHost != nil { throw level.doesNotHave("per_host", [.process]) }
+      if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != nil { throw level.doesNotHave("rate", [.process]) }
+      if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
+    }
+    if level == .image {
+      if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
+      if validatorTTL != nil { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
+      if imageTTL != nil { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
+      if noCacheTTL != nil { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
+      if heuristic != nil { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
+      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if maxBytes != nil { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
+      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
+      if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
+      if !asks.isEmpty { throw level.doesNotHave("asks", [.site, .request]) }
+      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
+      if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+      if resume != true { throw level.doesNotHave("resume", [.request]) }
+      if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
+      if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
+      if diskBytes != nil { throw level.doesNotHave("disk_bytes", [.cache]) }
+      if spill != nil { throw level.doesNotHave("spill", [.cache]) }
+      if thumbStore != nil { throw level.doesNotHave("thumb_store", [.cache]) }
+      if keepSource != nil { throw level.doesNotHave("keep_source", [.cache]) }
+      if allowFiles != false { throw level.doesNotHave("allow_files", [.cache]) }
+      if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
+      if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
+      if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+      if concurrency != nil { throw level.doesNotHave("concurrency", [.process]) }
+      if perHost != nil { throw level.doesNotHave("per_host", [.process]) }
+      if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
+      if rate != nil { throw level.doesNotHave("rate", [.process]) }
+      if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
+    }
+    if level == .process {
+      if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
+      if validatorTTL != nil { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
+      if imageTTL != nil { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
+      if noCacheTTL != nil { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
+      if heuristic != nil { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
+      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if maxBytes != nil { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
+      if maxPixels != nil { throw level.doesNotHave("max_pixels", [.cache, .site, .request, .image]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
+      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
+      if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
+      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
+      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
+      if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
+      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
+      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
+      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
+      if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
+      if !asks.isEmpty { throw level.doesNotHave("asks", [.site, .request]) }
+      if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
+      if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
+      if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+      if resume != true { throw level.doesNotHave("resume", [.request]) }
       if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
       if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
       if diskBytes != nil { throw level.doesNotHave("disk_bytes", [.cache]) }
@@ -615,5 +780,9 @@ extension Options {
     try OptionRange.check("disk_bytes", diskBytes, 4_194_304, 70_368_744_177_664, "4 MiB to 64 TiB")
     try OptionRange.check("outbox_bytes", outboxBytes, 1, nil, "1 or more, or none")
     try OptionRange.check("outbox_items", outboxItems, 1, nil, "1 or more, or none")
+    try OptionRange.check("concurrency", concurrency, 1, 512, "1 to 512")
+    try OptionRange.check("per_host", perHost, 1, 512, "1 to 512")
+    try OptionRange.check("rate", rate, 1e-06, 1_000_000, "0.000001 to 1000000, or none")
+    try OptionRange.check("inflight_bytes", inFlightBytes, 0, nil, "0 or more, or none")
   }
 }

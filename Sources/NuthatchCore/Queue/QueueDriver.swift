@@ -18,7 +18,7 @@ final class QueueDriver: @unchecked Sendable {
   }
 
   /// Takes over what the program says about the queue.
-  func adoptOptions() { queue.change(queue.settings.adopting(.current), now: loop.now) }
+  func adoptOptions() { queue.change(queue.settings.adopting(ProcessQueue.options), now: loop.now) }
 
   /// Begins to watch links, addresses and routes. `touched` hears of every change of them.
   func start(touched: @escaping () -> Void) {

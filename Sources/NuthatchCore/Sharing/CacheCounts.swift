@@ -38,7 +38,7 @@ public struct CacheStatistics: Sendable, Equatable {
   public var decodes = 0
   /// Transfers that were ended because their thumbnails were done (`Request.earlyStop`).
   public var stopped = 0
-  /// Bodies that went on in a file while they were received (`QueueOptions.inFlightBytes`).
+  /// Bodies that went on in a file while they were received (`Options.inFlightBytes`).
   public var filed = 0
   /// Bytes of bodies received.
   public var bytes = 0

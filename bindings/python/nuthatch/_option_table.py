@@ -2,7 +2,7 @@
 
 from typing import Dict, Mapping, NamedTuple, Optional
 
-CACHE, SITE, REQUEST, IMAGE = 1, 2, 4, 8
+CACHE, SITE, REQUEST, IMAGE, PROCESS = 1, 2, 4, 8, 16
 
 
 class Row(NamedTuple):
@@ -356,5 +356,36 @@ ROWS: Dict[str, Row] = {
         CACHE,
         none="unlimited",
         range="1 or more, or none",
+    ),
+    "concurrency": Row(
+        "count",
+        "concurrency",
+        PROCESS,
+        range="1 to 512",
+    ),
+    "per_host": Row(
+        "count",
+        "per_host",
+        PROCESS,
+        range="1 to 512",
+    ),
+    "per_host_grows": Row(
+        "flag",
+        "per_host_grows",
+        PROCESS,
+    ),
+    "rate": Row(
+        "rate",
+        "rate",
+        PROCESS,
+        none="unlimited",
+        range="0.000001 to 1000000, or none",
+    ),
+    "inflight_bytes": Row(
+        "bytes",
+        "inflight_bytes",
+        PROCESS,
+        none="zero",
+        range="0 or more, or none",
     ),
 }

@@ -9,7 +9,7 @@ from ._arguments import amount, called, chosen, fields, flag, number, whole
 from ._errors import Error, error_for
 from ._image import Size, sides
 from ._library import encode
-from ._option_table import CACHE, IMAGE, REQUEST, ROWS, SITE, Row
+from ._option_table import CACHE, IMAGE, PROCESS, REQUEST, ROWS, SITE, Row
 from ._questions import header_array
 from ._saving import save
 from ._sending import put_body
@@ -17,6 +17,7 @@ from ._values import QUESTIONS, encode_path, names, signature
 
 __all__ = [
     "CACHE",
+    "PROCESS",
     "SITE",
     "STRUCTURE",
     "image_place",
@@ -33,7 +34,7 @@ def refuse_unknown(names: Iterable[str], level: int) -> None:
     for name in names:
         row = ROWS.get(name)
         questions = {"secrets", "password_provider", *QUESTIONS} if level != REQUEST else QUESTIONS
-        if name in questions or (row is not None and row.levels & level):
+        if level != PROCESS and name in questions or (row is not None and row.levels & level):
             continue
         if row is None:
             raise TypeError(f"{_PLACES[level]} has no option {name!r}")
@@ -41,7 +42,13 @@ def refuse_unknown(names: Iterable[str], level: int) -> None:
         raise error_for(abi.INVALID, f"{name} is an option of {places}, not of {_PLACES[level]}", None)
 
 
-_PLACES = {CACHE: "a cache", SITE: "a site", REQUEST: "a request", IMAGE: "an image"}
+_PLACES = {
+    CACHE: "a cache",
+    SITE: "a site",
+    REQUEST: "a request",
+    IMAGE: "an image",
+    PROCESS: "the process",
+}
 
 
 def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options, List[Any]]:
@@ -185,6 +192,13 @@ def _share(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[A
     setattr(struct, row.member, float(share) or float(abi.NONE))
 
 
+def _rate(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    rate = float(number(value, name, "a number of starts a second"))
+    if not rate > 0:
+        raise _out_of_range(row, value, name)
+    setattr(struct, row.member, rate)
+
+
 def _flag(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
     setattr(struct, row.member, abi.YES if flag(value, name) else abi.NO)
 
@@ -251,6 +265,7 @@ _PUTS: Dict[str, _Put] = {
     "bytes": _count,
     "count": _count,
     "share": _share,
+    "rate": _rate,
     "flag": _flag,
     "words": _word,
     "text": _text,

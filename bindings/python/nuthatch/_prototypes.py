@@ -456,6 +456,12 @@ class nh_options(ctypes.Structure):
         ("reserved_7", ctypes.c_uint32),
         ("outbox_bytes", ctypes.c_int64),
         ("outbox_items", ctypes.c_int64),
+        ("concurrency", ctypes.c_int64),
+        ("per_host", ctypes.c_int64),
+        ("per_host_grows", ctypes.c_uint32),
+        ("reserved_8", ctypes.c_uint32),
+        ("rate", ctypes.c_double),
+        ("inflight_bytes", ctypes.c_int64),
     ]
 
 
@@ -572,17 +578,6 @@ class nh_statistics(ctypes.Structure):
         ("spilled", ctypes.c_int64),
         ("spilled_bytes", ctypes.c_int64),
         ("held_up", ctypes.c_int64),
-    ]
-
-
-class nh_queue_options(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("concurrency", ctypes.c_int32),
-        ("per_host", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
-        ("rate", ctypes.c_double),
-        ("inflight_bytes", ctypes.c_int64),
     ]
 
 
@@ -1131,7 +1126,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "nh_queue_set": (
         ctypes.c_uint32,
         [
-            ctypes.POINTER(nh_queue_options),
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_memory_pressure": (
@@ -1780,7 +1775,7 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
     "nh_queue_set": (
         "nh_status",
         [
-            "const nh_queue_options *",
+            "const nh_options *",
         ],
     ),
     "nh_memory_pressure": (

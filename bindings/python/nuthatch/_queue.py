@@ -1,12 +1,10 @@
 """The process's one queue."""
 
 import ctypes
-from typing import Optional, Union
+from typing import Any, Dict, Optional, Union
 
-from . import _prototypes
-from ._arguments import number, whole
-from ._errors import error_for
 from ._library import check, library
+from ._options import PROCESS, options_struct
 
 #: As many requests as are taken to run at once while nobody says how many may.
 AUTOMATIC = 64
@@ -20,16 +18,17 @@ def room() -> int:
 
 def queue(
     *,
-    concurrency: Union[int, str] = "auto",
+    concurrency: Union[int, str, None] = None,
     per_host: Union[int, str, None] = None,
+    per_host_grows: Optional[bool] = None,
     rate: Optional[float] = None,
     inflight_bytes: Optional[int] = None,
 ) -> None:
     """Says how much this process asks for at once, of all caches together. What isn't given is as at the start.
 
     :param concurrency: how many requests run at once, 1 to 512; "auto" for as many as the way to the network carries.
-    :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2. "auto": 6, and more for a prefetch
-        where the host bears it, to 32; its first 429, 503 or reset halves that.
+    :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2. "auto" is per_host_grows.
+    :param per_host_grows: more at a host that bears it, for a prefetch, to 32; its first 429, 503 or reset halves that.
     :param rate: starts a second for each host; no limit.
     :param inflight_bytes: what all bodies that are being received may hold in memory; 64 MiB, or an
         eighth of what the machine or its control group has, where that is less.
@@ -38,26 +37,16 @@ def queue(
     >>> nuthatch.queue()
     """
     global _room
-    wanted = _prototypes.nh_queue_options()
-    wanted.struct_size = ctypes.sizeof(wanted)
-    for name, given in [("concurrency", concurrency), ("per_host", per_host)]:
-        if given is None or given == "auto":
-            if name == "per_host" and given == "auto":
-                wanted.per_host = -1
-            continue
-        if not isinstance(given, int) or not 1 <= given <= 512:
-            raise error_for(_prototypes.INVALID, f"{name} must be 1 to 512, not {given!r}", None)
-        setattr(wanted, name, given)
-    if rate is not None:
-        wanted.rate = number(rate, "rate", "a number of starts a second")
-        if not wanted.rate > 0:
-            raise error_for(_prototypes.INVALID, f"rate must be positive, not {rate!r}", None)
-    if inflight_bytes is not None:
-        inflight_bytes = whole(inflight_bytes, "inflight_bytes")
-        if not 0 <= inflight_bytes < 2**62:
-            raise error_for(
-                _prototypes.INVALID, f"inflight_bytes must be 0 or more, not {inflight_bytes}", None
-            )
-        wanted.inflight_bytes = inflight_bytes or -1
-    check(library.nh_queue_set(ctypes.byref(wanted)))
+    said: Dict[str, Any] = {
+        "concurrency": concurrency,
+        "per_host": per_host,
+        "per_host_grows": per_host_grows,
+    }
+    said.update(rate=rate, inflight_bytes=inflight_bytes)
+    if concurrency == "auto":
+        said["concurrency"] = None
+    if per_host == "auto":
+        said.update(per_host=None, per_host_grows=True)
+    struct, _ = options_struct({name: value for name, value in said.items() if value is not None}, PROCESS)
+    check(library.nh_queue_set(ctypes.byref(struct)))
     _room = concurrency if isinstance(concurrency, int) else AUTOMATIC

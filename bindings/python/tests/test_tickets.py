@@ -216,13 +216,18 @@ def test_the_queue() -> None:
     nuthatch.queue()
     for wrong in [
         {"concurrency": 0},
-        {"concurrency": "many"},
         {"per_host": 513},
+        {"per_host": -1},
         {"rate": 0},
         {"inflight_bytes": -1},
     ]:
         with pytest.raises(nuthatch.Invalid):
             nuthatch.queue(**wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="concurrency must be a whole number"):
+        nuthatch.queue(concurrency="many")
+    nuthatch.queue(concurrency="auto", per_host="auto")
+    nuthatch.queue(per_host_grows=True)
+    nuthatch.queue()
 
 
 @pytest.mark.parametrize("waits", [False, True])
