@@ -243,6 +243,45 @@ def _word_reading(words: Words) -> List[str]:
     return lines
 
 
+# How the library tells what holds
+
+
+def telling(table: Table) -> str:
+    """Options+Telling.swift."""
+    lines = [
+        SWIFT_BANNER,
+        "import CNuthatch",
+        "import NuthatchCore",
+        "",
+        "extension nh_options {",
+        "  /// What holds for a cache or a site, as C programs read it. Nothing secret is told.",
+        "  init(telling options: Options, _ level: OptionLevel, _ texts: ToldTexts) {",
+        "    self.init()",
+    ]
+    told = [row for row in table.rows if row.swift and {"cache", "site"} & set(row.levels)]
+    for row in told:
+        if row.kind == "secret":
+            continue
+        line = _told(row)
+        places_of_it = [level for level in ("cache", "site") if level in row.levels]
+        if len(places_of_it) == 1:
+            line = f"if level == .{places_of_it[0]} {{ {line} }}"
+        lines.append(f"    {line}")
+    return "\n".join([*lines, "  }", "}"]) + "\n"
+
+
+def _told(row: Row) -> str:
+    member, value = _members(row)[0][1], f"options.{row.swift}"
+    if row.words:
+        raw = f"{value}.rawValue" if row.is_said_once else f"({value}?.rawValue ?? 0)"
+        return f"{member} = nh_{row.words.name}(UInt32({raw}))"
+    if row.kind in ("headers", "names", "questions", "path") or row.name == "proxy":
+        return f"tell{row.swift[0].upper()}{row.swift[1:]}({value}, texts)"
+    if row.kind == "text":
+        return f"{member} = texts.pointer({value})"
+    return f"{member} = told({value})"
+
+
 # What programs read of the table at run time
 
 

@@ -65,6 +65,8 @@ def options_file(table: Table) -> str:
         *_merge(inline, boxed),
         "",
         *_check(rows),
+        "",
+        *_settled(rows),
         "}",
     ]
     return "\n".join(parts) + "\n"
@@ -268,6 +270,18 @@ def _filled(row: Row, target: str, outer: str, indent: str) -> str:
     if row.merge == "by name":
         return f"{indent}{prefix}{name} += {outer}.{name}.without(namesOf: {prefix}{name})"
     return f"{indent}if {prefix}{name} == nil {{ {prefix}{name} = {outer}.{name} }}"
+
+
+def _settled(rows: List[Row]) -> List[str]:
+    known = [row for row in rows if not row.is_said_once and row.default is not None]
+    return [
+        "  /// These, with the defaults where nothing is said.",
+        "  var settled: Options {",
+        "    var result = self",
+        *[f"    result.{row.swift} = result.{row.swift} ?? Standard.{row.swift}" for row in known],
+        "    return result",
+        "  }",
+    ]
 
 
 # Ranges and levels

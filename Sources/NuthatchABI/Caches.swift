@@ -75,6 +75,24 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   }
 }
 
+/// Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
+/// directory was opened with first in this process. Options that have neither, such as netrc, are 0 or NULL; no end is NH_FOREVER, and
+/// zero NH_NONE. Nothing secret is told: values of such headers, and the password of a proxy, are ***.
+///
+/// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_cache_get_options")
+public func nhCacheGetOptions(
+  _ cache: nh_cache_ref?, _ options: UnsafeMutablePointer<nh_options>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let options else { throw .null("options") }
+    let view = try find(cache, .cache, as: CacheView.self)
+    let told = nh_options(telling: try view.cache.optionsInForce, .cache, view.told)
+    try writeSized(told, to: options, "options")
+  }
+}
+
 /// Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
 /// this process, which begins nothing else any more. To be followed by nh_close.
 ///
@@ -95,6 +113,7 @@ final class CacheView: Sendable {
   let cache: Cache
   let completions = CompletionQueue()
   let listeners = Listeners()
+  let told = ToldTexts()
   private let hold = Locked<HoldWatch?>(nil)
 
   init(_ cache: Cache) { self.cache = cache }

@@ -32,6 +32,22 @@ public func nhSiteOpen(
   }
 }
 
+/// Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
+/// nh_cache_get_options does. User and password, and passwords of certificates, aren't told.
+///
+/// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+/// @return NH_OK; NH_INVALID.
+@_cdecl("nh_site_get_options")
+public func nhSiteGetOptions(
+  _ site: nh_site_ref?, _ options: UnsafeMutablePointer<nh_options>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    guard let options else { throw .null("options") }
+    let view = try find(site, .site, as: SiteView.self)
+    try writeSized(nh_options(telling: view.site.optionsInForce, .site, view.told), to: options, "options")
+  }
+}
+
 /// Forgets the cookies of a site, in memory and in the cache's directory.
 ///
 /// @return NH_OK, also when it keeps none; NH_INVALID.
@@ -86,6 +102,7 @@ final class SiteView: @unchecked Sendable {
   let completions: CompletionQueue
   let listeners: Listeners
   let hooks: Draft.Hooks
+  let told = ToldTexts()
   // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
   private weak let view: CacheView?
 

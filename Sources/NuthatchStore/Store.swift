@@ -61,13 +61,16 @@ public final class Store: Sendable {
 
   let memory: MemoryLanes
   /// Whether records may be in memory that are in no pack.
-  let spillsLate: Bool
+  package let spillsLate: Bool
 
   private init(_ door: StoreDoor) {
     self.door = door
     memory = door.opened.disk.memory.lanes
     spillsLate = door.opened is MemoryFirstStore
   }
+
+  /// How many records may be in memory.
+  package var memoryItems: Int { disk.memory.limits.items }
 
   var records: any RecordStore { door.opened }
   /// Its own functions may be called, but no file be used of what it leads to: it may be closed by then.
@@ -114,18 +117,18 @@ public final class Store: Sendable {
     }
   }
 
-  /// What these options say explicitly and otherwise than it is; nil when there is nothing.
+  /// The option that these say explicitly and otherwise than it is; nil when there is none.
   ///
   /// - Throws: `invalid`.
   package func conflict(with options: Options) throws(StoreFault) -> String? {
     try options.check()
     let memory = disk.memory.limits
     if !isReading {
-      if let bytes = options.diskBytes, bytes != disk.current.limits.disk { return "limit of the disk" }
-      if let spill = options.spill, (spill == .pressure) != spillsLate { return "way of spilling" }
+      if let bytes = options.diskBytes, bytes != disk.current.limits.disk { return "disk_bytes" }
+      if let spill = options.spill, (spill == .pressure) != spillsLate { return "spill" }
     }
-    if let bytes = options.memoryBytes, bytes != memory.bytes { return "limit of the memory" }
-    if let items = options.memoryItems, items != memory.items { return "number of entries in memory" }
+    if let bytes = options.memoryBytes, bytes != memory.bytes { return "memory_bytes" }
+    if let items = options.memoryItems, items != memory.items { return "memory_items" }
     return nil
   }
 

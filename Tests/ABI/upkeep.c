@@ -141,6 +141,39 @@ static void watch_activity(void) {
     CHECK("no cache", nh_activity_watch(NULL, NULL, NULL) == NH_INVALID);
 }
 
+/* What holds: said, by default, of the directory's first open, of the site's cache. */
+static void options_in_force(void) {
+    char path[4200];
+    nh_cache *first = NULL, *second = NULL;
+    nh_site *site = NULL;
+    nh_options told = {.struct_size = sizeof told};
+    const nh_header headers[] = {{"X-Api-Key", "hush"}, {"Accept-Language", "en"}};
+    snprintf(path, sizeof path, "%s/in force", folder);
+    CHECK("open", nh_open(path, NH_OPTIONS(.retries = NH_NONE, .max_bytes = NH_FOREVER, .memory_items = 7, .outbox_items = 3, .headers = headers,
+                                           .header_count = 2, .proxy = "http://me:hush@127.0.0.1:1/"), &first) == NH_OK);
+    CHECK("open again", nh_open(path, NULL, &second) == NH_OK && nh_cache_get_options(second, &told) == NH_OK);
+    CHECK("of the directory", told.memory_items == 7 && told.outbox_items == 3 && told.disk_bytes == (int64_t)4 << 30 &&
+                                  told.thumb_store == NH_THUMB_STORE_PACKED && told.spill == NH_SPILL_EAGER && told.keep_source == NH_YES);
+    CHECK("by default", told.timeout_ms == 30000 && told.retries == 3 && told.policy == NH_POLICY_KIT && told.heuristic == 0.1 &&
+                            told.validator_ttl_ms == 86400000 && told.allow_files == NH_NO && told.headers == NULL && told.proxy == NULL);
+    CHECK("other limits of the outbox", nh_open(path, NH_OPTIONS(.outbox_items = 4), &second) == NH_CONFLICT &&
+                                            strstr(nh_error_message(), "outbox_items") && second == NULL);
+    CHECK("another limit", nh_open(path, NH_OPTIONS(.memory_items = 4), &second) == NH_CONFLICT && strstr(nh_error_message(), "memory_items"));
+    CHECK("what was said", nh_cache_get_options(first, &told) == NH_OK && told.retries == NH_NONE && told.max_bytes == NH_FOREVER);
+    CHECK("nothing secret", !strcmp(told.proxy, "http://me:***@127.0.0.1:1/") && told.header_count == 2 &&
+                                !strcmp(told.headers[0].value, "***") && !strcmp(told.headers[1].value, "en"));
+    CHECK("site", nh_site_open(first, base, NH_OPTIONS(.user = "me", .password = "hush", .timeout_ms = 70, .accept = ""), &site) == NH_OK);
+    const char *before = told.headers[0].name;
+    told = (nh_options){.struct_size = sizeof told};
+    CHECK("of the site and its cache", nh_site_get_options(site, &told) == NH_OK && told.timeout_ms == 70 && told.retries == NH_NONE &&
+                                           *told.accept == 0 && told.user == NULL && told.password == NULL && told.disk_bytes == 0);
+    CHECK("its own texts", told.headers[0].name != before && !strcmp(told.headers[0].name, "X-Api-Key"));
+    CHECK("wrong", nh_cache_get_options(first, NULL) == NH_INVALID && nh_site_get_options(NULL, &told) == NH_INVALID);
+    nh_site_close(site);
+    nh_close(first, 0);
+    CHECK("closed", nh_cache_get_options(first, &told) == NH_INVALID);
+}
+
 int main(int count, char **arguments) {
     if (count < 2) return 2;
     base = arguments[1];
@@ -149,6 +182,7 @@ int main(int count, char **arguments) {
     statistics();
     logging();
     watch_activity();
+    options_in_force();
     nh_close(cache, 2000);
     return failures != 0;
 }

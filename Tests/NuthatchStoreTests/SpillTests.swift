@@ -316,9 +316,9 @@ import Testing
     let same = Store.Options(diskBytes: 4 << 30, memoryBytes: 500_000, memoryItems: 100, spill: .pressure)
     for options in [Store.Options(), same] { #expect(try store.conflict(with: options) == nil) }
     for (other, what) in [
-      (Store.Options(memoryBytes: 400_000), "limit of the memory"),
-      (.init(memoryItems: 10), "number of entries in memory"), (.init(spill: .eager), "way of spilling"),
-      (.init(diskBytes: 8 << 20), "limit of the disk"),
+      (Store.Options(memoryBytes: 400_000), "memory_bytes"),
+      (.init(memoryItems: 10), "memory_items"), (.init(spill: .eager), "spill"),
+      (.init(diskBytes: 8 << 20), "disk_bytes"),
     ] {
       #expect(try store.conflict(with: other) == what)
     }

@@ -785,4 +785,21 @@ extension Options {
     try OptionRange.check("rate", rate, 1e-06, 1_000_000, "0.000001 to 1000000, or none")
     try OptionRange.check("inflight_bytes", inFlightBytes, 0, nil, "0 or more, or none")
   }
+
+  /// These, with the defaults where nothing is said.
+  var settled: Options {
+    var result = self
+    result.policy = result.policy ?? Standard.policy
+    result.validatorTTL = result.validatorTTL ?? Standard.validatorTTL
+    result.imageTTL = result.imageTTL ?? Standard.imageTTL
+    result.noCacheTTL = result.noCacheTTL ?? Standard.noCacheTTL
+    result.heuristic = result.heuristic ?? Standard.heuristic
+    result.timeout = result.timeout ?? Standard.timeout
+    result.retries = result.retries ?? Standard.retries
+    result.maxBytes = result.maxBytes ?? Standard.maxBytes
+    result.maxPixels = result.maxPixels ?? Standard.maxPixels
+    result.addresses = result.addresses ?? Standard.addresses
+    result.signIn = result.signIn ?? Standard.signIn
+    return result
+  }
 }

@@ -25,12 +25,14 @@ final class DirectoryOutbox: @unchecked Sendable {
   private var watchesFolder = false
   private var changes: (any ReachabilitySource)?
 
-  init(_ path: String, _ options: Options, _ seams: CacheSeams, _ runtime: Runtime) {
+  init(
+    _ path: String, _ settings: SharedCache.Settings, _ seams: CacheSeams, _ runtime: Runtime
+  ) {
     self.path = path
     self.runtime = runtime
     let clock = seams.outboxClock ?? OutboxClock.system(seams.clock)
     store = OutboxStore(
-      path, clock, mostBytes: options.outboxBytes ?? 256 << 20, mostItems: options.outboxItems ?? 10_000,
+      path, clock, mostBytes: settings.outboxBytes, mostItems: settings.outboxItems,
       paused: runtime.queue.paused)
     lane = SerialLine(runtime.workers)
     let book = Locked(Book())

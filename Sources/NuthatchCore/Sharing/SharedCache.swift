@@ -9,6 +9,15 @@ final class SharedCache: @unchecked Sendable {
   struct Settings: Equatable, Sendable {
     var thumbs: ThumbStore
     var keepsSource: Bool
+    var outboxBytes: Int64
+    var outboxItems: Int
+
+    init(_ options: Options) {
+      thumbs = options.thumbStore ?? .packed
+      keepsSource = options.keepSource ?? true
+      outboxBytes = options.outboxBytes ?? 256 << 20
+      outboxItems = options.outboxItems ?? 10_000
+    }
   }
 
   let store: Store
@@ -40,14 +49,14 @@ final class SharedCache: @unchecked Sendable {
     self.path = path
     store = try Self.openStore(path, options)
     reader = Reader(store: store, clock: seams.clock)
-    settings = Settings(thumbs: options.thumbStore ?? .packed, keepsSource: options.keepSource ?? true)
+    settings = Settings(options)
     let locks = FetchLocks(directory: path, beforeNotes: seams.beforeNotes)
     tiers = [OtherProcesses(locks, runtime)] + seams.tiers
     self.runtime = runtime
     transport = seams.transport?(runtime.loop) ?? runtime.transport
     clock = seams.clock
     retryPolicy = seams.retryPolicy
-    outbox = DirectoryOutbox(path, options, seams, runtime)
+    outbox = DirectoryOutbox(path, settings, seams, runtime)
     cookies = CookieJars(path, seams.clock, runtime.writers)
     decodes = Decodes(runtime)
   }
@@ -79,6 +88,8 @@ final class SharedCache: @unchecked Sendable {
     }
     if let thumbs = options.thumbStore, thumbs != settings.thumbs { throw conflict("thumb_store") }
     if let keeps = options.keepSource, keeps != settings.keepsSource { throw conflict("keep_source") }
+    if let bytes = options.outboxBytes, bytes != settings.outboxBytes { throw conflict("outbox_bytes") }
+    if let items = options.outboxItems, items != settings.outboxItems { throw conflict("outbox_items") }
     let other: String?
     do throws(StoreFault) { other = try store.conflict(with: Self.storeOptions(options)) } catch {
       throw NuthatchError(error, path: path)

@@ -661,6 +661,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
+    "nh_cache_get_options": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
     "nh_drain": (
         ctypes.c_uint32,
         [
@@ -739,6 +746,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_char_p,
             ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_site_get_options": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
         ],
     ),
     "nh_site_clear_cookies": (
@@ -1310,6 +1324,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
+    "nh_cache_get_options": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_options *",
+        ],
+    ),
     "nh_drain": (
         "nh_status",
         [
@@ -1388,6 +1409,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
             "const nh_options *",
             "nh_site **",
+        ],
+    ),
+    "nh_site_get_options": (
+        "nh_status",
+        [
+            "nh_site *",
+            "nh_options *",
         ],
     ),
     "nh_site_clear_cookies": (

@@ -1,0 +1,26 @@
+extension Cache {
+  /// What holds for the requests of this cache: what it was opened with, and where that says nothing the defaults, and what the
+  /// directory was opened with first.
+  ///
+  /// - Throws: `closed`; `forked`.
+  public var optionsInForce: Options {
+    get throws(NuthatchError) {
+      let store = try storeStatistics()
+      var result = options.settled
+      result.diskBytes = Int64(store.diskLimit)
+      result.memoryBytes = Int64(store.memory.limit)
+      result.memoryItems = shared.store.memoryItems
+      result.spill = shared.store.spillsLate ? .pressure : .eager
+      result.thumbStore = shared.settings.thumbs
+      result.keepSource = shared.settings.keepsSource
+      result.outboxBytes = shared.settings.outboxBytes
+      result.outboxItems = shared.settings.outboxItems
+      return result
+    }
+  }
+}
+
+extension Site {
+  /// What holds for the requests of this site at its origin.
+  public var optionsInForce: Options { options.over(cache.options).settled }
+}
