@@ -40,7 +40,7 @@ COLUMNS = {
     "swift",
     "type",
 }
-COLUMNS |= {"since", "help", "doc", "python"}
+COLUMNS |= {"since", "help", "doc", "python", "unit"}
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 BYTES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -72,6 +72,8 @@ class Row(NamedTuple):
     range: Optional[Tuple[Any, Any]]
     #: The same in words, with none where that is one.
     range_text: str
+    #: What a count counts, where it may be written with K and M behind it.
+    unit: Optional[str]
     none: Optional[str]
     empty: Optional[str]
     reaches: Tuple[str, ...]
@@ -144,6 +146,8 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
         _wrong(name, "numbers need a range, and nothing else has one")
     if (kind == "words") != ("words" in given) or (kind == "words" and given["words"] not in words):
         _wrong(name, "words name a table of words")
+    if given.get("unit", "pixels") != "pixels" or ("unit" in given and kind != "count"):
+        _wrong(name, "what a count counts is pixels")
     if "none" in given and given["none"] not in ("unlimited", "zero", "off"):
         _wrong(name, "none means unlimited, zero or off")
     row_words = words[given["words"]] if kind == "words" else None
@@ -159,7 +163,8 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
     swift = given.get("swift", _camel(name)) or None
     column = lambda key: given.get(key)  # noqa: E731
     return Row(
-        name, kind, levels, default, text, limits, range_text, column("none"), column("empty"), reaches,
+        name, kind, levels, default, text, limits, range_text, column("unit"), column("none"),
+        column("empty"), reaches,
         column("merge"), swift, column("type"),
         given.get("python", name) or None,
         row_words, given["since"], given["help"],

@@ -2,7 +2,7 @@
 
 from typing import List
 
-from option_table import Row, Table
+from option_table import GREATEST, Row, Table
 from options_c import members
 
 BANNER = "Generated from options.toml by Scripts/make-header; edit that instead."
@@ -26,7 +26,9 @@ def table_file(table: Table) -> str:
         "    member: str",
         "    levels: int",
         "    none: Optional[str] = None",
-        "    #: Its range, as messages say it.",
+        "    #: Its range, and as messages say it.",
+        "    least: float = 0",
+        "    greatest: Optional[float] = None",
         '    range: str = ""',
         "    words: Optional[Mapping[str, int]] = None",
         "",
@@ -40,10 +42,17 @@ def table_file(table: Table) -> str:
 
 
 def _row(row: Row) -> str:
-    parts = [f'"{row.kind}"', f'"{members(row)[0]}"', " | ".join(LEVELS[level] for level in row.levels)]
+    parts = [
+        f'"{"pixels" if row.unit else row.kind}"',
+        f'"{members(row)[0]}"',
+        " | ".join(LEVELS[level] for level in row.levels),
+    ]
     if row.none:
         parts.append(f'none="{row.none}"')
-    if row.range_text:
+    if row.range:
+        least, greatest = row.range
+        parts += [f"least={least}"] if least else []
+        parts += [f"greatest={greatest}"] if greatest != GREATEST else []
         parts.append(f'range="{row.range_text}"')
     if row.words:
         words = ", ".join(f'"{word}": {number}' for number, (word, _) in enumerate(row.words.members, 1))

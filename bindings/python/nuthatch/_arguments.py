@@ -1,15 +1,12 @@
 """What arguments must be, and what is said of those that aren't."""
 
 from operator import index
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Tuple
 
 from . import _prototypes as abi
 from ._errors import error_for
 from ._library import shown
 from ._option_table import ROWS
-
-#: The largest number that the C side takes.
-LARGEST = 2**63 - 1
 
 
 def wrong(what: str, wanted: str, value: Any) -> TypeError:
@@ -18,11 +15,11 @@ def wrong(what: str, wanted: str, value: Any) -> TypeError:
 
 
 def number(value: Any, what: str, wanted: str) -> Any:
-    """A number of any kind."""
-    if isinstance(value, (int, float)):
+    """A number of any kind, of which yes and no are none."""
+    if isinstance(value, (int, float)) and not _is_flag(value):
         return value
     # Also what counts exactly, and what others count with; a text has no such method.
-    if hasattr(value, "__float__"):
+    if hasattr(value, "__float__") and not _is_flag(value):
         try:
             return float(value)
         except (TypeError, ValueError):
@@ -31,33 +28,34 @@ def number(value: Any, what: str, wanted: str) -> Any:
 
 
 def whole(value: Any, what: str, wanted: str = "a whole number") -> int:
-    """A whole number of any kind."""
+    """A whole number of any kind, of which yes and no are none."""
     try:
-        return index(value)
+        if not _is_flag(value):
+            return index(value)
     except TypeError:
-        raise wrong(what, wanted, value) from None
-
-
-def amount(value: Any, what: str) -> int:
-    """How many, or how many bytes, as the C side has it; without end is as many as there can be."""
-    given = LARGEST if isinstance(value, float) and value == float("inf") else whole(value, what)
-    if given < 0:
-        raise error_for(abi.INVALID, f"{what} must be a positive number, not {given}", None)
-    return min(given, LARGEST)
+        pass
+    raise wrong(what, wanted, value)
 
 
 def flag(value: Any, what: str) -> int:
     """Yes or no. What is merely taken for yes, as the word "no" would be, was meant otherwise."""
-    if isinstance(value, int) or type(value).__name__ in ("bool_", "bool"):
+    if isinstance(value, int) or _is_flag(value):
         return int(bool(value))
     raise wrong(what, "True or False", value)
+
+
+def _is_flag(value: Any) -> bool:
+    # NumPy's is no bool.
+    return type(value).__name__ in ("bool", "bool_")
 
 
 def chosen(word: str, name: str) -> int:
     """The number that an option's word stands for."""
     words = ROWS[name].words or {}
     if not isinstance(word, str) or word not in words:
-        raise error_for(abi.INVALID, f"{name} must be one of {list(words)}, not {word!r}", None)
+        raise error_for(
+            abi.INVALID, f"{name} is {shown(repr(word)):.80}; it must be one of {', '.join(words)}", None
+        )
     return words[word]
 
 
@@ -66,16 +64,6 @@ def called(value: Any, what: str) -> Any:
     if not callable(value):
         raise wrong(what, "a function", value)
     return value
-
-
-def moment(seconds: Any, now: float, what: str = "timeout") -> Optional[float]:
-    """When a wait of so many seconds from now is over; None for never."""
-    if seconds is None:
-        return None
-    given = number(seconds, what, "a number of seconds or None")
-    if given != given:
-        raise error_for(abi.INVALID, f"{what} must be a number of seconds or None, not nan", None)
-    return None if given > 2**52 else now + given
 
 
 def fields(given: Any, what: str) -> List[Tuple[Any, Any]]:

@@ -8,7 +8,6 @@ import sys
 from types import TracebackType
 from typing import Any, Callable, Dict, List, Optional, Tuple, Type, Union, cast
 
-from ._arguments import moment
 from ._async_fetching import AsyncFetching
 from ._async_outbox import AsyncOutbox
 from ._async_site import AsyncSite
@@ -19,6 +18,7 @@ from ._image import Image, Size
 from ._options import CACHE, ready, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
+from ._quantities import ByteCount, Duration, moment
 from ._response import Response
 from ._secrets import named, refuse_secrets
 from ._stats import Stats
@@ -101,7 +101,7 @@ class AsyncCache(AsyncFetching):
         """As :meth:`Cache.clear`."""
         await self._off_the_loop("clear")
 
-    async def trim(self, disk_bytes: int) -> None:
+    async def trim(self, disk_bytes: ByteCount) -> None:
         """As :meth:`Cache.trim`."""
         await self._off_the_loop("trim", disk_bytes)
 
@@ -109,7 +109,7 @@ class AsyncCache(AsyncFetching):
         """As :meth:`Cache.flush`."""
         await self._off_the_loop("flush")
 
-    async def wait_idle(self, timeout: Optional[float] = None) -> bool:
+    async def wait_idle(self, timeout: Duration = None) -> bool:
         """As :meth:`Cache.wait_idle`."""
         loop = asyncio.get_running_loop()
         due, pause = moment(timeout, loop.time()), 0.001
@@ -120,7 +120,7 @@ class AsyncCache(AsyncFetching):
             pause = min(0.05, pause * 1.5)
         return True
 
-    async def close(self, drain: Optional[float] = None) -> None:
+    async def close(self, drain: Duration = None) -> None:
         """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
 
         :param drain: as of :meth:`Cache.close`. A task that is cancelled while it waits closes it all the same.

@@ -4,10 +4,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union, cast
 
 from . import _prototypes as abi
-from ._arguments import moment
 from ._errors import error_for
 from ._frozen import FrozenRequest, Outcome
 from ._outbox import Outbox, Secret
+from ._quantities import Duration, lasting, moment
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -39,7 +39,7 @@ class AsyncOutbox:
         """As :meth:`Outbox.collect`."""
         return cast(Optional[Outcome], await self._off_the_loop("collect", id))
 
-    async def wait(self, id: int, timeout: Optional[float] = None) -> Outcome:
+    async def wait(self, id: int, timeout: Duration = None) -> Outcome:
         """As :meth:`Outbox.wait`."""
         loop = asyncio.get_running_loop()
         due = moment(timeout, loop.time())
@@ -50,7 +50,7 @@ class AsyncOutbox:
             if await self.get(id) is None:
                 raise error_for(abi.INVALID, f"there is no request {id} in the outbox", None)
             if due is not None and loop.time() >= due:
-                raise error_for(abi.TIMEOUT, f"request {id} has not ended after {timeout} s", None)
+                raise error_for(abi.TIMEOUT, f"request {id} has not ended after {lasting(timeout)}", None)
             await asyncio.sleep(0.05)
 
     async def replay(self, id: Optional[int] = None) -> int:

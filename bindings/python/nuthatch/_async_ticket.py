@@ -19,12 +19,12 @@ from typing import (
 )
 
 from . import _prototypes as abi
-from ._arguments import moment
 from ._async_saving import Stream
 from ._errors import error_for
 from ._fetching import Fetching
 from ._image import Size
 from ._library import shown
+from ._quantities import Duration, lasting, moment
 from ._questions import ask, tell
 from ._ticket import Asked, Event
 
@@ -81,7 +81,7 @@ class AsyncTicket(Asked[T]):
         """The same request once more, as :meth:`Ticket.resubmit`."""
         return cast("AsyncTicket[T]", self._port.resubmit(self))
 
-    async def result(self, timeout: Optional[float] = None) -> T:
+    async def result(self, timeout: Duration = None) -> T:
         """Waits for the final event and gives its response, image, or images; raises its error.
 
         :param timeout: bounds the wait in seconds, and not the request.
@@ -92,7 +92,9 @@ class AsyncTicket(Asked[T]):
         try:
             while not self._is_over:
                 if not await self._wait(due):
-                    raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {shown(self.url)}", self.url)
+                    raise error_for(
+                        abi.TIMEOUT, f"no answer within {lasting(timeout)}: {shown(self.url)}", self.url
+                    )
         finally:
             self._hurrying -= 1
         return self._result()
@@ -100,7 +102,7 @@ class AsyncTicket(Asked[T]):
     def __await__(self) -> Generator[Any, None, T]:
         return self.result().__await__()
 
-    async def events(self, timeout: Optional[float] = None) -> AsyncIterator[Event[T]]:
+    async def events(self, timeout: Duration = None) -> AsyncIterator[Event[T]]:
         """The events as they come, the final one last.
 
         :raises TimeoutError: when none came for ``timeout`` seconds.
@@ -115,7 +117,9 @@ class AsyncTicket(Asked[T]):
                     break
                 due = moment(timeout, self._port.loop.time())
                 if not await self._wait(due):
-                    raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {shown(self.url)}", self.url)
+                    raise error_for(
+                        abi.TIMEOUT, f"no event within {lasting(timeout)}: {shown(self.url)}", self.url
+                    )
         finally:
             self._hearing -= 1
             self._all_taken()

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator, Mapping, Optional, Set, Tuple, Type,
 
 from . import _log
 from . import _prototypes as abi
-from ._arguments import amount, called, moment
+from ._arguments import called
 from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
@@ -20,6 +20,7 @@ from ._library import bare, check, encode, last_status, library, quick
 from ._options import CACHE, options_struct, ready
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
+from ._quantities import ByteCount, Duration, amount, left_until, moment
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
 from ._secrets import named, refuse_secrets, resolved
 from ._site import Site
@@ -200,13 +201,11 @@ class Cache(Fetching):
         for _ in self._of_twins(lambda twin: twin.cancel_all(tag)):
             pass
 
-    def wait_idle(self, timeout: Optional[float] = None) -> bool:
+    def wait_idle(self, timeout: Duration = None) -> bool:
         """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
         due = moment(timeout, time.monotonic())
         while True:
-            left = PATIENCE
-            if due is not None:
-                left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000) + 1))
+            left = left_until(due, time.monotonic(), PATIENCE)
             if self._wait_idle(left) and all(self._of_twins(lambda twin: twin._wait_idle(left))):  # noqa: B023
                 return True
             if due is not None and time.monotonic() >= due:
@@ -264,7 +263,7 @@ class Cache(Fetching):
         """Forgets everything that is stored."""
         self._call(library.nh_clear)
 
-    def trim(self, disk_bytes: int) -> None:
+    def trim(self, disk_bytes: ByteCount) -> None:
         """Drops what was not used for longest until no more than that is left on disk."""
         most = amount(disk_bytes, "disk_bytes")
         self._call(lambda handle: library.nh_trim(handle, most))
@@ -294,7 +293,7 @@ class Cache(Fetching):
 
     # Life
 
-    def close(self, drain: Optional[float] = None) -> None:
+    def close(self, drain: Duration = None) -> None:
         """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
 
         :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
@@ -434,12 +433,10 @@ class Cache(Fetching):
 
         return self._call(wait, None, (abi.TIMEOUT,)) == abi.OK
 
-    def _drain(self, seconds: float) -> None:
+    def _drain(self, seconds: Duration) -> None:
         due = moment(seconds, time.monotonic(), "drain")
         while not self.closed and not self._is_hurried:
-            left = PATIENCE
-            if due is not None:
-                left = max(0, min(PATIENCE, int((due - time.monotonic()) * 1000)))
+            left = left_until(due, time.monotonic(), PATIENCE)
             drained = [self._drained(left), *self._of_twins(lambda twin: twin._drained(left))]  # noqa: B023
             if all(drained) or (due is not None and time.monotonic() >= due):
                 break

@@ -12,7 +12,9 @@ class Row(NamedTuple):
     member: str
     levels: int
     none: Optional[str] = None
-    #: Its range, as messages say it.
+    #: Its range, and as messages say it.
+    least: float = 0
+    greatest: Optional[float] = None
     range: str = ""
     words: Optional[Mapping[str, int]] = None
 
@@ -50,6 +52,7 @@ ROWS: Dict[str, Row] = {
         "heuristic",
         CACHE | SITE | REQUEST,
         none="zero",
+        greatest=1,
         range="0 to 1, or none",
     ),
     "timeout": Row(
@@ -57,6 +60,7 @@ ROWS: Dict[str, Row] = {
         "timeout_ms",
         CACHE | SITE | REQUEST,
         none="unlimited",
+        least=1,
         range="1 ms or more, or none",
     ),
     "deadline": Row(
@@ -64,6 +68,7 @@ ROWS: Dict[str, Row] = {
         "deadline_ms",
         CACHE | SITE | REQUEST,
         none="unlimited",
+        least=1,
         range="1 ms or more, or none",
     ),
     "retries": Row(
@@ -71,6 +76,7 @@ ROWS: Dict[str, Row] = {
         "retries",
         CACHE | SITE | REQUEST,
         none="zero",
+        greatest=1000,
         range="0 to 1000, or none",
     ),
     "give_up_after": Row(
@@ -85,13 +91,15 @@ ROWS: Dict[str, Row] = {
         "max_bytes",
         CACHE | SITE | REQUEST,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "max_pixels": Row(
-        "count",
+        "pixels",
         "max_pixels",
         CACHE | SITE | REQUEST | IMAGE,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "_batched": Row(
@@ -227,6 +235,8 @@ ROWS: Dict[str, Row] = {
         "priority",
         REQUEST,
         none="zero",
+        least=-10,
+        greatest=10,
         range="-10 to 10, or none",
     ),
     "tag": Row(
@@ -279,6 +289,7 @@ ROWS: Dict[str, Row] = {
         "outbox_attempts",
         REQUEST,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "outbox_max_age": Row(
@@ -286,6 +297,7 @@ ROWS: Dict[str, Row] = {
         "outbox_max_age_ms",
         REQUEST,
         none="unlimited",
+        least=1,
         range="1 ms or more, or none",
     ),
     "outbox_key_lifetime": Row(
@@ -293,6 +305,7 @@ ROWS: Dict[str, Row] = {
         "outbox_key_lifetime_ms",
         REQUEST,
         none="unlimited",
+        least=1,
         range="1 ms or more, or none",
     ),
     "memory_bytes": Row(
@@ -307,12 +320,15 @@ ROWS: Dict[str, Row] = {
         "memory_items",
         CACHE,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "disk_bytes": Row(
         "bytes",
         "disk_bytes",
         CACHE,
+        least=4194304,
+        greatest=70368744177664,
         range="4 MiB to 64 TiB",
     ),
     "spill": Row(
@@ -348,6 +364,7 @@ ROWS: Dict[str, Row] = {
         "outbox_bytes",
         CACHE,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "outbox_items": Row(
@@ -355,18 +372,23 @@ ROWS: Dict[str, Row] = {
         "outbox_items",
         CACHE,
         none="unlimited",
+        least=1,
         range="1 or more, or none",
     ),
     "concurrency": Row(
         "count",
         "concurrency",
         PROCESS,
+        least=1,
+        greatest=512,
         range="1 to 512",
     ),
     "per_host": Row(
         "count",
         "per_host",
         PROCESS,
+        least=1,
+        greatest=512,
         range="1 to 512",
     ),
     "per_host_grows": Row(
@@ -379,6 +401,8 @@ ROWS: Dict[str, Row] = {
         "rate",
         PROCESS,
         none="unlimited",
+        least=1e-06,
+        greatest=1000000,
         range="0.000001 to 1000000, or none",
     ),
     "inflight_bytes": Row(

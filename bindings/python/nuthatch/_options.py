@@ -5,11 +5,12 @@ import os
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple
 
 from . import _prototypes as abi
-from ._arguments import amount, called, chosen, fields, flag, number, whole
+from ._arguments import called, chosen, fields, flag, number
 from ._errors import Error, error_for
 from ._image import Size, sides
 from ._library import encode
 from ._option_table import CACHE, IMAGE, PROCESS, REQUEST, ROWS, SITE, Row
+from ._quantities import counted, milliseconds, out_of_range, rounded, wanted
 from ._questions import header_array
 from ._saving import save
 from ._sending import put_body
@@ -34,7 +35,7 @@ def refuse_unknown(names: Iterable[str], level: int) -> None:
     for name in names:
         row = ROWS.get(name)
         questions = {"secrets", "password_provider", *QUESTIONS} if level != REQUEST else QUESTIONS
-        if level != PROCESS and name in questions or (row is not None and row.levels & level):
+        if (level != PROCESS and name in questions) or (row is not None and row.levels & level):
             continue
         if row is None:
             raise TypeError(f"{_PLACES[level]} has no option {name!r}")
@@ -118,7 +119,7 @@ def image_place(size: Size, said: Mapping[str, Any], url: str) -> Tuple[Any, Lis
 
 #: Places of structs that have been filled, by what they say.
 _READY: Dict[Any, Any] = {}
-_KINDS = frozenset(("duration", "bytes", "count", "share", "flag", "words", "text"))
+_KINDS = frozenset(("duration", "bytes", "count", "pixels", "share", "flag", "words", "text"))
 _SIMPLE = frozenset((str, int, float, bool))
 
 
@@ -159,44 +160,22 @@ def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
 _Put = Callable[[abi.nh_options, Row, Any, str, List[Any]], None]
 
 
-def _out_of_range(row: Row, value: Any, name: str) -> Exception:
-    return error_for(abi.INVALID, f"{name} is {value!r}; it must be {row.range}", None)
-
-
-def _duration(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    wanted = "a number of seconds or None"
-    seconds = number(value, name, wanted)
-    if not seconds >= 0 or (seconds == 0 and row.none == "unlimited" and name != "give_up_after"):
-        raise _out_of_range(row, value, name)
-    # What is less than a millisecond isn't nothing.
-    whole_ms = abi.FOREVER if seconds > 2**52 else -int(-seconds * 1000 // 1)
-    setattr(struct, row.member, whole_ms or (abi.NONE if row.none == "zero" else 1))
-
-
-def _count(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    made = amount(value, name) if row.kind == "bytes" or row.none == "unlimited" else whole(value, name)
-    if made == 0 and row.range[:1] not in ("0", "-"):
-        raise _out_of_range(row, value, name)
-    if made == 0 and row.none == "zero":
-        made = abi.NONE
-    elif not row.range.endswith("or more, or none"):
-        # What is the greatest there is out of a range that ends before.
-        made = max(min(made, abi.FOREVER - 1), 1 - abi.FOREVER)
-    setattr(struct, row.member, made)
-
-
-def _share(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    share = number(value, name, "a share, 0 to 1")
-    if not 0 <= share <= 1:
-        raise _out_of_range(row, value, name)
-    setattr(struct, row.member, float(share) or float(abi.NONE))
-
-
-def _rate(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    rate = float(number(value, name, "a number of starts a second"))
-    if not rate > 0:
-        raise _out_of_range(row, value, name)
-    setattr(struct, row.member, rate)
+def _number(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
+    if value == "none" and row.none:
+        setattr(struct, row.member, abi.NONE)
+        return
+    if row.kind == "duration":
+        made = milliseconds(value, name, row.range)
+    elif row.kind in ("share", "rate"):
+        made = number(value, name, wanted(row.kind, row.range))
+    else:
+        made = counted(value, name, row.kind, row.range)
+    if not row.least <= made or (row.greatest is not None and made > row.greatest):
+        raise out_of_range(name, value, row.range, row.kind)
+    if row.kind not in ("share", "rate"):
+        made = abi.FOREVER if made > 2**62 else rounded(made)
+    # Nothing said is 0, so that 0 is said otherwise. No wait at all is a millisecond.
+    setattr(struct, row.member, made or (abi.NONE if row.none == "zero" else 1))
 
 
 def _flag(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
@@ -253,19 +232,23 @@ def _secrets(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List
     made = (abi.nh_secret * len(lines))()
     for place, (header, given) in enumerate(lines):
         prefix, provider = given if isinstance(given, tuple) else ("", given)
-        made[place].header, made[place].prefix = encode(header, "header"), encode(prefix, "header")
-        made[place].provider = encode(provider, "provider")
+        made[place].header, made[place].prefix = (
+            encode(header, "header in secrets"),
+            encode(prefix, "text before a secret in secrets"),
+        )
+        made[place].provider = encode(provider, "provider in secrets")
     if lines:
         kept.append(made)
         struct.secrets, struct.secret_count = ctypes.addressof(made), len(lines)
 
 
 _PUTS: Dict[str, _Put] = {
-    "duration": _duration,
-    "bytes": _count,
-    "count": _count,
-    "share": _share,
-    "rate": _rate,
+    "duration": _number,
+    "bytes": _number,
+    "count": _number,
+    "pixels": _number,
+    "share": _number,
+    "rate": _number,
     "flag": _flag,
     "words": _word,
     "text": _text,

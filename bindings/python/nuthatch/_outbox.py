@@ -7,10 +7,11 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
 from . import _prototypes as abi
-from ._arguments import called, fields, moment
+from ._arguments import called, fields
 from ._errors import error_for
 from ._frozen import FrozenRequest, Outcome
 from ._library import bare, encode, library, quick
+from ._quantities import Duration, lasting, left_until, moment
 from ._response import Response
 from ._ticket import EVENT_SIZE, PATIENCE
 
@@ -113,7 +114,7 @@ class Outbox:
             self.drop(id)
         return outcome
 
-    def wait(self, id: int, timeout: Optional[float] = None) -> Outcome:
+    def wait(self, id: int, timeout: Duration = None) -> Outcome:
         """Waits until a request has ended, and gives its outcome, which stays. Meanwhile it does what
         :meth:`dispatch` does.
 
@@ -128,7 +129,7 @@ class Outbox:
             if self.get(id) is None:
                 raise error_for(abi.INVALID, f"there is no request {id} in the outbox", None)
             if due is not None and time.monotonic() >= due:
-                raise error_for(abi.TIMEOUT, f"request {id} has not ended after {timeout} s", None)
+                raise error_for(abi.TIMEOUT, f"request {id} has not ended after {lasting(timeout)}", None)
             self.dispatch(0.05)
 
     # Deciding
@@ -188,7 +189,7 @@ class Outbox:
         listeners.providers.pop(provider, None)
         self._put(provider, secret)
 
-    def dispatch(self, timeout: Optional[float] = 0) -> int:
+    def dispatch(self, timeout: Duration = 0) -> int:
         """Calls the functions that listen for outcomes, secrets and the reachability of sites, on this thread, for what
         has come. How many.
 
@@ -200,8 +201,8 @@ class Outbox:
         ready.register(descriptor, select.POLLIN)
         while True:
             told = self._told()
-            left = PATIENCE if due is None else min(PATIENCE, int((due - time.monotonic()) * 1000))
-            if told or (due is not None and left <= 0):
+            left = left_until(due, time.monotonic(), PATIENCE)
+            if told or left == 0:
                 return told
             ready.poll(left)
 

@@ -5,6 +5,7 @@ from typing import Any, Dict, Optional, Union
 
 from ._library import check, library
 from ._options import PROCESS, options_struct
+from ._quantities import ByteCount
 
 #: As many requests as are taken to run at once while nobody says how many may.
 AUTOMATIC = 64
@@ -22,7 +23,7 @@ def queue(
     per_host: Union[int, str, None] = None,
     per_host_grows: Optional[bool] = None,
     rate: Optional[float] = None,
-    inflight_bytes: Optional[int] = None,
+    inflight_bytes: ByteCount = None,
 ) -> None:
     """Says how much this process asks for at once, of all caches together. What isn't given is as at the start.
 

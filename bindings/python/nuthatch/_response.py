@@ -15,6 +15,7 @@ from typing import (
     Optional,
     Tuple,
     Type,
+    Union,
 )
 
 from . import _prototypes
@@ -375,7 +376,7 @@ class Response:
         enlarge: bool = False,
         scaling: str = "best",
         allow_damaged: bool = False,
-        max_pixels: int = 0,
+        max_pixels: Union[int, str] = 0,
     ) -> Image:
         """Decodes the body, a JPEG or PNG, to fit a box.
 

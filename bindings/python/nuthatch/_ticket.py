@@ -18,10 +18,11 @@ from typing import (
 )
 
 from . import _prototypes as abi
-from ._arguments import moment, whole
+from ._arguments import whole
 from ._errors import Error, Frozen, error_for
 from ._image import SOURCES, Image, Size
 from ._library import bare, check, library, quick, shown
+from ._quantities import Duration, lasting, left_until, moment
 from ._questions import ask, tell
 from ._response import Response
 from ._saving import give
@@ -292,7 +293,7 @@ class Ticket(Asked[T]):
         again = self._fetching.submit(self.url, size=size, sizes=sizes, **self._options)
         return cast("Ticket[T]", again)
 
-    def events(self, timeout: Optional[float] = None) -> Iterator[Event[T]]:
+    def events(self, timeout: Duration = None) -> Iterator[Event[T]]:
         """The events as they come, the final one last.
 
         :raises TimeoutError: when none came for ``timeout`` seconds.
@@ -302,12 +303,14 @@ class Ticket(Asked[T]):
             if event is None:
                 if self._final is not None:
                     break
-                raise error_for(abi.TIMEOUT, f"no event within {timeout} s: {shown(self.url)}", self.url)
+                raise error_for(
+                    abi.TIMEOUT, f"no event within {lasting(timeout)}: {shown(self.url)}", self.url
+                )
             yield event
         if self._failure is not None:
             raise self._failure
 
-    def result(self, timeout: Optional[float] = None) -> T:
+    def result(self, timeout: Duration = None) -> T:
         """Waits for the final event and gives its response, image, or images; raises its error.
 
         :param timeout: bounds the wait in seconds, and not the request.
@@ -316,10 +319,12 @@ class Ticket(Asked[T]):
         while self._final is None:
             left = None if due is None else max(0.0, due - time.monotonic())
             if self._next(left) is None and self._final is None:
-                raise error_for(abi.TIMEOUT, f"no answer within {timeout} s: {shown(self.url)}", self.url)
+                raise error_for(
+                    abi.TIMEOUT, f"no answer within {lasting(timeout)}: {shown(self.url)}", self.url
+                )
         return self._result()
 
-    def _next(self, timeout: Optional[float]) -> Optional[Event[T]]:
+    def _next(self, timeout: Duration) -> Optional[Event[T]]:
         """The next event; None when none came, or another thread took the last one."""
         due = moment(timeout, time.monotonic())
         left = 0
@@ -342,9 +347,7 @@ class Ticket(Asked[T]):
                 )
             if due is not None and time.monotonic() >= due:
                 return None
-            left = (
-                PATIENCE if due is None else max(0, min(PATIENCE, int((due - time.monotonic()) * 1000) + 1))
-            )
+            left = left_until(due, time.monotonic(), PATIENCE)
 
     def _take(self, milliseconds: int) -> Optional[Event[T]]:
         told = abi.nh_event()

@@ -23,9 +23,9 @@ def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     lines = fields(headers, "headers")
     for name, value in lines:
         if not isinstance(name, str):
-            raise TypeError(f"the name of a header must be a str, not {type(name).__name__}")
+            raise TypeError(f"headers: a name must be a str, not {type(name).__name__}")
         if not isinstance(value, str):
-            raise TypeError(f"the value of the header {name!r} must be a str, not {type(value).__name__}")
+            raise TypeError(f"headers: the value of {name!r} must be a str, not {type(value).__name__}")
     return lines
 
 

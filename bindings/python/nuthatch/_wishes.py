@@ -14,6 +14,7 @@ from typing import (
     Union,
 )
 
+from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 
 if TYPE_CHECKING:
@@ -99,22 +100,22 @@ class Sent(TypedDict, total=False):
     secrets: Secrets
     password_provider: Optional[str]
     outbox_attempts: Optional[int]
-    outbox_max_age: Optional[float]
-    outbox_key_lifetime: Optional[float]
+    outbox_max_age: Duration
+    outbox_key_lifetime: Duration
 
 
 class Limits(TypedDict, total=False):
     """What a request, or all of a site, may say otherwise than the cache."""
 
-    timeout: Optional[float]
-    deadline: Optional[float]
+    timeout: Duration
+    deadline: Duration
     retries: Optional[int]
-    max_bytes: Optional[int]
-    max_pixels: Optional[int]
+    max_bytes: ByteCount
+    max_pixels: PixelCount
     policy: Optional[str]
-    validator_ttl: Optional[float]
-    image_ttl: Optional[float]
-    no_cache_ttl: Optional[float]
+    validator_ttl: Duration
+    image_ttl: Duration
+    no_cache_ttl: Duration
     heuristic: Optional[float]
     addresses: Optional[str]
     partition: Optional[str]
@@ -134,7 +135,7 @@ class Sending(Sent, Limits, total=False):
     allow_damaged: bool
     early_stop: bool
     delivery: str
-    give_up_after: Optional[float]
+    give_up_after: Duration
     priority: int
     tag: Optional[str]
     cache_key: Optional[str]
@@ -172,13 +173,13 @@ class CacheWishes(Limits, total=False):
     user_agent: Optional[str]
     accept: Optional[str]
     proxy: Optional[str]
-    memory_bytes: int
+    memory_bytes: ByteCount
     memory_items: Optional[int]
-    disk_bytes: int
+    disk_bytes: ByteCount
     spill: Optional[str]
     thumb_store: Optional[str]
     keep_source: Optional[bool]
     allow_files: bool
     outbox: Optional[str]
-    outbox_bytes: Optional[int]
+    outbox_bytes: ByteCount
     outbox_items: Optional[int]

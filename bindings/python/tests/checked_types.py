@@ -1,5 +1,6 @@
 """What type checkers make of programs that use the package. Never run: `make lint` has mypy and pyright read it."""
 
+from datetime import timedelta
 from typing import List, Optional, Tuple
 
 import nuthatch
@@ -10,6 +11,7 @@ assert_type(cache.thumbnail("url", 256), nuthatch.Image)
 assert_type(cache.thumbnail("url", (256, 64), fit="cover").size, Tuple[int, int])
 assert_type(cache.get("url", headers={"Accept": "image/png"}, timeout=10), nuthatch.Response)
 assert_type(cache.get("url", headers=[("Accept", "image/png")], deadline=None), nuthatch.Response)
+assert_type(cache.get("url", timeout="15m", deadline=timedelta(days=1), max_bytes="1.5G"), nuthatch.Response)
 assert_type(cache.request("POST", "url", json={"seeds": 3}, freezable=True), nuthatch.Response)
 assert_type(cache.peek("url", 256), Optional[nuthatch.Image])
 assert_type(cache.submit("url").result(), nuthatch.Response)
@@ -43,7 +45,7 @@ async def main() -> None:
 # What both must object to.
 cache.get("url", nonsense=1)  # type: ignore[call-arg]
 cache.get("url", size=1)  # type: ignore[call-arg]
-cache.get("url", timeout="10")  # type: ignore[arg-type]
+cache.get("url", timeout=b"10")  # type: ignore[arg-type]
 cache.thumbnail("url", "256")  # type: ignore[arg-type]
 cache.request("POST", "url", method="PUT")  # type: ignore[misc]
 nuthatch.Cache("thumbs.cache", ask=1)  # type: ignore[call-arg]
