@@ -40,7 +40,7 @@ COLUMNS = {
     "swift",
     "type",
 }
-COLUMNS |= {"since", "help", "doc", "python", "unit"}
+COLUMNS |= {"since", "help", "doc", "python", "python_levels", "unit"}
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 BYTES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -82,6 +82,7 @@ class Row(NamedTuple):
     type: Optional[str]
     #: Its name in Python; nothing for one that Python says in another way.
     python: Optional[str]
+    python_levels: Tuple[str, ...]
     words: Optional[Words]
     since: str
     help: str
@@ -94,8 +95,22 @@ class Row(NamedTuple):
         return self.kind in LISTS or (len(above) == 1 and self.default is not None)
 
 
+class Argument(NamedTuple):
+    """What Python has as an argument, and C as a function."""
+
+    name: str
+    levels: Tuple[str, ...]
+    #: Its type in Python.
+    type: str
+    #: Its bit in C, for a question.
+    asks: Optional[str]
+    help: str
+    doc: str
+
+
 class Table(NamedTuple):
     rows: List[Row]
+    arguments: List[Argument]
     words: List[Words]
     #: The bytes of the smallest nh_options that the library reads.
     oldest_struct: int
@@ -116,7 +131,18 @@ def load(path: Path = TABLE) -> Table:
     unused = set(words) - {row.words.name for row in rows if row.words}
     if unused:
         _wrong(", ".join(sorted(unused)), "no option has these words")
-    return Table(rows, list(words.values()), raw["oldest_struct"])
+    arguments = [
+        Argument(
+            name,
+            tuple(given["levels"]),
+            given["type"],
+            given.get("asks"),
+            given["help"],
+            given.get("doc", ""),
+        )
+        for name, given in raw.get("python", {}).items()
+    ]
+    return Table(rows, arguments, list(words.values()), raw["oldest_struct"])
 
 
 def _words(name: str, given: Dict[str, Any]) -> Words:
@@ -166,7 +192,7 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
         name, kind, levels, default, text, limits, range_text, column("unit"), column("none"),
         column("empty"), reaches,
         column("merge"), swift, column("type"),
-        given.get("python", name) or None,
+        given.get("python", name) or None, tuple(given.get("python_levels", levels)),
         row_words, given["since"], given["help"],
         given.get("doc", "").strip(),
     )  # fmt: skip

@@ -1,12 +1,17 @@
 """The Python options, from the table: what a row is called in the struct of the library, and what it may be."""
 
-from typing import List
+from typing import Dict, Iterable, List
 
 from option_table import GREATEST, Row, Table
 from options_c import members
 
 BANNER = "Generated from options.toml by Scripts/make-header; edit that instead."
 LEVELS = {"cache": "CACHE", "site": "SITE", "request": "REQUEST", "image": "IMAGE", "process": "PROCESS"}
+
+
+def files(table: Table) -> Dict[str, str]:
+    """All of them, by name."""
+    return {"_option_table.py": table_file(table)}
 
 
 def table_file(table: Table) -> str:
@@ -38,6 +43,10 @@ def table_file(table: Table) -> str:
     for row in table.rows:
         if row.python and row.kind not in ("pointer", "function", "questions", "sizes"):
             lines.append(f'    "{row.python}": {_row(row)},')
+    for argument in table.arguments:
+        kind = '"question"' if argument.asks else '"argument"'
+        parts = [kind, f'"{argument.asks or ""}"', _levels(argument.levels)]
+        lines.append(f'    "{argument.name}": {_made(parts)},')
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -45,7 +54,7 @@ def _row(row: Row) -> str:
     parts = [
         f'"{"pixels" if row.unit else row.kind}"',
         f'"{members(row)[0]}"',
-        " | ".join(LEVELS[level] for level in row.levels),
+        _levels(row.python_levels),
     ]
     if row.none:
         parts.append(f'none="{row.none}"')
@@ -57,4 +66,12 @@ def _row(row: Row) -> str:
     if row.words:
         words = ", ".join(f'"{word}": {number}' for number, (word, _) in enumerate(row.words.members, 1))
         parts.append(f"words={{{words}}}")
+    return _made(parts)
+
+
+def _levels(levels: Iterable[str]) -> str:
+    return " | ".join(LEVELS[level] for level in levels)
+
+
+def _made(parts: List[str]) -> str:
     return "Row(\n        " + ",\n        ".join(parts) + ",\n    )"

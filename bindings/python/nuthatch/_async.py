@@ -21,11 +21,13 @@ from ._port import TURN, Port
 from ._quantities import ByteCount, Duration, moment
 from ._response import Response
 from ._secrets import named, refuse_secrets
+from ._signatures import explained
 from ._stats import Stats
 from ._values import pairs
-from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
+from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 
+@explained
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
 
@@ -48,8 +50,8 @@ class AsyncCache(AsyncFetching):
     def __init__(
         self, path: Union[str, "os.PathLike[str]", None] = None, **options: "Unpack[CacheWishes]"
     ) -> None:
-        self._path = path
-        self._options = dict(options)
+        self._path: Union[str, os.PathLike[str], None] = path
+        self._options: Dict[str, Any] = dict(options)
         # What is wrong with them otherwise is told when it is opened.
         refuse_unknown(options, CACHE)
         if "headers" in options:
@@ -57,7 +59,7 @@ class AsyncCache(AsyncFetching):
             self._options["headers"] = pairs(options["headers"])
         named(self._options)
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
-        self._is_closed = False
+        self._is_closed: bool = False
 
     # At once
 
@@ -93,7 +95,7 @@ class AsyncCache(AsyncFetching):
 
     # To be awaited
 
-    async def remove(self, url: str, **options: Any) -> None:
+    async def remove(self, url: str, **options: "Unpack[Naming]") -> None:
         """As :meth:`Cache.remove`."""
         await self._off_the_loop("remove", url, **options)
 
@@ -204,8 +206,6 @@ class AsyncCache(AsyncFetching):
                 return response
         return cast(Response, await self._perform(url, None, dict(options)))
 
-    get.__doc__ = AsyncFetching.get.__doc__
-
     async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         image = port.cache._ready(url, size, options)
@@ -215,8 +215,6 @@ class AsyncCache(AsyncFetching):
                 await asyncio.sleep(0)
             return image
         return await super().thumbnail(url, size, **options)
-
-    thumbnail.__doc__ = AsyncFetching.thumbnail.__doc__
 
     # How it is done
 

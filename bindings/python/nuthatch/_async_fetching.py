@@ -24,8 +24,9 @@ from ._port import Port
 from ._prefetch import END, HOLD, READ, WAIT, Item, Run
 from ._response import Response
 from ._sign_in import needs_origin
+from ._signatures import explained
 from ._ticket import Event
-from ._wishes import Sending, Unpack, Wishes
+from ._wishes import Prefetching, Sending, Unpack, Wishes
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -67,6 +68,7 @@ class _AsyncRun:
             self.news.set_result(None)
 
 
+@explained
 class AsyncFetching:
     """Requests, as :class:`AsyncCache` and :class:`AsyncSite` have them."""
 
@@ -117,11 +119,11 @@ class AsyncFetching:
         *,
         size: Optional[Size] = None,
         sizes: Optional[Sequence[Size]] = None,
-        **options: Any,
+        **options: "Unpack[Wishes]",
     ) -> AsyncTicket[Any]:
         """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is."""
         port = self._owner._port()
-        return port.submit(self._by(port), url, size, sizes, options)
+        return port.submit(self._by(port), url, size, sizes, dict(options))
 
     async def events(
         self,
@@ -147,7 +149,7 @@ class AsyncFetching:
         *,
         progress: bool = False,
         images: bool = False,
-        **options: "Unpack[Sending]",
+        **options: "Unpack[Prefetching]",
     ) -> AsyncIterator[Item]:
         """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too."""
         port = await self._owner._opened()

@@ -7,7 +7,21 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Any, Callable, Iterator, Mapping, Optional, Set, Tuple, Type, TypeVar, Union, cast
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Set,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    cast,
+)
 
 from . import _log
 from . import _prototypes as abi
@@ -23,11 +37,12 @@ from ._pickling import added_to, copied, remade
 from ._quantities import ByteCount, Duration, amount, left_until, moment
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
 from ._secrets import named, refuse_secrets, resolved
+from ._signatures import explained
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
 from ._values import QUESTIONS, encode_path, pairs
-from ._wishes import CacheWishes, SiteWishes, Unpack, Wishes
+from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 T = TypeVar("T")
 
@@ -55,52 +70,19 @@ _new = object.__new__
 _ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 
 
+@explained
 class Cache(Fetching):
     """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
 
-    What isn't given is as by default. ``None`` means no limit for ``timeout``, ``deadline``, ``max_bytes``,
-    ``max_pixels``, ``memory_items``, ``outbox_bytes`` and ``outbox_items``, and no file for ``netrc``; elsewhere it is
-    as if it weren't given.
+    What isn't given is as by default. ``None`` is no limit, or none, where the list below says so; elsewhere it is as
+    if it weren't given. Sites and requests may say otherwise what they have an option for.
+
+    With ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` a header's value is read from the environment, and with
+    ``proxy="env:NAME"`` the proxy. They go into no pickle; ``headers`` that may be secrets keep a cache from being
+    pickled. What a program is asked (``ask_headers`` …) is asked by each request, those of sites, too.
 
     :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
-    :param timeout: the longest silence in seconds (connecting, waiting, between two bytes); ``None`` for no limit.
-    :param deadline: the longest time for all of a request in seconds, from the call on: its wait for its turn in the
-        queue, all attempts, and the time for which its server has asked to be left alone (``Retry-After``). In
-        :meth:`prefetch` it counts from the first attempt of each URL. By default two minutes where pictures are
-        asked for, in which neither the queue nor ``Retry-After`` is counted, and no limit otherwise.
-    :param max_bytes: the largest body.
-    :param max_pixels: the most pixels that a picture may have; 100 million by default.
-    :param retries: how often a failed attempt is followed by another; 3 by default.
-    :param user_agent: what the ``User-Agent`` header says.
-    :param headers: sent with every request that has none of the same name.
-    :param secrets: headers whose values are read from the environment: ``{"Authorization": ("Bearer ", "env:TOKEN")}``.
-        They go into no pickle; those of ``headers`` that may be secrets keep a cache from being pickled.
-    :param accept: what the ``Accept`` header says.
-    :param partition: a name for whose answers are kept, in place of credentials: for tokens that change.
-    :param proxy: for all requests; ``""`` for none; "env:NAME" for what that variable says; by default what the
-        environment says. Answers that came by it are kept for it alone.
-    :param policy: what is taken for fresh: "kit" (the default), "rfc9111", "offline" or "reload".
-    :param validator_ttl, image_ttl, no_cache_ttl: of "kit", in seconds: for how long a picture with a validator and no
-        lifetime is fresh (a day), one of which nothing is said (seven days), an answer marked no-cache (60 s).
-    :param heuristic: of "rfc9111": the share of the time since it was changed for which an answer without a lifetime is
-        fresh; 0.1.
-    :param addresses: which addresses may be connected to: "guarded" (the default), "public" or "any".
-    :param memory_bytes, memory_items: what this process keeps in memory.
-    :param disk_bytes: what the directory may take on disk, the outbox apart; by default what it was given before, else
-        4 GiB. Each process that writes may take two 64ths of it more (64 KiB each at the least).
-    :param spill: "eager" (the default) writes at once, "pressure" when memory is short or at the end;
-        until then other processes neither find nor remove it.
-    :param thumb_store: how thumbnails are kept on disk: "packed" (the default), "lossless" or "raw".
-    :param keep_source: whether bodies of pictures are kept; yes by default.
-    :param allow_files: whether ``file:`` URLs are read: any file that this process may read; no by default.
-    :param outbox: "auto" (the default): this process sends what is in the directory's outbox, in its turn, as long
-        as it has the directory open; "off": others do.
-    :param outbox_bytes, outbox_items: what the outbox may hold; more is refused. 256 MiB and 10,000 requests.
-    :param netrc: a file with users and passwords by host, which requests sign in by when nothing else says who asks;
-        True for ``$NETRC``, else ``~/.netrc``. None by default.
-    :param ask_headers, ask_credentials, ask_challenge, ask_verdict: asked by each request, those of sites, too; see
-        :meth:`submit`.
 
     >>> with nuthatch.Cache(directory) as cache:
     ...     cache.get(url).status
@@ -117,22 +99,24 @@ class Cache(Fetching):
             given["headers"] = pairs(given["headers"])
         named(given)
         #: How to make another one: for pickles, and for handles of its own.
-        self._arguments = given
+        self._arguments: Any = given
         self._handle: Optional[ctypes.c_void_p] = None
         #: The same, where a picture that is asked for without options needs no question first.
         self._plain: Any = None
         #: Others of the same directory that this one answers for: their requests are its own.
         self._twins: Set[Cache] = set()
         self._asks = {name: called(given[name], name) for name in QUESTIONS if given.get(name) is not None}
-        self._listeners = Listeners()
+        self._listeners: Listeners = Listeners()
         #: Set by another thread that has no more patience with this one's close.
-        self._is_hurried = False
-        self._path = None if path is None else encode_path(path, None)
+        self._is_hurried: bool = False
+        self._path: Optional[bytes] = None if path is None else encode_path(path, None)
         #: The same with the values of the secrets.
-        self._resolved = resolved(given)
+        self._resolved: Dict[str, Any] = resolved(given)
         own = {
             name: self._resolved[name] for name in self._resolved if name != "path" and name not in QUESTIONS
         }
+        self._options: abi.nh_options
+        self._kept: List[Any]
         self._options, self._kept = options_struct(own, CACHE)
         _log.follow()
         self._open()
@@ -147,7 +131,6 @@ class Cache(Fetching):
         ``None`` for whatever would take longer: never asks the network, and never waits.
 
         :param decode: whether one that is packed on disk is unpacked.
-        :param options: those of :meth:`submit` that say which answer is meant.
 
         >>> cache.peek("http://example.org/never-asked-for.png", 64) is None
         True
@@ -180,15 +163,11 @@ class Cache(Fetching):
                 return response
         return super().get(url, **options)
 
-    get.__doc__ = Fetching.get.__doc__
-
     def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
         image = self._ready(url, size, options)
         if image is not None:
             return image
         return super().thumbnail(url, size, **options)
-
-    thumbnail.__doc__ = Fetching.thumbnail.__doc__
 
     # Requests under way
 
@@ -223,19 +202,10 @@ class Cache(Fetching):
     def site(self, base_url: str, **options: "Unpack[SiteWishes]") -> Site:
         """A base URL with what the requests below it have in common.
 
-        :param headers: sent with every request below it that has none of the same name; as of :meth:`submit`.
-        :param cross_origin_headers: the names of headers that go along when a redirect, or a request's URL, leads to
-            another origin. Harmless ones go in any case (docs/HTTP.md).
-        :param user: a pair for Basic sign-in, for the base URL's origin and no other. With the password ``""`` and
-            ``password_provider="env:NAME"`` that variable has it, and ``secrets`` are headers as of :class:`Cache`:
-            such a site can be pickled.
-        :param netrc: as of :meth:`submit`; False for none, also where the cache has one.
-        :param cookies: whether cookies that its servers set are sent back, and where they are kept meanwhile: "memory",
-            as long as the cache is open in this process, or "disk", in the cache's directory, too, readable for its
-            owner only, and in clear. Sites with the same base URL, user and partition share them. Ignored by default.
-        :param ask_headers, ask_credentials, ask_challenge, ask_verdict: as of :meth:`submit`; what isn't given is asked
-            as the cache asks it, and None is for nobody.
-        :param options: ``user_agent``, ``accept``, ``proxy``, and those of :meth:`submit` that hold for any request.
+        User and password go to the base URL's origin and to no other. With ``user=(name, "")`` and
+        ``password_provider="env:NAME"`` that variable has the password, and ``secrets`` are as of :class:`Cache`: such
+        a site can be pickled. Sites with the same base URL, user and partition share their cookies. What it doesn't say
+        is as the cache has it; a question that is None is asked by no request of it.
         """
         return Site(self, base_url, dict(options))
 
@@ -244,16 +214,15 @@ class Cache(Fetching):
         """The requests that wait for the network, and what came of them."""
         return Outbox(self)
 
-    def remove(self, url: str, **options: Any) -> None:
+    def remove(self, url: str, **options: "Unpack[Naming]") -> None:
         """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
 
         When this returns, no process gets from the cache what was asked for before.
 
-        :param options: ``user``, ``headers``, ``partition``, ``cache_key`` or ``ignore_query`` narrow it to the answer
-            that a request with them gets.
+        Options narrow it to the answer that a request with them gets.
         """
         if options:
-            described = self._complete(url, options)
+            described = self._complete(url, dict(options))
             self._with_options(url, None, None, described, library.nh_remove)
         else:
             address = encode(url, "url")

@@ -277,12 +277,12 @@ ROWS: Dict[str, Row] = {
     "secrets": Row(
         "secrets",
         "secrets",
-        REQUEST,
+        CACHE | SITE | REQUEST,
     ),
     "password_provider": Row(
         "text",
         "password_provider",
-        REQUEST,
+        SITE | REQUEST,
     ),
     "outbox_attempts": Row(
         "count",
@@ -411,5 +411,55 @@ ROWS: Dict[str, Row] = {
         PROCESS,
         none="zero",
         range="0 or more, or none",
+    ),
+    "body": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "json": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "form": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "files": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "save_to": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "append": Row(
+        "argument",
+        "",
+        REQUEST,
+    ),
+    "ask_headers": Row(
+        "question",
+        "ASK_HEADERS",
+        CACHE | SITE | REQUEST,
+    ),
+    "ask_credentials": Row(
+        "question",
+        "ASK_CREDENTIALS",
+        CACHE | SITE | REQUEST,
+    ),
+    "ask_challenge": Row(
+        "question",
+        "ASK_CHALLENGE",
+        CACHE | SITE | REQUEST,
+    ),
+    "ask_verdict": Row(
+        "question",
+        "ASK_VERDICT",
+        CACHE | SITE | REQUEST,
     ),
 }

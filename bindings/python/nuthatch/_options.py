@@ -34,13 +34,11 @@ def refuse_unknown(names: Iterable[str], level: int) -> None:
     """Raises what is to be said of options that a cache, a site or a request doesn't have."""
     for name in names:
         row = ROWS.get(name)
-        questions = {"secrets", "password_provider", *QUESTIONS} if level != REQUEST else QUESTIONS
-        if (level != PROCESS and name in questions) or (row is not None and row.levels & level):
-            continue
         if row is None:
             raise TypeError(f"{_PLACES[level]} has no option {name!r}")
-        places = " and ".join(word for number, word in _PLACES.items() if row.levels & number)
-        raise error_for(abi.INVALID, f"{name} is an option of {places}, not of {_PLACES[level]}", None)
+        if not row.levels & level:
+            places = " and ".join(word for number, word in _PLACES.items() if row.levels & number)
+            raise error_for(abi.INVALID, f"{name} is an option of {places}, not of {_PLACES[level]}", None)
 
 
 _PLACES = {

@@ -39,8 +39,8 @@ class Port:
         self.cache = cache
         #: What is being asked of the program.
         self.tasks: Set[asyncio.Future[None]] = set()
-        self.process = os.getpid()
-        self.hits = 0
+        self.process: int = os.getpid()
+        self.hits: int = 0
         #: By handle. Whoever waits for a ticket holds it; what nobody holds is of no interest.
         self.tickets: weakref.WeakValueDictionary[int, AsyncTicket[Any]] = weakref.WeakValueDictionary()
         self.sites: weakref.WeakKeyDictionary[AsyncFetching, Fetching] = weakref.WeakKeyDictionary()

@@ -9,8 +9,8 @@ from . import _prototypes as abi
 from ._arguments import wrong
 from ._errors import error_for
 from ._library import check, quick
+from ._option_values import SinkArgument
 from ._values import encode_path
-from ._wishes import SinkArgument
 
 
 def sinks(save_to: SinkArgument) -> List[Any]:

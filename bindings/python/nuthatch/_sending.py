@@ -9,8 +9,8 @@ from ._arguments import fields
 from ._errors import error_for
 from ._later import loading
 from ._library import check, encode, quick
+from ._option_values import Fields
 from ._values import encode_path, pairs
-from ._wishes import Fields
 
 
 def as_json(value: Any, url: str) -> bytes:

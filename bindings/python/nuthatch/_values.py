@@ -1,20 +1,19 @@
 """Words, numbers and names, as the C side has them."""
 
 import os
-from typing import Any, List, Mapping, Optional, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _prototypes as abi
 from ._arguments import fields, wrong
 from ._errors import error_for
 from ._image import Size, sides
 from ._library import encode
-from ._wishes import HeaderArgument
+from ._option_table import ROWS
+from ._option_values import HeaderArgument
 
-QUESTIONS = {
-    "ask_headers": abi.ASK_HEADERS,
-    "ask_credentials": abi.ASK_CREDENTIALS,
-    "ask_challenge": abi.ASK_CHALLENGE,
-    "ask_verdict": abi.ASK_VERDICT,
+#: The bits of what a program may be asked.
+QUESTIONS: Dict[str, int] = {
+    name: getattr(abi, row.member) for name, row in ROWS.items() if row.kind == "question"
 }
 
 

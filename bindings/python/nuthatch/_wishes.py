@@ -1,185 +1,166 @@
+# Generated from options.toml by Scripts/make-header; edit that instead.
 """What may be said of requests, of sites and of caches, as type checkers see it."""
 
-import os
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Awaitable,
-    Callable,
-    Iterable,
-    Mapping,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
+from typing import Any, Literal, Optional, Sequence, TypedDict
+
+from ._option_values import (
+    AskChallenge,
+    AskCredentials,
+    AskHeaders,
+    AskVerdict,
+    Body,
+    Certificate,
+    Fields,
+    Files,
+    HeaderArgument,
+    Netrc,
+    Secrets,
+    SinkArgument,
+    User,
 )
-
+from ._option_values import Unpack as Unpack
 from ._quantities import ByteCount, Duration, PixelCount
-from ._response import Response
 
-if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack  # no need for it at run time
-else:
-    from typing import TypedDict
-
-    try:
-        from typing import Unpack
-    except ImportError:  # before Python 3.11
-
-        class Unpack:
-            """What stands for the options that a function takes, for type hints that are read at run time."""
-
-            def __class_getitem__(cls, options):
-                return options
-
-
-__all__ = [
-    "AskChallenge",
-    "AskCredentials",
-    "AskHeaders",
-    "AskVerdict",
-    "Body",
-    "CacheWishes",
-    "Fields",
-    "Files",
-    "HeaderArgument",
-    "Netrc",
-    "Secrets",
-    "Sending",
-    "SinkArgument",
-    "SiteWishes",
-    "Unpack",
-    "Wishes",
-]
-
-HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
-
-#: Bytes, or the path of a file that is read while it is sent.
-Body = Union[bytes, bytearray, memoryview, "os.PathLike[str]", None]
-
-#: A path, an open file or descriptor, what has a ``write``, a function that gets each piece; or a list of these.
-SinkArgument = Any
-Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
-
-#: By the name of the field: bytes, a path, an open file, or (file name, one of these[, type]).
-Files = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
-
-#: Headers' names, and the providers of their values; or tuples of what stands before the secret, such as "Bearer ", and
-#: the provider.
-Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
-
-#: A file with users and passwords by host; True for the usual one.
-Netrc = Union[bool, str, "os.PathLike[str]", None]
-AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
-_User = Optional[Tuple[str, str]]
-AskCredentials = Optional[Callable[[Response], Union[_User, Awaitable[_User]]]]
-AskChallenge = Optional[Callable[[Response], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
-_Verdict = Union[bool, str, None]
-AskVerdict = Optional[Callable[[Response], Union[_Verdict, Awaitable[_Verdict]]]]
+#: What is taken for fresh.
+Policy = Literal["kit", "rfc9111", "offline", "reload"]
+#: Which addresses may be connected to. Judged on the address really connected to, for every hop.
+Addresses = Literal["guarded", "public", "any"]
+#: How a request shows user and password.
+SignIn = Literal["basic", "digest", "ntlm", "negotiate", "any"]
+#: Whether a site's cookies are sent back to its servers, and where they are kept meanwhile.
+CookieJarMode = Literal["off", "memory", "disk"]
+#: When answers from the cache are delivered (the table is in docs/HTTP.md).
+Delivery = Literal["twice", "first", "fresh"]
+#: When what comes is written to disk.
+Spill = Literal["eager", "pressure"]
+#: How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
+ThumbStore = Literal["packed", "lossless", "raw"]
+#: Whether a process sends what is in an outbox.
+OutboxMode = Literal["auto", "off"]
+#: How a picture is made to fit its box.
+Fit = Literal["inside", "cover", "stretch"]
+#: How much of a picture is decoded before it is scaled down.
+Scaling = Literal["best", "fast"]
 
 
-class Sent(TypedDict, total=False):
-    """What a request sends."""
-
-    headers: HeaderArgument
-    body: Body
-    sign_in: Optional[str]
-    bearer: Optional[str]
-    cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
-    save_to: SinkArgument
-    append: bool
-    resume: bool
-    json: Any
-    form: Fields
-    files: Files
-    user: Union[Tuple[str, str], Tuple[str, str, str], None]
-    freezable: bool
-    outbox_durable: bool
-    outbox_queue: Optional[str]
-    outbox_handler: Optional[str]
-    secrets: Secrets
-    password_provider: Optional[str]
-    outbox_attempts: Optional[int]
-    outbox_max_age: Duration
-    outbox_key_lifetime: Duration
-
-
-class Limits(TypedDict, total=False):
-    """What a request, or all of a site, may say otherwise than the cache."""
-
+class _Part1(TypedDict, total=False):
+    policy: Optional[Policy]
+    validator_ttl: Duration
+    image_ttl: Duration
+    no_cache_ttl: Duration
+    heuristic: Optional[float]
     timeout: Duration
     deadline: Duration
     retries: Optional[int]
     max_bytes: ByteCount
     max_pixels: PixelCount
-    policy: Optional[str]
-    validator_ttl: Duration
-    image_ttl: Duration
-    no_cache_ttl: Duration
-    heuristic: Optional[float]
-    addresses: Optional[str]
-    partition: Optional[str]
-    netrc: Netrc
+    addresses: Optional[Addresses]
+    secrets: Secrets
     ask_headers: AskHeaders
     ask_credentials: AskCredentials
     ask_challenge: AskChallenge
     ask_verdict: AskVerdict
 
 
-class Sending(Sent, Limits, total=False):
-    """What may be said of any request; :meth:`Cache.submit` explains it."""
-
-    fit: str
-    enlarge: bool
-    scaling: str
-    allow_damaged: bool
-    early_stop: bool
-    delivery: str
+class _Part2(TypedDict, total=False):
     give_up_after: Duration
-    priority: int
+    fit: Optional[Fit]
+    enlarge: Optional[bool]
+    scaling: Optional[Scaling]
+    allow_damaged: Optional[bool]
+    early_stop: Optional[bool]
+    delivery: Optional[Delivery]
+    priority: Optional[int]
     tag: Optional[str]
+    progress_events: Optional[bool]
+    resume: Optional[bool]
+    freezable: Optional[bool]
+    outbox_durable: Optional[bool]
+    outbox_queue: Optional[str]
+    outbox_handler: Optional[str]
+    outbox_attempts: Optional[int]
+    outbox_max_age: Duration
+    outbox_key_lifetime: Duration
+    body: Body
+    json: Any
+    form: Fields
+    files: Files
+    save_to: SinkArgument
+    append: Optional[bool]
+
+
+class _Part3(TypedDict, total=False):
+    method: Optional[str]
+
+
+class _Part4(TypedDict, total=False):
+    headers: HeaderArgument
+    netrc: Netrc
+    partition: Optional[str]
+
+
+class _Part5(TypedDict, total=False):
+    user: User
+    sign_in: Optional[SignIn]
+    cert: Certificate
+
+
+class _Part6(TypedDict, total=False):
+    bearer: Optional[str]
+    ignore_query: Optional[bool]
+
+
+class _Part7(TypedDict, total=False):
     cache_key: Optional[str]
-    ignore_query: bool
 
 
-class Wishes(Sending, total=False):
-    """The same where it is said as an option."""
-
-    method: str
-    progress_events: bool
-
-
-class SiteWishes(Limits, total=False):
-    """What a site may be told."""
-
-    headers: HeaderArgument
-    cross_origin_headers: Sequence[str]
-    sign_in: Optional[str]
-    cert: Union[str, "os.PathLike[str]", Tuple[Union[str, "os.PathLike[str]"], ...], None]
-    user: Optional[Tuple[str, str]]
-    secrets: Secrets
+class _Part8(TypedDict, total=False):
     password_provider: Optional[str]
-    cookie_jar: Optional[str]
+
+
+class _Part9(TypedDict, total=False):
+    proxy: Optional[str]
     user_agent: Optional[str]
     accept: Optional[str]
-    proxy: Optional[str]
 
 
-class CacheWishes(Limits, total=False):
-    """What a cache may be told."""
+class _Part10(TypedDict, total=False):
+    cross_origin_headers: Optional[Sequence[str]]
+    cookie_jar: Optional[CookieJarMode]
 
-    headers: HeaderArgument
-    secrets: Secrets
-    user_agent: Optional[str]
-    accept: Optional[str]
-    proxy: Optional[str]
+
+class _Part11(TypedDict, total=False):
     memory_bytes: ByteCount
     memory_items: Optional[int]
     disk_bytes: ByteCount
-    spill: Optional[str]
-    thumb_store: Optional[str]
+    spill: Optional[Spill]
+    thumb_store: Optional[ThumbStore]
     keep_source: Optional[bool]
-    allow_files: bool
-    outbox: Optional[str]
+    allow_files: Optional[bool]
+    outbox: Optional[OutboxMode]
     outbox_bytes: ByteCount
     outbox_items: Optional[int]
+
+
+class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
+    """What may be said of any request."""
+
+
+class Sending(_Part1, _Part2, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
+    """The same where the method is said otherwise."""
+
+
+class Prefetching(_Part1, _Part2, _Part4, _Part5, _Part6, _Part8, total=False):
+    """What may be said of many requests."""
+
+
+class Naming(_Part4, _Part5, _Part6, _Part7, total=False):
+    """What an answer is kept under."""
+
+
+class SiteWishes(_Part1, _Part4, _Part5, _Part8, _Part9, _Part10, total=False):
+    """What a site may be told."""
+
+
+class CacheWishes(_Part1, _Part4, _Part9, _Part11, total=False):
+    """What a cache may be told."""

@@ -1,0 +1,274 @@
+# Generated from options.toml by Scripts/make-header, and from _async.py; edit those instead.
+
+import asyncio
+import os
+from types import TracebackType
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type, Union
+from ._async_fetching import AsyncFetching
+from ._async_outbox import AsyncOutbox
+from ._async_site import AsyncSite
+from ._cache import Cache
+from ._fetching import Fetching
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, HeaderArgument, Netrc, Secrets, User
+from ._port import Port
+from ._quantities import ByteCount, Duration, PixelCount
+from ._stats import Stats
+from ._wishes import Addresses, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
+
+class AsyncCache(AsyncFetching):
+    """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
+
+    It belongs to no loop: each that uses it gets a handle of its own on the directory, so that threads with loops may
+    share one. A task that is cancelled while it waits cancels its request. Opening and closing happen off the loop.
+
+    >>> async def main():
+    ...     async with nuthatch.AsyncCache(directory) as cache:
+    ...         image = await cache.thumbnail(picture_url, 64)
+    ...         async for event in cache.events(picture_url, 64):
+    ...             print(event.kind, event.is_final, event.image.size)
+    ...         async for item in cache.prefetch([picture_url, missing_url], sizes=[64]):
+    ...             print(item.index, item.ok)
+    >>> asyncio.run(main())
+    cached True (64, 48)
+    0 True
+    1 False
+
+    :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+    :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+    :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+    :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+    :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+        fresh. Default: 0.1.
+    :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+    :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        limit.
+    :param retries: further attempts after one that failed. Default: 3.
+    :param max_bytes: largest body. Default: 64MiB. None: no limit.
+    :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+    :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+    :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
+    :param headers: headers that are sent, in this order. Default: none.
+    :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
+    :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+        "": an empty header.
+    :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+        None: none.
+    :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+        the credentials.
+    :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+    :param memory_bytes: what this process may keep in memory, decoded thumbnails mostly. Default: the smaller
+        of 64 MiB and an eighth of the memory.
+    :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
+        limit.
+    :param disk_bytes: what the directory may take on disk, the outbox apart. Default: what the directory was
+        given before, else 4 GiB.
+    :param spill: when what comes is written to disk: "eager" or "pressure". Default: as the directory's first
+        open in this process says, else eager.
+    :param thumb_store: how thumbnails are kept on disk: "packed", "lossless" or "raw". Default: as the
+        directory's first open in this process says, else packed.
+    :param keep_source: keep bodies of pictures, so that other sizes can be made of them. Default: as the
+        directory's first open in this process says, else yes.
+    :param allow_files: read file: URLs: any file that this process may read. Default: no.
+    :param outbox: whether this process sends what is in the directory's outbox: "auto" or "off". Default: auto.
+    :param outbox_bytes: what the outbox may take on disk; more is refused. Default: as the directory's first
+        open in this process says, else 256 MiB. None: no limit.
+    :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
+        as the directory's first open in this process says, else 10,000. None: no limit.
+    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        headers to add.
+    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        password, or None.
+    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        another attempt, or None.
+    :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+        False (it fails), or "retry".
+    """
+    def __init__(
+        self, path: Union[str, 'os.PathLike[str]', None]=None,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        proxy: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user_agent: Optional[str] = ...,
+        accept: Optional[str] = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        secrets: Secrets = ...,
+        memory_bytes: ByteCount = ...,
+        memory_items: Optional[int] = ...,
+        disk_bytes: ByteCount = ...,
+        spill: Optional[Spill] = ...,
+        thumb_store: Optional[ThumbStore] = ...,
+        keep_source: Optional[bool] = ...,
+        allow_files: Optional[bool] = ...,
+        outbox: Optional[OutboxMode] = ...,
+        outbox_bytes: ByteCount = ...,
+        outbox_items: Optional[int] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> None: ...
+    def site(
+        self, base_url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        proxy: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        cross_origin_headers: Optional[Sequence[str]] = ...,
+        user_agent: Optional[str] = ...,
+        accept: Optional[str] = ...,
+        user: User = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cookie_jar: Optional[CookieJarMode] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> 'AsyncSite':
+        """As :meth:`Cache.site`, with methods to be awaited.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param cross_origin_headers: names of headers that go along to other origins. Default: none.
+        :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
+        :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+            "": an empty header.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cookie_jar: whether cookies that the servers set are sent back, and where they are kept: "off",
+            "memory" or "disk". Default: off.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def cancel_all(self, tag: Optional[str]=None) -> None:
+        """As :meth:`Cache.cancel_all`."""
+    @property
+    def activity(self) -> int:
+        """As :attr:`Cache.activity`."""
+    @property
+    def outbox(self) -> 'AsyncOutbox':
+        """The requests that wait for the network, and what came of them."""
+    def stats(self) -> Stats:
+        """As :meth:`Cache.stats`."""
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+    async def remove(
+        self, url: str,
+        *,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+    ) -> None:
+        """As :meth:`Cache.remove`.
+
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        """
+    async def clear(self) -> None:
+        """As :meth:`Cache.clear`."""
+    async def trim(self, disk_bytes: ByteCount) -> None:
+        """As :meth:`Cache.trim`."""
+    async def flush(self) -> None:
+        """As :meth:`Cache.flush`."""
+    async def wait_idle(self, timeout: Duration=None) -> bool:
+        """As :meth:`Cache.wait_idle`."""
+    async def close(self, drain: Duration=None) -> None:
+        """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
+
+        :param drain: as of :meth:`Cache.close`. A task that is cancelled while it waits closes it all the same.
+        """
+    async def _close_all(self) -> None: ...
+    async def __aenter__(self) -> 'AsyncCache': ...
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]) -> None: ...
+    def __del__(self, _is_ending: Callable[[], bool]=...) -> None: ...
+    def _reduced(self) -> Tuple[Any, ...]: ...
+    def __reduce__(self) -> Tuple[Any, ...]: ...
+    def __copy__(self) -> 'AsyncCache': ...
+    def __deepcopy__(self, memo: Any) -> 'AsyncCache': ...
+    def __repr__(self) -> str: ...
+    @property
+    def _owner(self) -> 'AsyncCache': ...
+    def _by(self, port: Port) -> Fetching: ...
+    def _own(self) -> List[Port]: ...
+    def _make(self) -> Cache: ...
+    def _check(self) -> None: ...
+    async def _opened(self) -> Port: ...
+    async def _add(self, loop: asyncio.AbstractEventLoop, cache: Cache) -> Port: ...
+    def _port(self) -> Port: ...
+    async def _off_the_loop(self, what: str, *arguments: Any, **options: Any) -> None: ...
+    _path: Union[str, os.PathLike[str], None]
+    _options: Dict[str, Any]
+    _ports: Dict[asyncio.AbstractEventLoop, Port]
+    _is_closed: bool

@@ -1,0 +1,1128 @@
+# Generated from options.toml by Scripts/make-header, and from _async_fetching.py; edit those instead.
+
+from typing import Any, AsyncIterable, AsyncIterator, Dict, Iterable, List, Optional, Sequence, Union, overload
+from ._async import AsyncCache
+from ._async_ticket import AsyncTicket
+from ._fetching import Fetching
+from ._image import Image, Size
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._port import Port
+from ._prefetch import Item
+from ._quantities import ByteCount, Duration, PixelCount
+from ._response import Response
+from ._ticket import Event
+from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
+
+class AsyncFetching:
+    """Requests, as :class:`AsyncCache` and :class:`AsyncSite` have them."""
+    @property
+    def _owner(self) -> 'AsyncCache': ...
+    def _by(self, port: Port) -> Fetching: ...
+    async def get(
+        self, url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Response:
+        """As :meth:`Cache.get`.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    async def request(
+        self, method: str, url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Response:
+        """As :meth:`Cache.request`.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    async def thumbnail(
+        self, url: str, size: Size,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Image:
+        """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def peek(
+        self, url: str, size: Size, *, decode: bool=False,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Optional[Image]:
+        """As :meth:`Cache.peek`: at once, and not to be awaited.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: None=None, sizes: None=None,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> AsyncTicket[Response]:
+        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: Size, sizes: None=None,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> AsyncTicket[Image]:
+        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: None=None, sizes: Sequence[Size],
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> AsyncTicket[List[Image]]:
+        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def events(
+        self, url: str, size: Optional[Size]=None, *, sizes: Optional[Sequence[Size]]=None,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> AsyncIterator[Event[Any]]:
+        """The events of a request as they come; leaving the loop over them cancels it.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def prefetch(
+        self, urls: 'Union[Iterable[str], AsyncIterable[str]]', sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> AsyncIterator[Item]:
+        """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    async def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any: ...

@@ -1,0 +1,530 @@
+# Generated from options.toml by Scripts/make-header, and from _cache.py; edit those instead.
+
+import ctypes
+import os
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
+from . import _prototypes as abi
+from ._fetching import Fetching
+from ._image import Image, Size
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._outbox import Listeners, Outbox
+from ._quantities import ByteCount, Duration, PixelCount
+from ._response import Response
+from ._site import Site
+from ._stats import Stats
+from ._wishes import Addresses, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
+
+T = TypeVar('T')
+
+class Cache(Fetching):
+    """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
+
+    What isn't given is as by default. ``None`` is no limit, or none, where the list below says so; elsewhere it is as
+    if it weren't given. Sites and requests may say otherwise what they have an option for.
+
+    With ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` a header's value is read from the environment, and with
+    ``proxy="env:NAME"`` the proxy. They go into no pickle; ``headers`` that may be secrets keep a cache from being
+    pickled. What a program is asked (``ask_headers`` …) is asked by each request, those of sites, too.
+
+    :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
+        ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
+
+    >>> with nuthatch.Cache(directory) as cache:
+    ...     cache.get(url).status
+    200
+
+    :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        "kit": Pictures stay fresh for days unless the server says otherwise.
+        "rfc9111": RFC 9111, to the letter.
+        "offline": Whatever is stored answers; the network is never asked.
+        "reload": Nothing that is stored answers; what comes is stored.
+    :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+    :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+    :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+    :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+        fresh. Default: 0.1.
+    :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+    :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        limit.
+        One that is said counts from the call, the wait for its turn in the queue included, and from the first
+        attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
+        The default for pictures counts neither.
+    :param retries: further attempts after one that failed. Default: 3.
+    :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        What is saved while it comes may be of any size unless its request says a number.
+    :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+    :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+        "public": Public ones only.
+        "any": All.
+    :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
+        `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept
+        for it alone.
+        The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What
+        only the proxy knows goes through, and what a proxy finds for a name is its business: give it rules of
+        its own. With `socks5h://` no name is looked up here.
+    :param headers: headers that are sent, in this order. Default: none.
+        A header replaces those of the same name that a level above, or the library, would send. Said again for
+        the same request, they take the place of all those that were said before.
+    :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
+    :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+        "": an empty header.
+    :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+        None: none.
+        Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
+        write to it.
+    :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+        the credentials.
+        For tokens that change.
+    :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
+        the program.
+    :param memory_bytes: what this process may keep in memory, decoded thumbnails mostly. Default: the smaller
+        of 64 MiB and an eighth of the memory.
+    :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
+        limit.
+    :param disk_bytes: what the directory may take on disk, the outbox apart. Default: what the directory was
+        given before, else 4 GiB.
+        Each process that writes may take two 64ths of it more (64 KiB each at the least), because it reserves
+        ahead.
+    :param spill: when what comes is written to disk: "eager" or "pressure". Default: as the directory's first
+        open in this process says, else eager.
+        "eager": At once: it survives this process however it ends, and other processes find it.
+        "pressure": When memory is short, or when the cache is closed. Until then it is this process's: lost
+        with it, and out of reach of what other processes remove (not of their clear).
+    :param thumb_store: how thumbnails are kept on disk: "packed", "lossless" or "raw". Default: as the
+        directory's first open in this process says, else packed.
+        "packed": As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room.
+        "lossless": As PNG: the same pixels every time.
+        "raw": As pixels, used where they lie.
+        Those of at most 16 KiB are kept raw in any case.
+    :param keep_source: keep bodies of pictures, so that other sizes can be made of them. Default: as the
+        directory's first open in this process says, else yes.
+    :param allow_files: read file: URLs: any file that this process may read. Default: no.
+    :param outbox: whether this process sends what is in the directory's outbox: "auto" or "off". Default: auto.
+        "auto": In its turn, when no other process does.
+        "off": Requests may be frozen, and looked at, but are sent by others.
+    :param outbox_bytes: what the outbox may take on disk; more is refused. Default: as the directory's first
+        open in this process says, else 256 MiB. None: no limit.
+    :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
+        as the directory's first open in this process says, else 10,000. None: no limit.
+    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        headers to add.
+    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        password, or None.
+    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        another attempt, or None.
+        Whatever was sent. The headers take the place of those of the same name. It is called again when these
+        are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
+        expired.
+    :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+        False (it fails), or "retry".
+        What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
+        on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+    """
+    def __init__(
+        self, path: Union[str, 'os.PathLike[str]', None]=None,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        proxy: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user_agent: Optional[str] = ...,
+        accept: Optional[str] = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        secrets: Secrets = ...,
+        memory_bytes: ByteCount = ...,
+        memory_items: Optional[int] = ...,
+        disk_bytes: ByteCount = ...,
+        spill: Optional[Spill] = ...,
+        thumb_store: Optional[ThumbStore] = ...,
+        keep_source: Optional[bool] = ...,
+        allow_files: Optional[bool] = ...,
+        outbox: Optional[OutboxMode] = ...,
+        outbox_bytes: ByteCount = ...,
+        outbox_items: Optional[int] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> None: ...
+    def peek(
+        self, url: str, size: Size, *, decode: bool=False,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Optional[Image]:
+        """A thumbnail that can be shown at once: it is in memory, or lies on disk as pixels, and is fresh.
+
+        ``None`` for whatever would take longer: never asks the network, and never waits.
+
+        :param decode: whether one that is packed on disk is unpacked.
+
+        >>> cache.peek("http://example.org/never-asked-for.png", 64) is None
+        True
+        >>> image = cache.thumbnail(picture_url, 64)
+        >>> cache.peek(picture_url, 64).size
+        (64, 48)
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def cancel_all(self, tag: Optional[str]=None) -> None:
+        """Cancels the requests that are under way, or those of them with a tag."""
+    def wait_idle(self, timeout: Duration=None) -> bool:
+        """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
+    @property
+    def activity(self) -> int:
+        """How many requests are under way: queued, running, or waiting to be tried again."""
+    def site(
+        self, base_url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        proxy: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        cross_origin_headers: Optional[Sequence[str]] = ...,
+        user_agent: Optional[str] = ...,
+        accept: Optional[str] = ...,
+        user: User = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cookie_jar: Optional[CookieJarMode] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Site:
+        """A base URL with what the requests below it have in common.
+
+        User and password go to the base URL's origin and to no other. With ``user=(name, "")`` and
+        ``password_provider="env:NAME"`` that variable has the password, and ``secrets`` are as of :class:`Cache`: such
+        a site can be pickled. Sites with the same base URL, user and partition share their cookies. What it doesn't say
+        is as the cache has it; a question that is None is asked by no request of it.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "rfc9111": RFC 9111, to the letter.
+            "offline": Whatever is stored answers; the network is never asked.
+            "reload": Nothing that is stored answers; what comes is stored.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+            One that is said counts from the call, the wait for its turn in the queue included, and from the first
+            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
+            The default for pictures counts neither.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+            What is saved while it comes may be of any size unless its request says a number.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+            "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+            "public": Public ones only.
+            "any": All.
+        :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
+            `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept
+            for it alone.
+            The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What
+            only the proxy knows goes through, and what a proxy finds for a name is its business: give it rules of
+            its own. With `socks5h://` no name is looked up here.
+        :param headers: headers that are sent, in this order. Default: none.
+            A header replaces those of the same name that a level above, or the library, would send. Said again for
+            the same request, they take the place of all those that were said before.
+        :param cross_origin_headers: names of headers that go along to other origins. Default: none.
+            When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones
+            (docs/HTTP.md) and these.
+        :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
+        :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+            "": an empty header.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+            They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+            "basic": Basic, with the first request, unasked.
+            "digest": Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and
+            not `auth`), a request with a body is the error `http`, with the status 401.
+            "ntlm": NTLM, after the server has asked.
+            "negotiate": Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system
+            knows.
+            "any": The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no
+            password, where there is none.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+            Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
+            write to it.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+            For tokens that change.
+        :param cookie_jar: whether cookies that the servers set are sent back, and where they are kept: "off",
+            "memory" or "disk". Default: off.
+            "off": They are ignored.
+            "memory": In memory, as long as the directory is open in this process.
+            "disk": In the cache's directory, too, for other processes and later ones: readable for its owner only,
+            and in clear.
+            Sites with the same base URL, user and partition share their cookies. What waits in the outbox is sent
+            without.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+            The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
+            the program.
+        :param password_provider: who knows the password of user. Default: none.
+            A request without a user that asks its program for one needs a provider; it knows both then, as
+            `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
+            nothing before it has both.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+            Whatever was sent. The headers take the place of those of the same name. It is called again when these
+            are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
+            expired.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+            What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
+            on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+        """
+    @property
+    def outbox(self) -> Outbox:
+        """The requests that wait for the network, and what came of them."""
+    def remove(
+        self, url: str,
+        *,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+    ) -> None:
+        """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
+
+        When this returns, no process gets from the cache what was asked for before.
+
+        Options narrow it to the answer that a request with them gets.
+
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        """
+    def clear(self) -> None:
+        """Forgets everything that is stored."""
+    def trim(self, disk_bytes: ByteCount) -> None:
+        """Drops what was not used for longest until no more than that is left on disk."""
+    def flush(self) -> None:
+        """Writes to disk what ``spill="pressure"`` keeps in memory only."""
+    def stats(self) -> Stats:
+        """What the directory holds, and what happened to it in this process: a dictionary of numbers.
+
+        A notebook shows it as a table.
+
+        >>> sorted(cache.stats())[:4]
+        ['activity', 'bodies', 'bytes_received', 'decodes']
+        """
+    def close(self, drain: Duration=None) -> None:
+        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
+
+        :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
+            that.
+
+        The last cache of a directory writes what is in memory only (``spill="pressure"``). Where another process holds
+        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so. The
+        cache is closed all the same.
+
+        Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
+        the cache all the same.
+        """
+    def _end(self) -> None: ...
+    def _let_go(self, handle: ctypes.c_void_p) -> None: ...
+    @property
+    def closed(self) -> bool:
+        """Whether the cache has been closed."""
+    def __enter__(self) -> 'Cache': ...
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]) -> None: ...
+    def __del__(self, _is_ending: Callable[[], bool]=...) -> None: ...
+    def _reduced(self) -> Tuple[Any, ...]: ...
+    def __reduce__(self) -> Tuple[Any, ...]: ...
+    def __copy__(self) -> 'Cache': ...
+    def __deepcopy__(self, memo: Any) -> 'Cache': ...
+    def __repr__(self) -> str: ...
+    def _ready(self, url: str, size: Size, options: Mapping[str, Any]) -> Optional[Image]: ...
+    def _stored(self, url: str, place: Any) -> Optional[Response]: ...
+    @property
+    def _cache(self) -> 'Cache': ...
+    def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int: ...
+    def _wait_idle(self, patience: int) -> bool: ...
+    def _drain(self, seconds: Duration) -> None: ...
+    def _drained(self, patience: int) -> bool: ...
+    def _for(self, cache: 'Cache') -> Fetching: ...
+    def _of_twins(self, ask: 'Callable[[Cache], T]') -> Iterator[T]: ...
+    def _twin(self) -> 'Cache': ...
+    def _open(self) -> None: ...
+    def _usable(self, url: Optional[str]) -> ctypes.c_void_p: ...
+    def _call(self, function: Callable[[ctypes.c_void_p], int], url: Optional[str]=None, expected: Tuple[int, ...]=(), *, counts: bool=False) -> int: ...
+    def _successor(self, handle: ctypes.c_void_p, status: int) -> Optional[ctypes.c_void_p]: ...
+    _arguments: Any
+    _handle: Optional[ctypes.c_void_p]
+    _plain: Any
+    _twins: Set[Cache]
+    _listeners: Listeners
+    _is_hurried: bool
+    _path: Optional[bytes]
+    _resolved: Dict[str, Any]
+    _options: abi.nh_options
+    _kept: List[Any]

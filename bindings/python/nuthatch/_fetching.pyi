@@ -1,0 +1,1337 @@
+# Generated from options.toml by Scripts/make-header, and from _fetching.py; edit those instead.
+
+import ctypes
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Union, overload
+from . import _prototypes as abi
+from ._cache import Cache
+from ._image import Image, Size
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._prefetch import Item
+from ._quantities import ByteCount, Duration, PixelCount
+from ._response import Response
+from ._ticket import Ticket
+from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
+
+class Fetching:
+    """Requests, as :class:`Cache` and :class:`Site` have them."""
+    _asks: Dict[str, Any]
+    _twins: Set[Any]
+    @property
+    def _cache(self) -> 'Cache': ...
+    def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int: ...
+    def _for(self, cache: 'Cache') -> 'Fetching': ...
+    def peek(
+        self, url: str, size: Size, *, decode: bool=False,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Optional[Image]:
+        """As :meth:`Cache.peek`.
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def get(
+        self, url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Response:
+        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
+
+        Other threads run meanwhile, and Ctrl-C ends the wait and the request.
+
+        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
+
+        >>> cache.get(url, headers={"Accept": "text/plain"}).text
+        'hello'
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def request(
+        self, method: str, url: str,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Response:
+        """Sends a request of any method and waits for the answer.
+
+        >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
+        '{"seeds": 3}'
+        >>> cache.request("POST", echo_url, form={"kind": "hazel", "count": 2}).json()["body"]
+        'kind=hazel&count=2'
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def thumbnail(
+        self, url: str, size: Size,
+        *,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Image:
+        """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
+
+        :raises HTTPStatusError: when the answer isn't a success.
+
+        >>> cache.thumbnail(picture_url, (100, 20), fit="cover").size
+        (100, 20)
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param method: the method, such as POST. Default: GET.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: None=None, sizes: None=None,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Ticket[Response]:
+        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+
+        Requests for one URL share one fetch, whatever their sizes.
+
+        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+
+        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
+        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
+        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
+        on the thread that waits for the ticket.
+
+        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
+        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
+        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
+        :meth:`Outbox.provide` says.
+
+        >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
+        >>> small.size, large.size
+        ((64, 48), (256, 192))
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "rfc9111": RFC 9111, to the letter.
+            "offline": Whatever is stored answers; the network is never asked.
+            "reload": Nothing that is stored answers; what comes is stored.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+            One that is said counts from the call, the wait for its turn in the queue included, and from the first
+            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
+            The default for pictures counts neither.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+            For how long the host may be out of reach, or have too much to do (429, 503), since its last good
+            answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
+            of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
+            A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
+            the last attempt waits 5 s when the host refused or broke the connection.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+            What is saved while it comes may be of any size unless its request says a number.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+            "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+            "public": Public ones only.
+            "any": All.
+        :param method: the method, such as POST. Default: GET.
+            One that HTTP knows is put into capitals; any other is sent as it is spelled.
+        :param headers: headers that are sent, in this order. Default: none.
+            A header replaces those of the same name that a level above, or the library, would send. Said again for
+            the same request, they take the place of all those that were said before.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+            They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+            "basic": Basic, with the first request, unasked.
+            "digest": Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and
+            not `auth`), a request with a body is the error `http`, with the status 401.
+            "ntlm": NTLM, after the server has asked.
+            "negotiate": Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system
+            knows.
+            "any": The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no
+            password, where there is none.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+            Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
+            write to it.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+            For tokens that change.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+            For URLs that carry a signature or a date.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+            "inside": All of it is inside of the box.
+            "cover": It covers the box; what is beyond is cut off.
+            "stretch": It has the sides of the box, whatever its own are.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+            "best": As much as can be told from all of it.
+            "fast": As little as will do.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+            Such an image is marked as partial.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+            Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
+            originals aren't kept anyway it always may.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+            "twice": A stale one at once, the fresh one after it.
+            "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
+            verdict) it is as fresh.
+            "fresh": One answer, which holds now, or which its server lets be shown while it is asked
+            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            A call that waits for one answer takes twice for fresh.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
+            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
+            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
+            session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
+            `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
+            so does a token that the answer to a question for headers adds; other headers that it adds are kept. A
+            site's cookies go with the first attempt only, its proxy is kept, and must have no password. URL and
+            body are written as they are, for the directory's owner to read.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+            The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
+            the program.
+        :param password_provider: who knows the password of user. Default: none.
+            A request without a user that asks its program for one needs a provider; it knows both then, as
+            `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
+            nothing before it has both.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+            Attempts that reach nobody don't count.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+            A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+            A path is read while it is sent, an open file from where it stands.
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+            A function is called with each piece, on the thread that waits for the ticket. What has a `write` of its
+            own, as `gzip.open(path, "wb")` has, is written to by it; files of text are a TypeError. With AsyncCache
+            the function is called on the event loop, may be `async`, and the next piece is received when it is done
+            with this one; elsewhere an `async` one is Invalid. Of a plain open file the descriptor is written to,
+            past its buffers.
+            Files have their names only when they are complete. What is saved may be larger than the cache's
+            `max_bytes`; then the response has no body. A transfer that broke off is gone on with, also by the next
+            request for the same file, unless `resume` is False.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+            Whatever was sent. The headers take the place of those of the same name. It is called again when these
+            are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
+            expired.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+            What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
+            on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: Size, sizes: None=None,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Ticket[Image]:
+        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+
+        Requests for one URL share one fetch, whatever their sizes.
+
+        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+
+        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
+        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
+        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
+        on the thread that waits for the ticket.
+
+        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
+        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
+        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
+        :meth:`Outbox.provide` says.
+
+        >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
+        >>> small.size, large.size
+        ((64, 48), (256, 192))
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "rfc9111": RFC 9111, to the letter.
+            "offline": Whatever is stored answers; the network is never asked.
+            "reload": Nothing that is stored answers; what comes is stored.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+            One that is said counts from the call, the wait for its turn in the queue included, and from the first
+            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
+            The default for pictures counts neither.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+            For how long the host may be out of reach, or have too much to do (429, 503), since its last good
+            answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
+            of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
+            A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
+            the last attempt waits 5 s when the host refused or broke the connection.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+            What is saved while it comes may be of any size unless its request says a number.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+            "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+            "public": Public ones only.
+            "any": All.
+        :param method: the method, such as POST. Default: GET.
+            One that HTTP knows is put into capitals; any other is sent as it is spelled.
+        :param headers: headers that are sent, in this order. Default: none.
+            A header replaces those of the same name that a level above, or the library, would send. Said again for
+            the same request, they take the place of all those that were said before.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+            They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+            "basic": Basic, with the first request, unasked.
+            "digest": Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and
+            not `auth`), a request with a body is the error `http`, with the status 401.
+            "ntlm": NTLM, after the server has asked.
+            "negotiate": Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system
+            knows.
+            "any": The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no
+            password, where there is none.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+            Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
+            write to it.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+            For tokens that change.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+            For URLs that carry a signature or a date.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+            "inside": All of it is inside of the box.
+            "cover": It covers the box; what is beyond is cut off.
+            "stretch": It has the sides of the box, whatever its own are.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+            "best": As much as can be told from all of it.
+            "fast": As little as will do.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+            Such an image is marked as partial.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+            Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
+            originals aren't kept anyway it always may.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+            "twice": A stale one at once, the fresh one after it.
+            "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
+            verdict) it is as fresh.
+            "fresh": One answer, which holds now, or which its server lets be shown while it is asked
+            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            A call that waits for one answer takes twice for fresh.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
+            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
+            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
+            session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
+            `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
+            so does a token that the answer to a question for headers adds; other headers that it adds are kept. A
+            site's cookies go with the first attempt only, its proxy is kept, and must have no password. URL and
+            body are written as they are, for the directory's owner to read.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+            The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
+            the program.
+        :param password_provider: who knows the password of user. Default: none.
+            A request without a user that asks its program for one needs a provider; it knows both then, as
+            `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
+            nothing before it has both.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+            Attempts that reach nobody don't count.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+            A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+            A path is read while it is sent, an open file from where it stands.
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+            A function is called with each piece, on the thread that waits for the ticket. What has a `write` of its
+            own, as `gzip.open(path, "wb")` has, is written to by it; files of text are a TypeError. With AsyncCache
+            the function is called on the event loop, may be `async`, and the next piece is received when it is done
+            with this one; elsewhere an `async` one is Invalid. Of a plain open file the descriptor is written to,
+            past its buffers.
+            Files have their names only when they are complete. What is saved may be larger than the cache's
+            `max_bytes`; then the response has no body. A transfer that broke off is gone on with, also by the next
+            request for the same file, unless `resume` is False.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+            Whatever was sent. The headers take the place of those of the same name. It is called again when these
+            are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
+            expired.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+            What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
+            on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+        """
+    @overload
+    def submit(
+        self, url: str, *, size: None=None, sizes: Sequence[Size],
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        method: Optional[str] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        cache_key: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> Ticket[List[Image]]:
+        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+
+        Requests for one URL share one fetch, whatever their sizes.
+
+        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+
+        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
+        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
+        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
+        on the thread that waits for the ticket.
+
+        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
+        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
+        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
+        :meth:`Outbox.provide` says.
+
+        >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
+        >>> small.size, large.size
+        ((64, 48), (256, 192))
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "rfc9111": RFC 9111, to the letter.
+            "offline": Whatever is stored answers; the network is never asked.
+            "reload": Nothing that is stored answers; what comes is stored.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+            One that is said counts from the call, the wait for its turn in the queue included, and from the first
+            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
+            The default for pictures counts neither.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+            For how long the host may be out of reach, or have too much to do (429, 503), since its last good
+            answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
+            of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
+            A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
+            the last attempt waits 5 s when the host refused or broke the connection.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+            What is saved while it comes may be of any size unless its request says a number.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+            "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+            "public": Public ones only.
+            "any": All.
+        :param method: the method, such as POST. Default: GET.
+            One that HTTP knows is put into capitals; any other is sent as it is spelled.
+        :param headers: headers that are sent, in this order. Default: none.
+            A header replaces those of the same name that a level above, or the library, would send. Said again for
+            the same request, they take the place of all those that were said before.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+            They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+            "basic": Basic, with the first request, unasked.
+            "digest": Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and
+            not `auth`), a request with a body is the error `http`, with the status 401.
+            "ntlm": NTLM, after the server has asked.
+            "negotiate": Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system
+            knows.
+            "any": The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no
+            password, where there is none.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+            Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
+            write to it.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+            For tokens that change.
+        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
+            For URLs that carry a signature or a date.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+            "inside": All of it is inside of the box.
+            "cover": It covers the box; what is beyond is cut off.
+            "stretch": It has the sides of the box, whatever its own are.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+            "best": As much as can be told from all of it.
+            "fast": As little as will do.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+            Such an image is marked as partial.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+            Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
+            originals aren't kept anyway it always may.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+            "twice": A stale one at once, the fresh one after it.
+            "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
+            verdict) it is as fresh.
+            "fresh": One answer, which holds now, or which its server lets be shown while it is asked
+            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            A call that waits for one answer takes twice for fresh.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
+            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
+            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
+            session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
+            `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
+            so does a token that the answer to a question for headers adds; other headers that it adds are kept. A
+            site's cookies go with the first attempt only, its proxy is kept, and must have no password. URL and
+            body are written as they are, for the directory's owner to read.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+            The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
+            the program.
+        :param password_provider: who knows the password of user. Default: none.
+            A request without a user that asks its program for one needs a provider; it knows both then, as
+            `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
+            nothing before it has both.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+            Attempts that reach nobody don't count.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+            A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+            A path is read while it is sent, an open file from where it stands.
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+            A function is called with each piece, on the thread that waits for the ticket. What has a `write` of its
+            own, as `gzip.open(path, "wb")` has, is written to by it; files of text are a TypeError. With AsyncCache
+            the function is called on the event loop, may be `async`, and the next piece is received when it is done
+            with this one; elsewhere an `async` one is Invalid. Of a plain open file the descriptor is written to,
+            past its buffers.
+            Files have their names only when they are complete. What is saved may be larger than the cache's
+            `max_bytes`; then the response has no body. A transfer that broke off is gone on with, also by the next
+            request for the same file, unless `resume` is False.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+            Whatever was sent. The headers take the place of those of the same name. It is called again when these
+            are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
+            expired.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+            What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
+            on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+        """
+    def prefetch(
+        self, urls: Iterable[str], sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
+        policy: Optional[Policy] = ...,
+        validator_ttl: Duration = ...,
+        image_ttl: Duration = ...,
+        no_cache_ttl: Duration = ...,
+        heuristic: Optional[float] = ...,
+        timeout: Duration = ...,
+        deadline: Duration = ...,
+        retries: Optional[int] = ...,
+        give_up_after: Duration = ...,
+        max_bytes: ByteCount = ...,
+        max_pixels: PixelCount = ...,
+        addresses: Optional[Addresses] = ...,
+        headers: HeaderArgument = ...,
+        user: User = ...,
+        bearer: Optional[str] = ...,
+        sign_in: Optional[SignIn] = ...,
+        cert: Certificate = ...,
+        netrc: Netrc = ...,
+        partition: Optional[str] = ...,
+        ignore_query: Optional[bool] = ...,
+        fit: Optional[Fit] = ...,
+        enlarge: Optional[bool] = ...,
+        scaling: Optional[Scaling] = ...,
+        allow_damaged: Optional[bool] = ...,
+        early_stop: Optional[bool] = ...,
+        delivery: Optional[Delivery] = ...,
+        priority: Optional[int] = ...,
+        tag: Optional[str] = ...,
+        progress_events: Optional[bool] = ...,
+        resume: Optional[bool] = ...,
+        freezable: Optional[bool] = ...,
+        outbox_durable: Optional[bool] = ...,
+        outbox_queue: Optional[str] = ...,
+        outbox_handler: Optional[str] = ...,
+        secrets: Secrets = ...,
+        password_provider: Optional[str] = ...,
+        outbox_attempts: Optional[int] = ...,
+        outbox_max_age: Duration = ...,
+        outbox_key_lifetime: Duration = ...,
+        body: Body = ...,
+        json: Any = ...,
+        form: Fields = ...,
+        files: Files = ...,
+        save_to: SinkArgument = ...,
+        append: Optional[bool] = ...,
+        ask_headers: AskHeaders = ...,
+        ask_credentials: AskCredentials = ...,
+        ask_challenge: AskChallenge = ...,
+        ask_verdict: AskVerdict = ...,
+    ) -> 'Iterator[Item]':
+        """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
+
+        Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
+        when the loop is left. What fails is told, and stops nothing. While another process has held the cache's
+        lock for more than 30 seconds, nothing can be stored: then nothing is fetched until it is free, and the log says
+        so.
+
+        :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
+        :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
+        :param images: whether items hold their images, or their response.
+
+        The priority is -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named
+        by ``save_to`` is called with the pieces of all URLs, in the order in which they come.
+
+        ``user`` is name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or host:port,
+        which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair goes to the
+        site's origin; of a cache, all URLs must be at one origin then, and are gone through before anything is sent:
+        several are :class:`Invalid`. So they are with ``bearer``. ``headers`` go to all URLs, those of a site to its
+        own.
+
+        >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
+        >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
+        [(0, True, None), (1, False, 'http')]
+
+        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
+        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
+        :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
+            fresh. Default: 0.1.
+        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after one that failed. Default: 3.
+        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
+            for requests of a batch, else none. None: no limit.
+        :param max_bytes: largest body. Default: 64MiB. None: no limit.
+        :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
+        :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
+        :param headers: headers that are sent, in this order. Default: none.
+        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
+            netrc say.
+        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            basic.
+        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
+            None: none.
+        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
+            the credentials.
+        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
+        :param enlarge: make smaller pictures larger. Default: no.
+        :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
+        :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
+        :param priority: place in the queue, higher ones first. Default: 0.
+        :param tag: a word to cancel by. Default: none.
+        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
+        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
+        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
+        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
+            it. Default: no.
+        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
+        :param password_provider: who knows the password of user. Default: none.
+        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
+            Default: 25. None: no limit.
+        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param body: what is sent: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
+        :param form: fields to send as a form does, without those that are None.
+        :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
+            one of these[, type]).
+        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
+            list of these.
+        :param append: add to the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            headers to add.
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+            password, or None.
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+            another attempt, or None.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
+            False (it fails), or "retry".
+        """
+    def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any: ...
+    def _submit(self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any]) -> Ticket[Any]: ...
+    def _complete(self, url: str, options: Dict[str, Any]) -> Dict[str, Any]: ...
+    def _start(self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any], number: int=0) -> ctypes.c_void_p: ...
+    def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p: ...
+    def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]: ...
+    def _with_options(self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any], use: Callable[[ctypes.c_void_p, bytes, Any], int], number: int=0) -> None: ...

@@ -1,0 +1,101 @@
+"""Has functions that take options show each of them, to help() and to whatever inspects them."""
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Type, TypeVar
+
+from . import _wishes
+from ._later import loading
+from ._option_help import HELP, MORE
+
+Kind = TypeVar("Kind", bound=Type[Any])
+
+#: Where the list of options says all of them, as opposed to a line on each.
+_IN_FULL = frozenset(("Cache", "Cache.site", "Fetching.submit"))
+#: The lists that have been made.
+_made: Dict[Any, str] = {}
+
+
+def explained(kind: Kind) -> Kind:
+    """For classes: has the options that their functions take stand in signatures and docstrings."""
+    for function in list(vars(kind).values()):
+        taken = getattr(function, "__annotations__", {}).get("options")
+        if not isinstance(taken, str) or not taken.startswith("Unpack["):
+            continue
+        options = getattr(_wishes, taken[len("Unpack[") : -1]).__annotations__
+        function.__signature__ = _Signature(function, options)
+        if function.__name__ == "__init__":
+            kind.__doc__ = _with_list(kind.__doc__, options, kind.__name__)
+        elif function.__doc__:
+            function.__doc__ = _with_list(function.__doc__, options, function.__qualname__)
+        else:
+            # The same as the class above has it, by a shorter way.
+            function.__doc__ = getattr(kind.__mro__[1], function.__name__).__doc__
+    return kind
+
+
+def _with_list(doc: Any, options: Iterable[str], name: str) -> Any:
+    if not doc:
+        return doc  # by python -OO
+    lines: List[str] = doc.split("\n")
+    margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
+    text = "\n".join([lines[0], *(line[margin:] for line in lines[1:])]).rstrip()
+    in_full, taken = name in _IN_FULL, frozenset(options)
+    if (taken, in_full) not in _made:
+        entries = [
+            ":param " + HELP[name] + (_more(name) if in_full else "") for name in HELP if name in taken
+        ]
+        _made[taken, in_full] = "\n".join(entries)
+    return f"{text}\n\n{_made[taken, in_full]}\n"
+
+
+def _more(name: str) -> str:
+    return MORE[name].partition(":")[2].rstrip("\n") if name in MORE else ""
+
+
+class _Signature:
+    """A signature that is made when it is looked at: to make it takes longer than to load the package. It passes for
+    one by what it says is its class, which ``isinstance`` believes."""
+
+    def __init__(self, function: Any, options: Mapping[str, Any]) -> None:
+        self._function = function
+        self._options = options
+
+    if not TYPE_CHECKING:
+
+        @property
+        def __class__(self) -> Any:
+            with loading:
+                from inspect import Signature
+            return Signature
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._made(), name)
+
+    def __str__(self) -> str:
+        return str(self._made())
+
+    __repr__ = __str__
+
+    def __eq__(self, other: Any) -> bool:
+        return bool(self._made() == other)
+
+    def __hash__(self) -> int:
+        return hash(self._made())
+
+    def _made(self) -> Any:
+        from inspect import Parameter, Signature
+
+        function, options = self._function, self._options
+        # Without what stands in for its signature.
+        bound = function.__name__, function.__defaults__, function.__closure__
+        bare = FunctionType(function.__code__, function.__globals__, *bound)
+        bare.__kwdefaults__, bare.__annotations__ = function.__kwdefaults__, function.__annotations__
+        plain = Signature.from_callable(bare)
+        own = [one for one in plain.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+        own += [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=options[name])
+            for name in HELP
+            if name in options
+        ]
+        function.__signature__ = made = plain.replace(parameters=own)
+        return made
