@@ -57,6 +57,7 @@ def test_it_says_what_it_holds(wheel: Path, figure: Callable[[str, str], None]) 
     for needed in (
         "nuthatch/__init__.py",
         "nuthatch/py.typed",
+        "nuthatch/_fetching.pyi",
         "nuthatch/libnuthatch.so.1",
         "nuthatch/nuthatch",
     ):

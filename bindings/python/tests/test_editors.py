@@ -3,6 +3,7 @@
 import inspect
 import pydoc
 import typing
+from pathlib import Path
 from typing import Any, Dict, List
 
 import jedi
@@ -97,6 +98,15 @@ def test_what_the_list_says_of_all_is_said_once() -> None:
     assert "RFC 9111, to the letter" in str(nuthatch.Cache.__doc__)
     assert "RFC 9111, to the letter" in str(nuthatch.Cache.submit.__doc__)
     assert "RFC 9111, to the letter" not in str(nuthatch.Cache.get.__doc__)
+
+
+def test_each_stub_is_installed_beside_its_module() -> None:
+    package = Path(nuthatch.__file__).parent
+    stubs = sorted(path.stem for path in package.glob("*.pyi"))
+    assert stubs == ["_async", "_async_fetching", "_cache", "_fetching"]
+    for stub in stubs:
+        first = (package / f"{stub}.pyi").read_text().split("\n")[0]
+        assert first.startswith("# Generated from options.toml by Scripts/make-header") and stub in first
 
 
 def test_every_option_has_help() -> None:
