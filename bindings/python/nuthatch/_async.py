@@ -20,10 +20,10 @@ from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
 from ._quantities import ByteCount, Duration, moment
 from ._response import Response
-from ._secrets import named, refuse_secrets
+from ._secrets import refuse_secrets
 from ._signatures import explained
 from ._stats import Stats
-from ._values import pairs
+from ._values import repeatable
 from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 
@@ -54,10 +54,8 @@ class AsyncCache(AsyncFetching):
         self._options: Dict[str, Any] = dict(options)
         # What is wrong with them otherwise is told when it is opened.
         refuse_unknown(options, CACHE)
-        if "headers" in options:
-            # For one loop after the other, also where they came once.
-            self._options["headers"] = pairs(options["headers"])
-        named(self._options)
+        # For one loop after the other.
+        repeatable(self._options)
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
         self._is_closed: bool = False
 

@@ -9,9 +9,9 @@ from ._library import shown
 from ._options import SITE, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import Port
-from ._secrets import named, refuse_secrets
+from ._secrets import refuse_secrets
 from ._site import Site
-from ._values import pairs
+from ._values import repeatable
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -27,10 +27,9 @@ class AsyncSite(AsyncFetching):
         #: What requests are resolved against.
         self.base_url = base_url
         self._of = owner
-        # For one loop after the other, also where they came once.
         refuse_unknown(options, SITE)
-        options["headers"] = pairs(options.get("headers"))
-        named(options)
+        # For one loop after the other.
+        repeatable(options)
         self._options = options
 
     @property

@@ -36,12 +36,12 @@ from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
 from ._quantities import ByteCount, Duration, amount, left_until, moment
 from ._response import Response, put_answer, put_answers_url, put_body, put_place
-from ._secrets import named, refuse_secrets, resolved
+from ._secrets import refuse_secrets, resolved
 from ._signatures import explained
 from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
-from ._values import QUESTIONS, encode_path, pairs
+from ._values import QUESTIONS, encode_path, repeatable
 from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 T = TypeVar("T")
@@ -95,9 +95,7 @@ class Cache(Fetching):
         **options: "Unpack[CacheWishes]",
     ) -> None:
         given: Any = {"path": path, **options}
-        if "headers" in given:
-            given["headers"] = pairs(given["headers"])
-        named(given)
+        repeatable(given)
         #: How to make another one: for pickles, and for handles of its own.
         self._arguments: Any = given
         self._handle: Optional[ctypes.c_void_p] = None

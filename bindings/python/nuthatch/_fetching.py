@@ -211,7 +211,8 @@ class Fetching:
         if not options:
             return options
         options = prepared(options, url)
-        if options.get("freezable"):
+        freezable = options.get("freezable")
+        if freezable is not None and flag(freezable, "freezable"):
             self._cache.outbox._prepare(options)
         return options
 

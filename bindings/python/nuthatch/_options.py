@@ -159,7 +159,7 @@ _Put = Callable[[abi.nh_options, Row, Any, str, List[Any]], None]
 
 
 def _number(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    if value == "none" and row.none:
+    if isinstance(value, str) and value == "none" and row.none:
         setattr(struct, row.member, abi.NONE)
         return
     if row.kind == "duration":

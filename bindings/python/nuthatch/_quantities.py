@@ -80,7 +80,7 @@ def amount(value: Any, what: str, kind: str = "bytes") -> int:
 
 def moment(timeout: Any, now: float, what: str = "timeout") -> Optional[float]:
     """When a wait from now on is over; None for never."""
-    if timeout is None or timeout == "none":
+    if timeout is None or (isinstance(timeout, str) and timeout == "none"):
         return None
     given = milliseconds(timeout, what, "of any length or None")
     if given != given:

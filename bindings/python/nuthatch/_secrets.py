@@ -11,12 +11,6 @@ from ._library import encode, quick, shown
 _ENVIRONMENT = "env:"
 
 
-def named(options: Dict[str, Any]) -> None:
-    """Makes the secrets among the options of a cache or a site what can be gone through again."""
-    if options.get("secrets") is not None:
-        options["secrets"] = fields(options["secrets"], "secrets")
-
-
 def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
     """Options of a cache or a site with the values of what they name."""
     made = {name: value for name, value in options.items() if name not in ("secrets", "password_provider")}

@@ -10,7 +10,7 @@ from ._errors import error_for
 from ._later import loading
 from ._library import check, encode, quick
 from ._option_values import Fields
-from ._values import encode_path, pairs
+from ._values import encode_path, repeatable
 
 
 def as_json(value: Any, url: str) -> bytes:
@@ -95,10 +95,7 @@ class Form:
 def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
     """Options with headers as pairs, and with ``json``, ``form`` and ``files`` made a ``body``: to be used again, also
     where they came as what can be gone through once."""
-    if "headers" in options:
-        options["headers"] = pairs(options["headers"])
-    if "secrets" in options:
-        options["secrets"] = fields(options["secrets"], "secrets")
+    repeatable(options)
     json, form, files = options.pop("json", None), options.pop("form", None), options.pop("files", None)
     if json is None and form is None and files is None:
         return options

@@ -12,8 +12,8 @@ from ._fetching import Fetching
 from ._library import bare, check, encode, library, quick, shown
 from ._options import SITE, options_struct
 from ._pickling import added_to, copied, remade
-from ._secrets import named, refuse_secrets, resolved
-from ._values import QUESTIONS, pairs
+from ._secrets import refuse_secrets, resolved
+from ._values import QUESTIONS, repeatable
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -42,8 +42,7 @@ class Site(Fetching):
         #: What requests are resolved against.
         self.base_url = base_url
         self._owner = cache
-        options["headers"] = pairs(options.get("headers"))
-        named(options)
+        repeatable(options)
         self._arguments = options
         own = {name: options[name] for name in QUESTIONS if name in options}
         # One by one: what the site doesn't say is as the cache has it, and None is none.

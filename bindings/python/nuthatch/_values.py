@@ -28,6 +28,17 @@ def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     return lines
 
 
+#: What may come as what can be gone through once.
+_LISTS = {name: row.kind for name, row in ROWS.items() if row.kind in ("headers", "secrets")}
+
+
+def repeatable(options: Dict[str, Any]) -> None:
+    """Makes lists of such options."""
+    for name in _LISTS.keys() & options.keys():
+        value = options[name]
+        options[name] = pairs(value) if _LISTS[name] == "headers" else fields(value, name)
+
+
 def signature(user: Any, url: Optional[str]) -> Tuple[bytes, bytes]:
     """User and password."""
     # A text would be taken apart into letters.
