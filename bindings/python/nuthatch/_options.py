@@ -158,20 +158,29 @@ def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
 _Put = Callable[[abi.nh_options, Row, Any, str, List[Any]], None]
 
 
+#: More than this is as much as there can be.
+_MANY = 2**62
+
+
 def _number(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
-    if isinstance(value, str) and value == "none" and row.none:
+    kind, greatest = row.kind, row.greatest
+    if type(value) is int:
+        made = value * 1000 if kind == "duration" else value
+    elif isinstance(value, str) and value == "none" and row.none:
         setattr(struct, row.member, abi.NONE)
         return
-    if row.kind == "duration":
+    elif kind == "duration":
         made = milliseconds(value, name, row.range)
-    elif row.kind in ("share", "rate"):
-        made = number(value, name, wanted(row.kind, row.range))
+    elif kind in ("share", "rate"):
+        made = number(value, name, wanted(kind, row.range))
     else:
-        made = counted(value, name, row.kind, row.range)
-    if not row.least <= made or (row.greatest is not None and made > row.greatest):
-        raise out_of_range(name, value, row.range, row.kind)
-    if row.kind not in ("share", "rate"):
-        made = abi.FOREVER if made > 2**62 else rounded(made)
+        made = counted(value, name, kind, row.range)
+    if not row.least <= made or (greatest is not None and made > greatest):
+        raise out_of_range(name, value, row.range, kind)
+    if made > _MANY:
+        made = abi.FOREVER
+    elif kind == "duration":
+        made = rounded(made)
     # Nothing said is 0, so that 0 is said otherwise. No wait at all is a millisecond.
     setattr(struct, row.member, made or (abi.NONE if row.none == "zero" else 1))
 

@@ -67,7 +67,7 @@ def counted(value: Any, what: str, kind: str, allowed: str) -> Any:
 def rounded(value: Any) -> int:
     """The next whole number, so that what is little isn't nothing. What differs by less than a millionth has that from
     its way through binary fractions."""
-    return math.ceil(round(value, 6)) or int(value > 0)
+    return value if type(value) is int else math.ceil(round(value, 6)) or int(value > 0)
 
 
 def amount(value: Any, what: str, kind: str = "bytes") -> int:

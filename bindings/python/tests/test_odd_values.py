@@ -11,13 +11,13 @@ from typing import Any, Dict, Iterator, List, Tuple
 import numpy
 import nuthatch
 import pytest
-from nuthatch._option_table import CACHE, REQUEST, ROWS, SITE, Row
+from nuthatch._option_table import CACHE, PROCESS, REQUEST, ROWS, SITE, Row
 from nuthatch._options import options_struct
 from nuthatch._prototypes import FOREVER, NONE
 from testserver import TestServer, body, script
 
 URL = "http://127.0.0.1:9/"
-NUMBERS = ("duration", "bytes", "count", "pixels", "share")
+NUMBERS = ("duration", "bytes", "count", "pixels", "share", "rate")
 
 #: In milliseconds, by hand: the reader under test has no part in it.
 DURATIONS: Dict[Any, float] = {
@@ -76,7 +76,7 @@ def number(row: Row, value: Any) -> Any:
             return texts[value]
     except TypeError:
         return None
-    is_measure = row.kind in ("duration", "share") or (isinstance(value, float) and value == math.inf)
+    is_measure = row.kind in ("duration", "share", "rate") or (isinstance(value, float) and value == math.inf)
     if type(value) in (int, numpy.int64) or (type(value) in map(type, MEASURED) and is_measure):
         value = value if isinstance(value, (int, float)) else float(value)
         return value * 1000 if row.kind == "duration" else value
@@ -101,7 +101,7 @@ def may_be(row: Row, name: str, value: Any) -> bool:
 
 
 def cases() -> List[Tuple[str, str]]:
-    levels = {"cache": CACHE, "site": SITE, "request": REQUEST}
+    levels = {"cache": CACHE, "site": SITE, "request": REQUEST, "process": PROCESS}
     return [
         (level, name)
         for level, bit in levels.items()
@@ -134,6 +134,9 @@ def test_odd_values(level: str, name: str, cache: nuthatch.Cache, tmp_path: Path
                 nuthatch.Cache(tmp_path / "other", **given).close()
             elif level == "site":
                 cache.site(URL, **given)
+            elif level == "process":
+                nuthatch.queue(**given)
+                nuthatch.queue()
             else:
                 cache.submit(URL, **given).cancel()
         except (TypeError, ValueError, nuthatch.Error) as error:
@@ -141,6 +144,10 @@ def test_odd_values(level: str, name: str, cache: nuthatch.Cache, tmp_path: Path
         else:
             meant = number(row, value)
             is_none = isinstance(value, str) and value == "none" and row.none is not None
+            # As the queue's arguments say what is the default.
+            is_none |= (
+                level == "process" and row.kind == "count" and isinstance(value, str) and value == "auto"
+            )
             if row.kind in NUMBERS:
                 assert is_none or (meant is not None and is_within(row, meant)), f"{name}={value!r} is taken"
             else:
