@@ -44,9 +44,9 @@ def queue(
         "per_host_grows": per_host_grows,
     }
     said.update(rate=rate, inflight_bytes=inflight_bytes)
-    if concurrency == "auto":
+    if isinstance(concurrency, str) and concurrency == "auto":
         said["concurrency"] = None
-    if per_host == "auto":
+    if isinstance(per_host, str) and per_host == "auto":
         said.update(per_host=None, per_host_grows=True)
     struct, _ = options_struct({name: value for name, value in said.items() if value is not None}, PROCESS)
     check(library.nh_queue_set(ctypes.byref(struct)))
