@@ -1,5 +1,6 @@
 """The table of options, read and checked: Sources/NuthatchCore/Options/options.toml, which explains its columns."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -40,7 +41,7 @@ COLUMNS = {
     "swift",
     "type",
 }
-COLUMNS |= {"since", "help", "doc", "python", "python_levels", "unit"}
+COLUMNS |= {"since", "help", "doc", "python", "python_levels", "unit", "cli"}
 
 TIMES = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 BYTES = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -51,11 +52,32 @@ class Words(NamedTuple):
     """What an option may be, where it is one of several words."""
 
     name: str
+    #: Its type in Swift; one that is part of another stands elsewhere, and isn't made from the table.
     swift: str
     doc: str
-    #: What the words are called in a Swift type that stands elsewhere; nothing for one that is made from the table.
-    cases: Optional[Dict[str, str]]
     members: List[Tuple[str, str]]
+
+
+class Flag(NamedTuple):
+    """How the command has an option."""
+
+    #: The commands that have it.
+    commands: Tuple[str, ...]
+    #: Without its dashes.
+    name: str
+    #: Another one, without a value.
+    bare: Optional[str]
+    letter: Optional[str]
+    #: What help calls its value; nothing for a flag.
+    value: Optional[str]
+    #: The option that it goes with.
+    needs: Optional[str]
+    #: Whether its number may end in K, M or G.
+    units: bool
+    help: str
+    #: Names of version 0.1; "name=word" is one that stood for a word.
+    old: Tuple[str, ...]
+    old_words: Dict[str, str]
 
 
 class Row(NamedTuple):
@@ -87,6 +109,9 @@ class Row(NamedTuple):
     since: str
     help: str
     doc: str
+    #: Which part of the table it stands in.
+    group: str
+    flag: Optional[Flag]
 
     @property
     def is_said_once(self) -> bool:
@@ -124,10 +149,11 @@ def places(row: Row) -> str:
 
 def load(path: Path = TABLE) -> Table:
     """The table, or an end with what is wrong in it."""
-    with path.open("rb") as file:
-        raw = tomllib.load(file)
+    text = path.read_text()
+    raw = tomllib.loads(text)
+    groups = _groups(text)
     words = {name: _words(name, dict(given)) for name, given in raw.get("words", {}).items()}
-    rows = [_row(name, given, words) for name, given in raw.get("option", {}).items()]
+    rows = [_row(name, given, words, groups[name]) for name, given in raw.get("option", {}).items()]
     unused = set(words) - {row.words.name for row in rows if row.words}
     if unused:
         _wrong(", ".join(sorted(unused)), "no option has these words")
@@ -145,14 +171,24 @@ def load(path: Path = TABLE) -> Table:
     return Table(rows, arguments, list(words.values()), raw["oldest_struct"])
 
 
+def _groups(text: str) -> Dict[str, str]:
+    """The part of the table that each option stands in."""
+    found, group = {}, ""
+    for mark, name in re.findall(r"^# MARK: (.*)$|^\[option\.(\w+)\]$", text, re.M):
+        group = mark or group
+        if name:
+            found[name] = group
+    return found
+
+
 def _words(name: str, given: Dict[str, Any]) -> Words:
-    swift, doc, cases = given.pop("swift", ""), given.pop("doc", ""), given.pop("cases", None)
+    swift, doc = given.pop("swift", ""), given.pop("doc", "")
     if not swift or not doc or not given or not all(given.values()):
         _wrong(name, "words need swift, doc, and what each of them means")
-    return Words(name, swift, doc, cases, [(word, " ".join(text.split())) for word, text in given.items()])
+    return Words(name, swift, doc, [(word, " ".join(text.split())) for word, text in given.items()])
 
 
-def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
+def _row(name: str, given: Dict[str, Any], words: Dict[str, Words], group: str) -> Row:
     unknown = set(given) - COLUMNS
     if unknown:
         _wrong(name, f"there is no column {', '.join(sorted(unknown))}")
@@ -188,14 +224,55 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words]) -> Row:
         range_text += ", or none" if "none" in given else ""
     swift = given.get("swift", _camel(name)) or None
     column = lambda key: given.get(key)  # noqa: E731
-    return Row(
+    row = Row(
         name, kind, levels, default, text, limits, range_text, column("unit"), column("none"),
         column("empty"), reaches,
         column("merge"), swift, column("type"),
         given.get("python", name) or None, tuple(given.get("python_levels", levels)),
         row_words, given["since"], given["help"],
-        given.get("doc", "").strip(),
+        given.get("doc", "").strip(), group, None,
     )  # fmt: skip
+    return row._replace(flag=_flag(row, dict(given["cli"]))) if "cli" in given else row
+
+
+#: What help calls a value of each kind.
+VALUES = {"duration": "TIME", "bytes": "SIZE", "count": "N", "share": "F", "rate": "N", "path": "FILE"}
+VALUES |= {"text": "TEXT", "secret": "TEXT"}
+
+
+def _flag(row: Row, given: Dict[str, Any]) -> Flag:
+    sends = tuple(given.pop("commands", ("get", "prefetch")))
+    needs, unstored = given.pop("needs", None), given.pop("unstored", False)
+    commands = sends
+    # Who explains or exports must find what was made with it, and who removes the answer that is meant.
+    if not unstored and needs != "freezable" and {"hit", "name"} & set(row.reaches):
+        also = ("explain", "export", "rm") if "name" in row.reaches else ("explain", "export")
+        commands += tuple(name for name in also if name not in commands)
+    value = given.pop("value", VALUES.get(row.kind))
+    if row.words and value is None:
+        listed = "|".join(word for word, _ in row.words.members)
+        value = listed if len(listed) <= 24 else row.name.upper()
+    name = given.pop("flag", ("no-" if row.default is True else "") + row.name.replace("_", "-"))
+    text = given.pop("help", None)
+    if text is None:
+        text = row.help
+        if row.words and "|" not in (value or ""):
+            text += ": " + one_of([word for word, _ in row.words.members])
+    if given.get("units"):
+        text += "; N may end in K, M or G"
+    default = given.pop("default", row.default_text)
+    if row.kind != "flag" or value:
+        text += f" ({default})" if default not in ("none", "nobody", "nothing") else ""
+    bare, letter, units = given.pop("bare", None), given.pop("letter", None), given.pop("units", False)
+    old, old_words = tuple(given.pop("old", ())), given.pop("old_words", {})
+    if given:
+        _wrong(row.name, f"cli has no {', '.join(given)}")
+    return Flag(commands, name, bare, letter, value, needs, units, text, old, old_words)
+
+
+def one_of(words: List[str]) -> str:
+    """Several words, one of which is to be chosen."""
+    return ", ".join(words[:-1]) + " or " + words[-1]
 
 
 def _default(kind: str, said: Any, words: Optional[Words]) -> Tuple[Any, str]:

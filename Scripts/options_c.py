@@ -170,7 +170,12 @@ def reading(table: Table) -> str:
             if level not in row.levels:
                 word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
                 said = " || ".join(_is_said(kind, name) for kind, name in _members(row))
-                lines.append(f"      if {said} {{ throw level.doesNotHave({word}) }}")
+                line = f"      if {said} {{ throw level.doesNotHave({word}) }}"
+                lines += (
+                    [line]
+                    if len(line) < 110
+                    else [f"      if {said} {{", f"        throw level.doesNotHave({word})", "      }"]
+                )
         lines.append("    }")
     lines += ["  }", "}", ""]
     for words in table.words:
@@ -232,8 +237,7 @@ def _word_reading(words: Words) -> List[str]:
         f"  case {prefix}_UNSAID: nil",
     ]
     for word, _ in words.members:
-        case = (words.cases or {}).get(word, word)
-        lines.append(f"  case {prefix}_{word.upper()}: .{case}")
+        lines.append(f"  case {prefix}_{word.upper()}: .{word}")
     lines += [
         f'  default: throw NuthatchError(.invalid, "{{name}} is no {kind}")'.replace("{name}", "\\(name)"),
         "  }",

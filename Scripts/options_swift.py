@@ -25,7 +25,7 @@ def words_file(table: Table) -> str:
     return (
         BANNER
         + "\n"
-        + "\n\n".join(_enumeration(words) for words in table.words if words.cases is None)
+        + "\n\n".join(_enumeration(words) for words in table.words if "." not in words.swift)
         + "\n"
     )
 
@@ -73,9 +73,9 @@ def options_file(table: Table) -> str:
 
 
 HEAD = """\
-/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as the
-/// level above has it: for a request its site, then the cache, then the default. An option that a level doesn't have is the
-/// error `invalid` there.
+/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as
+/// the level above has it: for a request its site, then the cache, then the default. An option that a level doesn't
+/// have is the error `invalid` there.
 """.splitlines()
 
 BOX = """

@@ -193,8 +193,8 @@ class Bench:
         found = self.rates(
             {
                 "nuthatch prefetch": lambda: count / self.prefetch(urls).seconds,
-                "nuthatch prefetch --quality fast": lambda: count
-                / self.prefetch(urls, "--quality=fast").seconds,
+                "nuthatch prefetch --scaling fast": lambda: count
+                / self.prefetch(urls, "--scaling=fast").seconds,
                 "limit: decoding at 1/2, and curl": lambda: self.limit(files, 2),
                 "limit: decoding at 1/4, and curl": lambda: self.limit(files, 4),
                 "bare C at 1/2, nothing kept but bytes": lambda: count / self.bare(urls, 2).seconds,

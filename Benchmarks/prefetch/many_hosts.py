@@ -22,7 +22,7 @@ Rows = dict[str, list[float]]
 
 ROUNDS = 3
 ALONE = "nuthatch by itself"
-AUTOMATIC = "nuthatch --per-host auto"
+AUTOMATIC = "nuthatch --per-host-grows"
 AT_SIX = [64, 128, 256, 512]
 MORE_PER_HOST = [(128, 16), (256, 16), (512, 16), (512, 32), (512, 64)]
 AIOHTTP = [(100, 6), (512, 6), (1000, 32)]
@@ -65,10 +65,10 @@ def late_ways(bench: Bench, urls: Path, count: int) -> dict[str, Callable[[], fl
     for total, per_host in [*((total, 6) for total in AT_SIX), *MORE_PER_HOST]:
         options = [f"--concurrency={total}", f"--per-host={per_host}"]
         ways[f"nuthatch {total}/{per_host}"] = lambda o=options: count / bench.prefetch(urls, *o).seconds
-    if takes(bench, "--per-host=auto"):
-        ways[AUTOMATIC] = lambda: count / bench.prefetch(urls, "--per-host=auto").seconds
+    if takes(bench, "--per-host-grows"):
+        ways[AUTOMATIC] = lambda: count / bench.prefetch(urls, "--per-host-grows").seconds
     else:
-        print("  skipped: --per-host auto (there is no such option)")
+        print("  skipped: --per-host-grows (there is no such option)")
     if "aiohttp" not in bench.without and (bench.work / "venv").exists():
         for limits in AIOHTTP:
             name = "aiohttp {}/{}".format(*limits)

@@ -10,14 +10,7 @@ enum GetCommand: Command {
       Option(
         "output", letter: "o", value: "FILE",
         "write the body to FILE; - is standard output, the default; repeatable"),
-      Option("append", "add to the end of each FILE"),
-    ] + FetchOptions.words + [
-      Option("no-resume", "leave nothing of a transfer that breaks off, to be gone on with by the next"),
-      Option(
-        "size", letter: "s", value: "N[xM]",
-        "write a picture that fits a box of N by N or N by M pixels, never enlarged"),
-    ] + FetchOptions.pictures + [
-      Option("method", letter: "X", value: "METHOD", "the method (GET; POST with --data, --json and --form)"),
+      Option("append", "add to the end of each FILE", needs: "output"),
       Option(
         "data", letter: "d", value: "DATA",
         "send DATA as the body; @FILE sends a file, @- standard input; repeated ones are joined by &"),
@@ -25,32 +18,12 @@ enum GetCommand: Command {
       Option(
         "form", letter: "F", value: "NAME=VALUE",
         "send a form (multipart); NAME=@FILE[;type=TYPE][;filename=NAME] sends a file; repeatable"),
-      Option("freezable", "keep a POST, PUT, PATCH or DELETE in the outbox when its server can't be reached"),
-      Option("durable", "with --freezable: write it there before the first attempt"),
-      Option("queue", value: "NAME", "with --freezable: send it after those of this queue (its origin)"),
-      Option("handler", value: "NAME", "with --freezable: who gets the outcome"),
-      Option("tag", value: "WORD", "with --freezable: a word that the outbox shows"),
-      Option(
-        "attempts", value: "N", "with --freezable: how often the server may answer that it can't now (25)"),
-      Option("longest", value: "SECONDS", "with --freezable: for how long it is tried (604800)"),
-      Option(
-        "key-lifetime", value: "SECONDS",
-        "with --freezable: a POST or PATCH that may have arrived isn't sent later (86400, or none)"),
-      Option(
-        "secret", value: "'K: [PREFIX ]env:NAME'",
-        "send this header, whose value is a variable of the environment and never written; repeatable"),
-      Option(
-        "password", value: "env:NAME", "with --freezable: where the password of --user is, in the same way"),
-      FetchOptions.user,
-      Option("sign-in", value: "NAME", "how: basic (unasked), digest, ntlm, negotiate or any (basic)"),
-      Option("bearer", value: "TOKEN", "sign in with a token"),
-      Option("cert", value: "FILE", "show this certificate (PEM)"),
-      Option("cert-key", value: "FILE", "the certificate's key, when it is in a file of its own"),
-      Option(
-        "cookies",
-        "send back what cookies the server sets, which are kept in the cache directory"),
-      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
-    ] + FetchOptions.network + FetchOptions.store
+      CommonOptions.cache,
+    ] + CommonOptions.words
+    + [Option].ofLibrary(for: name).changing("size") {
+      $0.value = "N[xM]"
+      $0.help = "write a picture that fits a box of N by N or N by M pixels, never enlarged"
+    }
   static let details = """
     A file gets its name only when it is complete; until then it does not exist or is the old one. It may be of any
     size; but without --max-bytes, a compressed answer that decodes to more than 64 MiB, and to more than 1,000 times the
@@ -73,10 +46,10 @@ enum GetCommand: Command {
       nuthatch get --size 256 https://example.org/a.jpg -o thumbnail.png
       nuthatch get --header 'Accept: application/json' https://example.org/api | less
       nuthatch get --json '{"name": "nut"}' https://example.org/api
-      nuthatch get --cookies --data 'user=ann&password=nuts' https://example.org/login
-      nuthatch get --cookies https://example.org/private
+      nuthatch get --cookie-jar disk --data 'user=ann&password=nuts' https://example.org/login
+      nuthatch get --cookie-jar disk https://example.org/private
       nuthatch get --form title=Nut --form picture=@nut.jpg https://example.org/upload
-      nuthatch get --data '{"seeds": 3}' --freezable --secret 'Authorization: Bearer env:TOKEN' https://example.org/api
+      nuthatch get --data '{"seeds": 3}' --freezable --secrets 'Authorization: Bearer env:TOKEN' https://example.org/api
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
@@ -84,19 +57,18 @@ enum GetCommand: Command {
       throw UsageError(
         "get: exactly one URL is needed, not \(arguments.operands.count). See 'nuthatch help get'.")
     }
-    let options = try arguments.cacheOptions()
-    let queue = try arguments.queueOptions()
-    let writer = try ResponseWriter(arguments)
+    let said = try arguments.said()
+    let writer = try ResponseWriter(arguments, said)
     let wordiness = try arguments.wordiness
     let form = wordiness == .quiet ? .never : try arguments.progress
     let progress = GetProgress(form, isAnswerOnTerminal: writer.writesToTerminal)
     do {
-      var request = try request(arguments, url: arguments.operands[0])
-      try ProcessQueue.set(queue)
-      let cache = try Cache(path: arguments.value("cache"), options: options)
+      var request = try request(arguments, said)
+      try ProcessQueue.set(said.process)
+      let cache = try Cache(path: arguments.value("cache"), options: said.cache)
       defer { cache.close() }
       request.progressEvents = progress.isWanted
-      if arguments.has("cookies") { request = try withCookies(request, cache) }
+      request = try said.request(request, in: cache)
       return write(fetch(request, cache, progress), isSaved: !request.saveTo.isEmpty, to: writer, wordiness)
     } catch let error as UsageError {
       throw error
@@ -112,27 +84,13 @@ enum GetCommand: Command {
     }
   }
 
-  private static func request(_ arguments: ParsedArguments, url: String) throws -> Request {
-    var request = Request(url)
-    request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
-    request.headers = try arguments.headers("header")
-    request.cacheKey = arguments.cacheKey?.key(for: url)
-    request.ignoreQuery = arguments.has("ignore-query")
-    request.priority = try arguments.whole("priority", -10...10) ?? 0
+  private static func request(_ arguments: ParsedArguments, _ said: SaidOptions) throws -> Request {
+    var request = said.request(for: arguments.operands[0])
     try SentBody.add(arguments, to: &request)
-    if let method = arguments.value("method") { request.method = method }
-    request.user = arguments.user
-    request.signIn = try arguments.choice(
-      "sign-in",
-      ["basic": .basic, "digest": .digest, "ntlm": .ntlm, "negotiate": .negotiate, "any": .any])
-    if let token = arguments.value("bearer") { request.setBearer(token) }
-    request.cert = arguments.value("cert").map {
-      ClientCertificate($0, key: arguments.value("cert-key"))
-    }
-    try addFreezing(arguments, &request)
-    try addPicture(arguments, &request)
+    try addFreezing(arguments, said, &request)
+    try addPicture(&request)
     // What may be frozen is answered as a whole: who knows when, and to whom.
-    if try arguments.boxes().isEmpty, request.freezing == nil {
+    if said.sizes.isEmpty, request.freezing == nil {
       request.saveTo =
         TerminalText.isRequired(arguments)
         ? [.events]
@@ -140,71 +98,36 @@ enum GetCommand: Command {
           if let own = OutputFile.ownDescriptor(name) { return .descriptor(own) }
           return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
         }
-      request.maxBytes = try arguments.bytes("max-bytes")
-      request.resume = !arguments.has("no-resume")
+      // What is saved may be of any size, unless this request says otherwise.
+      request.maxBytes = said.cache.maxBytes
     }
     return request
   }
 
-  /// As a request of the site that its server is.
-  private static func withCookies(_ request: Request, _ cache: Cache) throws(NuthatchError) -> Request {
-    var options = Options()
-    options.cookieJar = .disk
-    return request.to(try cache.site(ofServerOf: request.url, options))
-  }
-
-  private static let freezingOptions = [
-    "durable", "queue", "handler", "tag", "attempts", "longest", "key-lifetime", "resend-late", "secret",
-    "password",
-  ]
-
-  private static func addFreezing(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
-    if arguments.has("freezable"), arguments.has("append") {
+  private static func addFreezing(
+    _ arguments: ParsedArguments, _ said: SaidOptions, _ request: inout Request
+  ) throws(UsageError) {
+    guard said.isFreezable else { return }
+    guard !arguments.has("append") else {
       throw UsageError("get: --append and --freezable exclude each other")
     }
-    guard arguments.has("freezable") else {
-      for option in freezingOptions where arguments.has(option) {
-        throw UsageError("get: --\(option) belongs to --freezable")
+    if said.freezing.passwordProvider != nil {
+      guard let name = request.user?.name else {
+        throw UsageError("get: --password-provider goes with --user")
       }
-      return
-    }
-    var freezing = Request.Freezing()
-    freezing.isDurable = arguments.has("durable")
-    freezing.queue = arguments.value("queue")
-    freezing.handler = arguments.value("handler")
-    request.tag = arguments.value("tag")
-    freezing.attempts = try arguments.whole("attempts", 1...1_000_000) ?? freezing.attempts
-    freezing.longest = try arguments.limit("longest") ?? freezing.longest
-    freezing.keyLifetime = try arguments.limit("key-lifetime") ?? freezing.keyLifetime
-    if arguments.has("resend-late") { freezing.keyLifetime = .none }
-    for text in arguments.values("secret") {
-      let parts = text.split(separator: ":", maxSplits: 1)
-      let words = parts.count == 2 ? parts[1].split(separator: " ") : []
-      guard let provider = words.last, provider.hasPrefix("env:"), words.count <= 2 else {
-        throw UsageError("get: --secret '\(text)' is not 'HEADER: env:NAME' or 'HEADER: PREFIX env:NAME'")
-      }
-      let prefix = words.count == 2 ? "\(words[0]) " : ""
-      freezing.secrets.append(.init(String(parts[0]), prefix: prefix, provider: String(provider)))
-    }
-    if let provider = arguments.value("password") {
-      guard provider.hasPrefix("env:") else {
-        throw UsageError("get: --password '\(provider)' is not 'env:NAME'")
-      }
-      guard let name = request.user?.name else { throw UsageError("get: --password belongs to --user") }
       request.user = (name, "")
-      freezing.passwordProvider = provider
     }
-    request.freezing = freezing
+    request.freezing = said.freezing
   }
 
   /// A picture that comes by GET is the cache's business; of another method's answer it is made here.
-  private static func addPicture(_ arguments: ParsedArguments, _ request: inout Request) throws(UsageError) {
-    let boxes = try arguments.boxes()
-    guard !boxes.isEmpty else { return }
-    guard boxes.count == 1 else { throw UsageError("get: one size at a time; prefetch takes several") }
-    request.allowDamaged = arguments.has("allow-truncated")
-    request.earlyStop = arguments.has("early-stop")
-    if request.method == "GET", request.body.isEmpty, request.upload == nil { return request.boxes = boxes }
+  private static func addPicture(_ request: inout Request) throws(UsageError) {
+    guard !request.boxes.isEmpty else { return }
+    guard request.boxes.count == 1 else {
+      throw UsageError("get: one size at a time; prefetch takes several")
+    }
+    if request.method == "GET", request.body.isEmpty, request.upload == nil { return }
+    request.boxes = []
     if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
       request.headers.append(("Accept", Cache.pictureAccept))
     }

@@ -31,7 +31,7 @@ enum HelpCommand: Command {
 
       \(headline("Usage:", "nuthatch COMMAND [OPTION…] [ARGUMENT…]"))
 
-      \(table(list))
+      \(table(list, width: list.map { $0.0.count }.max() ?? 0))
 
       \(emphasised(remarks))
       """
@@ -45,18 +45,36 @@ enum HelpCommand: Command {
     """
 
   static func page(for command: any Command.Type) -> String {
-    let rows = (command.options + [.help]).map { option in
+    let options = command.options + [.help]
+    let rows = options.map { option in
       let letter = option.letter.map { "-\($0), " } ?? "    "
       return ("\(letter)--\(option.name)\(option.value.map { " \($0)" } ?? "")", option.help)
     }
+    let notation = notation(of: options)
+    let width = rows.map { $0.0.count }.max() ?? 0
+    var groups: [String] = []
+    for option in options where !groups.contains(option.group) { groups.append(option.group) }
+    let tables = groups.map { group in
+      let listed = table(zip(options, rows).filter { $0.0.group == group }.map(\.1), width: width)
+      return group.isEmpty ? listed : "\(bold(Terminal.fitted(group + ":")))\n\(listed)"
+    }.joined(separator: "\n\n")
     return """
       \(headline("nuthatch \(command.name):", command.summary))
 
       \(headline("Usage:", "nuthatch \(command.name) \(command.usage)"))
 
-      \(table(rows))\(command.details.isEmpty ? "" : "\n\n\(emphasised(command.details))")
+      \(tables)\(notation.isEmpty ? "" : "\n\n\(emphasised(notation))")\n\n\(emphasised(command.details))
 
       """
+  }
+
+  /// How values are written that options have.
+  static func notation(of options: [Option]) -> String {
+    [
+      ("TIME", "a time is 90 (seconds), 250ms, 90s, 15m, 1.5h, 7d, none or forever"),
+      ("SIZE", "a size is 500000, 64K, 1.5G, 2T or 64KiB, of 1,024 each"),
+    ].filter { value, _ in options.contains { $0.value == value } }
+      .map { value, words in "\(value): \(words)." }.joined(separator: "\n")
   }
 
   private static func headline(_ title: String, _ words: String) -> String {
@@ -75,11 +93,11 @@ enum HelpCommand: Command {
       .map { $0 == "Examples:" ? bold($0) : $0 }.joined(separator: "\n")
   }
 
-  private static func table(_ rows: [(String, String)]) -> String {
-    let width = rows.map { $0.0.count }.max() ?? 0
-    guard let columns = Terminal.knownColumns(of: STDOUT_FILENO) else {
-      return rows.map { "  " + padded($0.0, width) + "  \($0.1)" }.joined(separator: "\n")
-    }
+  /// How wide a page is that no terminal shows.
+  private static let pageColumns = 132
+
+  private static func table(_ rows: [(String, String)], width: Int) -> String {
+    let columns = Terminal.knownColumns(of: STDOUT_FILENO) ?? pageColumns
     // Two columns of words beside each other need room; else the words of a row stand below its name.
     let isWide = columns >= width + 40
     let margin = String(repeating: " ", count: isWide ? width + 4 : 10)

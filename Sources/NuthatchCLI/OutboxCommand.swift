@@ -8,8 +8,11 @@ enum OutboxCommand: Command {
   static let usage = "list|replay|collect|drop [ID…] [OPTION…]"
   static let options = [
     InspectionOptions.formats,
-    Option("deadline", value: "SECONDS", "with replay: how long to wait for the answers (60)"),
-    FetchOptions.cache,
+    Option(
+      "wait", value: "TIME", "with replay: how long to wait for the answers (60s)",
+      range: "1 ms or more, or none",
+      old: ["deadline": nil]),
+    CommonOptions.cache,
   ]
   static let details = """
     list      what there is, in the order in which it will be sent: waiting, sending, paused, done or dead
@@ -44,7 +47,7 @@ enum OutboxCommand: Command {
       return id
     }
     let format = try arguments.format
-    let limit = try arguments.limit("deadline") ?? .milliseconds(60_000)
+    let limit = try arguments.last("wait")?.limit(1) ?? .milliseconds(60_000)
     switch (action, ids.isEmpty) {
     case ("list", true): return try arguments.withCache(name) { try list($0, format) }
     case ("replay", _):

@@ -25,9 +25,15 @@ protocol Command {
   /// What stands after the name in the usage line.
   static var usage: String { get }
   static var options: [Option] { get }
+  /// Options that count as given, because it has a default for them.
+  static var assumed: [String] { get }
   /// Paragraphs and examples for `help`, below the options.
   static var details: String { get }
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode
+}
+
+extension Command {
+  static var assumed: [String] { [] }
 }
 
 /// The whole program: picks the command and runs it.
@@ -64,6 +70,9 @@ enum Program {
       switch first {
       case "--version", "-V":
         Terminal.print("nuthatch \(Version.string)\n")
+        return .success
+      case Description.name where arguments.count == 1:
+        Terminal.print(Description.text)
         return .success
       case "--help", "-h":
         return try runCommand(HelpCommand.self, [])
@@ -102,7 +111,8 @@ enum Program {
   private static func runCommand(_ command: any Command.Type, _ arguments: [String]) throws(UsageError)
     -> ExitCode
   {
-    let parsed = try ParsedArguments(arguments, options: command.options, command: command.name)
+    let parsed = try ParsedArguments(
+      arguments, options: command.options, command: command.name, assumed: command.assumed)
     if parsed.has("help") {
       Terminal.print(HelpCommand.page(for: command))
       return .success

@@ -16,11 +16,11 @@ struct ResponseWriter {
   /// Whether standard output gets text only.
   private let isTextOnly: Bool
 
-  init(_ arguments: ParsedArguments) throws(UsageError) {
-    image = try arguments.boxes().first.map { box throws(UsageError) in
+  init(_ arguments: ParsedArguments, _ said: SaidOptions) throws(UsageError) {
+    image = said.boxes.first.map { box in
       var options = ImageOptions(box)
-      options.allowDamaged = arguments.has("allow-truncated")
-      if let pixels = try arguments.pixels("max-pixels") { options.maxPixels = pixels }
+      options.allowDamaged = said.request.allowDamaged
+      options.maxPixels = said.cache.maxPixels
       return options
     }
     isTextOnly = TerminalText.isRequired(arguments)

@@ -9,7 +9,7 @@ enum SentBody {
     guard kinds.count == 1 else {
       throw UsageError("get: --\(kinds.joined(separator: " and --")) exclude each other")
     }
-    request.method = "POST"
+    if !arguments.has("method") { request.method = "POST" }
     switch kind {
     case "data":
       try addData(arguments.values("data"), to: &request)

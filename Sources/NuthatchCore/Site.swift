@@ -168,7 +168,7 @@ extension Request {
 
 extension Options {
   /// - Throws: `invalid` or `bad_header` for what no request could be sent with.
-  func checkContents() throws(NuthatchError) {
+  package func checkContents() throws(NuthatchError) {
     try Lengths.check(partition, "the partition")
     try Lengths.check(netrc)
     try Lengths.check(user)

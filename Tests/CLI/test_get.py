@@ -484,14 +484,14 @@ def test_what_is_fresh_and_under_which_name(server: TestServer, nuthatch: Runner
 def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok("nut"))
     server.on("/busy", answer(503))
-    denied = nuthatch("get", server.url("/a"), "--deny-private")
+    denied = nuthatch("get", server.url("/a"), "--addresses=public")
     assert (denied.returncode, denied.stderr[:21]) == (4, b"nuthatch: get: denied")
-    assert nuthatch("get", server.url("/a"), "--allow-private", "--per-host=1", "--rate=5").returncode == 0
+    assert nuthatch("get", server.url("/a"), "--addresses=any", "--per-host=1", "--rate=5").returncode == 0
     nuthatch("get", server.url("/busy"), "--retries=0")
     assert len(server.requests("/busy")) == 1
     small = nuthatch("get", server.url("/a"), "--disk-bytes=1M")
-    assert (small.returncode, small.stderr[:22]) == (2, b"nuthatch: get: invalid")
-    stored = ["--disk-bytes=8M", "--memory-bytes=1M", "--spill=pressure", "--store=raw"]
+    assert (small.returncode, small.stderr[:22]) == (2, b"nuthatch: --disk-bytes")
+    stored = ["--disk-bytes=8M", "--memory-bytes=1M", "--spill=pressure", "--thumb-store=raw"]
     assert nuthatch("get", server.url("/a"), *stored, "--cache", "other").stdout == b"nut"
     assert (tmp_path / "other").is_dir()
 
@@ -513,10 +513,10 @@ def test_cookies(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     login = {**redirect("/home", 303), "headers": [("Location", "/home"), ("Set-Cookie", "id=7; Path=/")]}
     server.on("/login", login)
     server.on("/home", ok("x"))
-    assert nuthatch("get", "--cookies", "--form", "user=ann", server.url("/login")).stdout == b"x"
-    for arguments in (["--cookies"], []):
+    assert nuthatch("get", "--cookie-jar=disk", "--form", "user=ann", server.url("/login")).stdout == b"x"
+    for arguments in (["--cookie-jar", "disk"], []):
         assert nuthatch("get", server.url("/home?again"), *arguments).returncode == 0
     sent = [request.header("Cookie") for request in server.requests("/home")]
     assert sent == ["id=7", "id=7", None]
-    for arguments in (["--cookies"], []):
+    for arguments in (["--cookie-jar", "disk"], []):
         assert nuthatch("get", "http://", *arguments).returncode == 4

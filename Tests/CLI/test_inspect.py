@@ -128,7 +128,7 @@ def test_options_that_prefetch_and_get_share(server: TestServer, nuthatch: Runne
     # Signed in, it is text, and no picture.
     assert b"not_an_image" in nuthatch("prefetch", "--user=me:pa:ss", given=url.encode()).stderr
     server.on("/a", ok(png(8, 8), "image/png"))
-    for options, word in [(["--guard=public"], b"denied"), (["--guard", "any"], b"1 fetched")]:
+    for options, word in [(["--addresses=public"], b"denied"), (["--addresses", "any"], b"1 fetched")]:
         done = nuthatch("prefetch", *options, given=server.url("/a").encode())
         assert word in done.stdout + done.stderr
     assert nuthatch(
@@ -256,7 +256,7 @@ def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -
 def test_trim(urls: list[str], nuthatch: Runner) -> None:
     assert b"left on disk" in nuthatch("trim").stdout
     assert len(parsed(nuthatch, "ls")) == 2
-    assert parsed(nuthatch, "trim", "--to=1")["freed_bytes"] > 0
+    assert parsed(nuthatch, "trim", "--to-bytes=1")["freed_bytes"] > 0
     assert parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
@@ -269,7 +269,7 @@ def test_trim_leaves_what_it_is_told(server: TestServer, nuthatch: Runner) -> No
     assert nuthatch("prefetch", "-s8", given="\n".join(urls).encode()).returncode == 0
     assert parsed(nuthatch, "stat")["disk_bytes"] > 12_000_000
     for wanted in [9 << 20, 5 << 20, 3 << 20, 1 << 20]:
-        left = parsed(nuthatch, "trim", f"--to={wanted >> 20}M")["disk_bytes"]
+        left = parsed(nuthatch, "trim", f"--to-bytes={wanted >> 20}M")["disk_bytes"]
         assert 0.85 * wanted <= left <= wanted
     assert parsed(nuthatch, "stat")["thumbnails"] == 300, "originals go first, the oldest of them"
     stored = [parsed(nuthatch, "explain", url)["has_body"] for url in urls]
@@ -293,7 +293,7 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
         "index": 0,
         "width": 64,
         "height": 43,
-        "made": "64x64 fit best jpg",
+        "made": "64x64 inside best jpg",
         "record": told["record"],
         "content": hashlib.sha256(png(300, 200, seed=1)).hexdigest(),
         "bytes": len(first),
@@ -345,7 +345,7 @@ def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> No
     second.unlink()
     (out / "manifest.jsonl").unlink()
     before = first.stat().st_ino
-    summary = parsed(nuthatch, "export", "out", "-s64", "--resume")
+    summary = parsed(nuthatch, "export", "out", "-s64", "--skip-existing")
     assert (summary["files"], summary["left"]) == (1, 1)
     assert first.stat().st_ino == before and second.exists()
     assert (out / "manifest.jsonl").read_text() == manifest
@@ -364,7 +364,7 @@ def test_export_goes_on_with_files_that_are_proven(
     def resume(*lines: str, size: int = 64) -> tuple[int, int]:
         listed.write_text("\n".join(lines))
         found = parsed(
-            nuthatch, "export", "out", "list", f"-s{size}", "--resume", given_exit=len(lines) - 2 and 4
+            nuthatch, "export", "out", "list", f"-s{size}", "--skip-existing", given_exit=len(lines) - 2 and 4
         )
         assert nuthatch("export", "fresh", "list", f"-s{size}").returncode == (len(lines) - 2 and 4)
         assert (out / "manifest.jsonl").read_text() == (tmp_path / "fresh" / "manifest.jsonl").read_text()
@@ -412,7 +412,7 @@ def test_export_of_all_goes_on_with_what_is_there_now(
     first, second = before
     assert before[first] != before[second]
     assert nuthatch("rm", first).returncode == 0
-    assert nuthatch("export", "out", "-s64", "--resume").returncode == 0
+    assert nuthatch("export", "out", "-s64", "--skip-existing").returncode == 0
     assert files() == {second: before[second]}
 
 
@@ -432,7 +432,7 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
     lines = [json.loads(line) for line in (tmp_path / "all" / "manifest.jsonl").read_text().splitlines()]
     assert sorted(line["url"] for line in lines) == [f"photo {url.split('?')[0]}" for url in urls]
     assert sorted((line["width"], line["height"]) for line in lines) == [(43, 64), (64, 43)]
-    assert parsed(nuthatch, "export", "all", "-s64", "--resume")["left"] == 2
+    assert parsed(nuthatch, "export", "all", "-s64", "--skip-existing")["left"] == 2
     assert server.count() == asked
 
 
@@ -478,7 +478,7 @@ def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: A
         told = [json.loads(line)["file"] for line in (folder / "manifest.part").read_text().splitlines()]
         assert len(files) - 1 <= len(told) <= len(files) and set(told) <= set(files)
     before = (folder / files[0]).stat().st_ino
-    found = parsed(nuthatch, "export", folder.name, "list", "-s64", "--resume")
+    found = parsed(nuthatch, "export", folder.name, "list", "-s64", "--skip-existing")
     assert (found["files"], found["left"]) == (2000 - len(files), len(files))
     assert (folder / files[0]).stat().st_ino == before
     assert len(names(folder)) == 2001 and names(folder)[-1] == "manifest.jsonl"
@@ -538,12 +538,12 @@ def test_export_to_a_full_disk(nuthatch: Runner, server: TestServer, tmp_path: P
     "line, hint",
     [
         ("stat x", "takes no arguments"),
-        ("ls --format xml", "is none of json, jsonl, text"),
+        ("ls --format xml", "it must be text, json or jsonl"),
         ("explain", "exactly one URL"),
         ("rm", "at least one URL"),
         ("export", "a directory is needed"),
         ("export out missing", "missing can't be read"),
-        ("trim --to all", "not a number of bytes"),
+        ("trim --to-bytes all", "--to-bytes: to-bytes is 'all'; it must be 1 or more"),
     ],
 )
 def test_wrong_usage(line: str, hint: str, nuthatch: Runner) -> None:

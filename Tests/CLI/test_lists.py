@@ -78,8 +78,8 @@ def test_lists_of_all_kinds(
         ),
         (b'url\n"http://x/\n', ["--input=csv", "list"], "are never closed"),
         (b"http://x/\n", ["--shard=2/2", "list"], "is not I/N"),
-        (b"http://x/\n", ["--min-success=2", "list"], "is not a share between 0 and 1"),
-        (b"http://x/\n", ["--input=xml", "list"], "is none of auto, csv, jsonl, lines, tsv"),
+        (b"http://x/\n", ["--min-success=2", "list"], "it must be 0 to 1"),
+        (b"http://x/\n", ["--input=xml", "list"], "it must be auto, lines, csv, tsv or jsonl"),
     ],
 )
 def test_what_can_not_be_read(

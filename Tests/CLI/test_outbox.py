@@ -46,7 +46,7 @@ def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
     assert done.returncode == 4 and b"kept in the outbox as 1: " + nobody.encode() in done.stderr
     (listed,) = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
     assert (listed["id"], listed["state"], listed["method"], listed["url"]) == (1, "waiting", "POST", nobody)
-    replayed = nuthatch("outbox", "replay", "--deadline=2")
+    replayed = nuthatch("outbox", "replay", "--wait=2")
     # Between two attempts, or in the middle of one.
     assert replayed.returncode == 4 and re.match(
         rb"nuthatch: outbox: 1  (waiting|sending)  POST", replayed.stderr
@@ -68,7 +68,7 @@ def test_is_sent_once_its_server_is_there(server: TestServer, nobody: str, nutha
     # Behind what waits in its queue, though its own server is there.
     server.echo("/b")
     for url in (nobody, server.url("/b")):
-        assert nuthatch("get", "--freezable", "--queue", "q", "-d", "y", url).returncode == 4
+        assert nuthatch("get", "--freezable", "--outbox-queue", "q", "-d", "y", url).returncode == 4
     assert len(server.requests("/b")) == 0
     assert nuthatch("outbox", "drop", "1").returncode == 0
     assert nuthatch("outbox", "replay").returncode == 0
@@ -98,7 +98,7 @@ def test_a_queue_that_is_paused(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", answer(403), answer(404, b"no such row"), ok("now"))
     server.on("/b", ok("b"))
     server.go_down()
-    more = ["--tag=t", "--attempts=3", "--longest=3600", "--resend-late"]
+    more = ["--tag=t", "--outbox-attempts=3", "--outbox-max-age=1h", "--outbox-key-lifetime=none"]
     assert nuthatch("get", "--freezable", "-d", "x", *more, server.url("/a")).returncode == 4
     assert nuthatch("get", "--freezable", "-d", "y", server.url("/b")).returncode == 4
     server.go_up()
@@ -119,14 +119,14 @@ def test_a_queue_that_is_paused(server: TestServer, nuthatch: Runner) -> None:
     assert nuthatch("outbox", "replay", "1").returncode == 0
     assert nuthatch("outbox", "collect", "1").stdout == b"now"
     assert len({request.header("Idempotency-Key") for request in server.requests("/a")}) == 1
-    for option in (["--attempts=0"], ["--longest=-1"], ["--key-lifetime=x"]):
+    for option in (["--outbox-attempts=0"], ["--outbox-max-age=-1"], ["--outbox-key-lifetime=x"]):
         assert nuthatch("get", "--freezable", "-d", "x", *option, server.url("/b")).returncode == 2
 
 
 def test_limits_hold_for_later_processes(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", answer(500))
     server.go_down()
-    assert nuthatch("get", "--freezable", "-d", "x", "--attempts=1", server.url("/a")).returncode == 4
+    assert nuthatch("get", "--freezable", "-d", "x", "--outbox-attempts=1", server.url("/a")).returncode == 4
     server.go_up()
     assert nuthatch("outbox", "replay").returncode == 4
     (item,) = json.loads(nuthatch("outbox", "list", "--format=json").stdout)
@@ -196,7 +196,7 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
         "--freezable",
         "--user",
         "ann",
-        "--password",
+        "--password-provider",
         "env:PW",
         "-F",
         "f=@seeds",
@@ -206,14 +206,17 @@ def test_a_password_is_one_of_the_environment(server: TestServer, nuthatch: Runn
     assert done.returncode == 4 and b"kept in the outbox" in done.stderr
     server.go_up()
     # It isn't known there, and waits.
-    assert nuthatch("outbox", "replay", "--deadline=0.5").returncode == 4 and server.count("/a") == 0
+    assert nuthatch("outbox", "replay", "--wait=500ms").returncode == 4 and server.count("/a") == 0
     assert nuthatch("outbox", "replay", PW="hush").returncode == 0
     (sent,) = server.requests("/a")
     assert sent.header("Authorization") == "Basic YW5uOmh1c2g=" and b"seeds" * 100_000 in sent.body
     assert not [path for path in tmp_path.rglob("*") if path.is_file() and b"hush" in path.read_bytes()]
-    assert nuthatch("get", "--freezable", "--password", "env:PW", server.url("/a")).returncode == 2
-    assert nuthatch("get", "--freezable", "-u", "a", "--password", "hush", server.url("/a")).returncode == 2
-    assert nuthatch("get", "-u", "a", "--password", "env:PW", server.url("/a")).returncode == 2
+    assert nuthatch("get", "--freezable", "--password-provider", "env:PW", server.url("/a")).returncode == 2
+    assert (
+        nuthatch("get", "--freezable", "-u", "a", "--password-provider", "hush", server.url("/a")).returncode
+        == 2
+    )
+    assert nuthatch("get", "-u", "a", "--password-provider", "env:PW", server.url("/a")).returncode == 2
 
 
 def test_what_reads_is_not_freezable(server: TestServer, nuthatch: Runner) -> None:
@@ -233,7 +236,7 @@ def test_those_before_one_that_lacks_a_secret_are_sent(server: TestServer, nutha
     server.on("/a", ok("a"))
     server.go_down()
     for name in ("ONE", "OTHER"):
-        secret = ["--secret", f"Authorization: Bearer env:{name}"]
+        secret = ["--secrets", f"Authorization: Bearer env:{name}"]
         assert nuthatch("get", "--freezable", "-d", "x", *secret, server.url("/a")).returncode == 4
     server.go_up()
     began = time.monotonic()
@@ -245,7 +248,7 @@ def test_those_before_one_that_lacks_a_secret_are_sent(server: TestServer, nutha
 
 
 @pytest.mark.parametrize(
-    "more", [["--durable"], ["--queue=q"], ["--tag=t"], ["--freezable", "--append", "-o", "a"]]
+    "more", [["--outbox-durable"], ["--outbox-queue=q"], ["--tag=t"], ["--freezable", "--append", "-o", "a"]]
 )
 def test_options_that_dont_go_together(more: "list[str]", nobody: str, nuthatch: Runner) -> None:
     assert nuthatch("get", *more, nobody).returncode == 2

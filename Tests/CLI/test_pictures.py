@@ -18,8 +18,8 @@ def test_pictures_of_a_size(server: TestServer, nuthatch: Runner, tmp_path: Path
     assert (tmp_path / "a.jpg").read_bytes().startswith(b"\xff\xd8\xff")
     for arguments, size in [
         (["--size=100x30"], (40, 30)),
-        (["-s100x30", "--mode=fill"], (100, 30)),
-        (["-s", "1000", "--quality", "fast"], (640, 480)),
+        (["-s100x30", "--fit=cover"], (100, 30)),
+        (["-s", "1000", "--scaling", "fast"], (640, 480)),
         (["-s", "1000", "--enlarge"], (1000, 750)),
     ]:
         assert struct.unpack(">II", nuthatch("get", url, *arguments).stdout[16:24]) == size
@@ -34,7 +34,7 @@ def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path
         assert (done.returncode, done.stdout) == (4, b"")
         assert done.stderr.split(b": ")[2] == word
     assert names(tmp_path) == []
-    assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-truncated").stdout.startswith(b"\x89PNG")
+    assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-damaged").stdout.startswith(b"\x89PNG")
 
 
 def test_a_thumbnail_needs_neither_server_nor_original(nuthatch: Runner) -> None:

@@ -403,7 +403,9 @@ def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
     (tmp_path / "backwards").write_text("\n".join(reversed(urls)))
     suggested = []
     for name in ["list", "backwards"]:
-        done = nuthatch("prefetch", "--size=128", "--store=raw", "--keep-source=no", "--disk-bytes=8M", name)
+        done = nuthatch(
+            "prefetch", "--size=128", "--thumb-store=raw", "--keep-source=no", "--disk-bytes=8M", name
+        )
         said = re.search(rb"does not fit into 8.4 MB: .*; --disk-bytes (\d+)M would do", done.stdout)
         assert said, done.stdout
         assert b"--keep-source" not in done.stdout, "they aren't kept"
@@ -412,7 +414,7 @@ def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
     assert 0.7 * suggested[0] < suggested[1] < 1.5 * suggested[0], suggested
     arguments = [
         "--size=128",
-        "--store=raw",
+        "--thumb-store=raw",
         "--keep-source=no",
         f"--disk-bytes={suggested[1]}M",
         "--cache=other",
@@ -426,7 +428,7 @@ def test_thumbnails_that_fit_are_not_said_to_be_dropped(
 ) -> None:
     """They may have what the originals leave, which is more than half."""
     list_noise(server, tmp_path, seed=3)
-    done = nuthatch("prefetch", "--size=128", "--store=raw", "--disk-bytes=16M", "list")
+    done = nuthatch("prefetch", "--size=128", "--thumb-store=raw", "--disk-bytes=16M", "list")
     assert b"the originals don't fit into 17 MB beside the thumbnails, which stay" in done.stdout, done
     planned = nuthatch("prefetch", "--size=128", "--dry-run", "list").stdout
     assert planned == b"160 URLs: 160 would hit, 0 would be revalidated, 0 would be fetched\n"

@@ -90,7 +90,7 @@ def test_what_prefetch_stored_is_a_hit_everywhere(
     with ExitStack() as stack:
         # All have the directory open from the beginning, before anything is in it.
         visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
-        done = nuthatch("prefetch", "--size", "256", "--store", store, given="\n".join(urls).encode())
+        done = nuthatch("prefetch", "--size", "256", "--thumb-store", store, given="\n".join(urls).encode())
         assert done.returncode == 0, done.stderr
         server.stop()
         for late in [False, True]:

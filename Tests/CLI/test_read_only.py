@@ -106,7 +106,7 @@ def test_what_is_in_it_can_be_read(
     assert everything(tmp_path / "cache") == before
 
 
-@pytest.mark.parametrize("command", [["clear"], ["trim", "--to", "1"], ["rm"]])
+@pytest.mark.parametrize("command", [["clear"], ["trim", "--to-bytes", "1"], ["rm"]])
 def test_it_is_not_changed(command: list[str], server: TestServer, nuthatch: Runner, read: Reader) -> None:
     server.on("/a", ok(png(30, 20), "image/png", etag='"1"'))
     assert nuthatch("prefetch", given=server.url("/a").encode()).returncode == 0

@@ -155,7 +155,7 @@ def test_urls_that_hang_are_asked_for_again_when_the_list_pauses(
 
 def test_per_host_auto_asks_for_more_where_the_host_bears_it(hosts: SickHosts, nuthatch: Runner) -> None:
     urls = urls_of(hosts, "ms40.h", 400) + urls_of(hosts, "ms40.slots6.h", 200)
-    records = fetch(nuthatch, urls, "--per-host=auto")
+    records = fetch(nuthatch, urls, "--per-host-grows")
     assert errors(records) == {}
     log = hosts.log()
     assert 16 <= log["ms40.h"]["most"] <= 32

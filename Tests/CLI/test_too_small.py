@@ -29,7 +29,7 @@ def test_what_was_dropped_is_counted(
     arguments: List[str], server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(lines(noise(server, 900)))
-    options = ["--size=64", "--store=raw", "--format=jsonl", *arguments, "list"]
+    options = ["--size=64", "--thumb-store=raw", "--format=jsonl", *arguments, "list"]
     done = nuthatch("prefetch", "--disk-bytes=4M", *options)
     assert done.returncode == 5, done.stderr
     told = summary(done.stderr)
@@ -63,10 +63,10 @@ def test_what_was_dropped_is_counted(
 
 def test_failures_come_first(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     urls = [*noise(server, 500), server.url("/missing")]
-    done = nuthatch("prefetch", "--disk-bytes=4M", "--size=64", "--store=raw", given=lines(urls))
+    done = nuthatch("prefetch", "--disk-bytes=4M", "--size=64", "--thumb-store=raw", given=lines(urls))
     assert done.returncode == 4
     assert b" thumbnails were dropped again; --disk-bytes " in done.stdout
-    enough = ["--min-success=0.9", "--disk-bytes=4M", "--size=64", "--store=raw"]
+    enough = ["--min-success=0.9", "--disk-bytes=4M", "--size=64", "--thumb-store=raw"]
     assert nuthatch("prefetch", *enough, given=lines(urls)).returncode == 5
 
 
@@ -77,7 +77,12 @@ def test_what_others_of_the_cache_lose_is_no_loss(
     urls = noise(server, 400)
     for given in (urls[:200], urls[200:]):
         done = nuthatch(
-            "prefetch", "--disk-bytes=4M", "--size=64", "--store=raw", "--keep-source=no", given=lines(given)
+            "prefetch",
+            "--disk-bytes=4M",
+            "--size=64",
+            "--thumb-store=raw",
+            "--keep-source=no",
+            given=lines(given),
         )
         assert (done.returncode, done.stderr, b"fit" in done.stdout) == (0, b"", False), done.stdout
     assert json.loads(nuthatch("stat", "--format=json").stdout)["thumbnails"] < 400
@@ -111,7 +116,9 @@ def on_small_disk(
     return done
 
 
-PREFETCH = f"'{COMMAND}' prefetch --cache disk/cache --size 64 --store raw --keep-source no --format jsonl"
+PREFETCH = (
+    f"'{COMMAND}' prefetch --cache disk/cache --size 64 --thumb-store raw --keep-source no --format jsonl"
+)
 
 
 def test_a_full_disk_stops_the_run_until_there_is_room(
@@ -184,7 +191,7 @@ def test_a_disk_that_stays_full_ends_the_run(
 def test_no_size_is_named_for_a_list_without_an_end(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    command = [COMMAND, "prefetch", "--disk-bytes=4M", "--size=64", "--store=raw", "--format=jsonl"]
+    command = [COMMAND, "prefetch", "--disk-bytes=4M", "--size=64", "--thumb-store=raw", "--format=jsonl"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment
     ) as process:

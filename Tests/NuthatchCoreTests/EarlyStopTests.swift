@@ -61,7 +61,7 @@ import Testing
     return ticket.state == .done
   }
 
-  private let large = ThumbnailBox(900, mode: .fill)
+  private let large = ThumbnailBox(900, fit: .cover)
 
   private func submit(_ size: Int?, early: Bool = false, to cache: Cache? = nil) throws -> Ticket {
     try submit(size.map { ThumbnailBox($0) }, early: early, to: cache)

@@ -37,9 +37,9 @@ import Testing
     defer { other.close() }
     for box in [
       ThumbnailBox(100), ThumbnailBox(99), ThumbnailBox(16), ThumbnailBox(64, enlarge: true),
-      ThumbnailBox(64, quality: .fast), ThumbnailBox(width: 100, height: 7),
-      ThumbnailBox(70, mode: .fill), ThumbnailBox(width: 60, height: 10, mode: .fill),
-      ThumbnailBox(40, mode: .exact),
+      ThumbnailBox(64, scaling: .fast), ThumbnailBox(width: 100, height: 7),
+      ThumbnailBox(70, fit: .cover), ThumbnailBox(width: 60, height: 10, fit: .cover),
+      ThumbnailBox(40, fit: .stretch),
     ] {
       let event = try event(box)
       let image = try #require(event.images.first, "\(box)")
@@ -62,9 +62,9 @@ import Testing
     _ = try event(ThumbnailBox(200))
     #expect(try event(ThumbnailBox(110)).kind == .fresh)
     // What is cut off is gone.
-    _ = try event(ThumbnailBox(width: 300, height: 100, mode: .fill))
+    _ = try event(ThumbnailBox(width: 300, height: 100, fit: .cover))
     #expect(bench.server.count() == 3)
-    #expect(try event(ThumbnailBox(width: 150, height: 50, mode: .fill)).kind == .fresh)
+    #expect(try event(ThumbnailBox(width: 150, height: 50, fit: .cover)).kind == .fresh)
     #expect(bench.server.count() == 4)
   }
 

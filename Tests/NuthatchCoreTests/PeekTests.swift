@@ -46,7 +46,7 @@ import Testing
     // The second time it is the same object.
     #expect(try peek("/a.png") === seen)
     #expect(try peek("/a.png", 100) == nil)
-    #expect(try bench.cache.peek(bench.server.url("/a.png"), ThumbnailBox(128, mode: .fill)) == nil)
+    #expect(try bench.cache.peek(bench.server.url("/a.png"), ThumbnailBox(128, fit: .cover)) == nil)
     #expect(try bench.cache.peek(bench.server.url("/a.png?"), size: 128) == nil)
     #expect(bench.server.count("/a.png") == 1)
   }

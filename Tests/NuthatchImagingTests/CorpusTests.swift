@@ -45,8 +45,8 @@ import Testing
 
   @Test func nothingTrapsAndPiecesAgree() {
     for (name, bytes) in files() where bytes.count < 400_000 {
-      let whole = Decode.thumbnails(bytes, [ThumbnailBox(64), ThumbnailBox(20, mode: .fill)])
-      let pieces = Decode.pieces(bytes, 997, [ThumbnailBox(64), ThumbnailBox(20, mode: .fill)])
+      let whole = Decode.thumbnails(bytes, [ThumbnailBox(64), ThumbnailBox(20, fit: .cover)])
+      let pieces = Decode.pieces(bytes, 997, [ThumbnailBox(64), ThumbnailBox(20, fit: .cover)])
       #expect(whole.summary == pieces.summary, "\(name)")
       var options = DecodeOptions()
       options.allowDamaged = true

@@ -120,7 +120,7 @@ import Testing
       thumb.size
         == (orientation.swapsSides ? ImageSize(width: 16, height: 24) : ImageSize(width: 24, height: 16)))
     // A cut shows the same part of the upright picture, whichever way it is stored.
-    let fill = ThumbnailBox(width: 16, height: 16, mode: .fill)
+    let fill = ThumbnailBox(width: 16, height: 16, fit: .cover)
     let cut = try #require(Decode.thumbnails(jpeg, [fill]).picture)
     let reference = try #require(Decode.thumbnails(Fixture.jpeg(48, 32), [fill]).picture)
     #expect(cut.largestDifference(from: try reference.oriented(orientation)) <= 1)
@@ -179,7 +179,7 @@ import Testing
   @Test func fastAndBestChooseTheirScale() throws {
     let jpeg = Fixture.jpeg(640, 480)
     let best = try Decode.thumbnails(jpeg, [ThumbnailBox(128)]).get()
-    let fast = try Decode.thumbnails(jpeg, [ThumbnailBox(128, quality: .fast)]).get()
+    let fast = try Decode.thumbnails(jpeg, [ThumbnailBox(128, scaling: .fast)]).get()
     #expect(best.report.denominator == 2 && fast.report.denominator == 4)
     let whole = try Decode.thumbnails(jpeg, [ThumbnailBox(640)]).get()
     #expect(whole.report.denominator == 1)

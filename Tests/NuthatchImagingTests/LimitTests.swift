@@ -136,7 +136,7 @@ private let refusedBombTime = 1000.0
   func meansOfBlocksAreForeseen(color: Int) throws {
     // Narrow: rows take little beside the whole.
     let (width, height) = (160, 2400)
-    let box = ThumbnailBox(width: 8, height: 16, mode: .exact)
+    let box = ThumbnailBox(width: 8, height: 16, fit: .stretch)
     let channels = color == Int(NHT_GRAY) ? 1 : color >= Int(NHT_CMYK) ? 4 : 3
     let samples = [UInt8](repeating: 99, count: width * height * channels)
     let isColours = color == Int(NHT_YCC)

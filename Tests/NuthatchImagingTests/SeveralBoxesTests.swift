@@ -9,8 +9,8 @@ import Testing
   /// One for each scale that a JPEG can be decoded at, and a few that share one.
   private static let boxes = [
     ThumbnailBox(20), ThumbnailBox(50), ThumbnailBox(100), ThumbnailBox(200),
-    ThumbnailBox(110, quality: .fast),
-    ThumbnailBox(width: 60, height: 50, mode: .fill), ThumbnailBox(width: 40, height: 90, mode: .exact),
+    ThumbnailBox(110, scaling: .fast),
+    ThumbnailBox(width: 60, height: 50, fit: .cover), ThumbnailBox(width: 40, height: 90, fit: .stretch),
     ThumbnailBox(500, enlarge: true),
   ]
 
@@ -154,8 +154,8 @@ import Testing
   @Test func thumbnailsHaveTheirSize() throws {
     let jpeg = Fixture.jpeg(100, 40)
     let boxes = [
-      ThumbnailBox(50), ThumbnailBox(width: 30, height: 30, mode: .fill),
-      ThumbnailBox(width: 33, height: 20, mode: .exact), ThumbnailBox(200), ThumbnailBox(200, enlarge: true),
+      ThumbnailBox(50), ThumbnailBox(width: 30, height: 30, fit: .cover),
+      ThumbnailBox(width: 33, height: 20, fit: .stretch), ThumbnailBox(200), ThumbnailBox(200, enlarge: true),
     ]
     let sizes = try Decode.thumbnails(jpeg, boxes).get().pictures.map(\.size)
     #expect(

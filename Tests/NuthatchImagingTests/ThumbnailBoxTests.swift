@@ -16,19 +16,19 @@ import Testing
   @Test func neverEnlargesUnlessAsked() throws {
     #expect(try target(ThumbnailBox(256), 100, 80) == ImageSize(width: 100, height: 80))
     #expect(try target(ThumbnailBox(256, enlarge: true), 100, 80) == ImageSize(width: 256, height: 205))
-    #expect(try target(ThumbnailBox(256, mode: .exact), 100, 800) == ImageSize(width: 100, height: 256))
-    let box = ThumbnailBox(width: 200, height: 100, mode: .fill)
+    #expect(try target(ThumbnailBox(256, fit: .stretch), 100, 800) == ImageSize(width: 100, height: 256))
+    let box = ThumbnailBox(width: 200, height: 100, fit: .cover)
     #expect(try box.plan(for: ImageSize(width: 100, height: 100)).target == ImageSize(width: 100, height: 50))
   }
 
   @Test func noSideBecomesZero() throws {
     #expect(try target(ThumbnailBox(16), 60_000, 1) == ImageSize(width: 16, height: 1))
     #expect(try target(ThumbnailBox(16), 1, 60_000) == ImageSize(width: 1, height: 16))
-    #expect(try target(ThumbnailBox(1, mode: .fill), 1, Int(Int32.max)) == ImageSize(width: 1, height: 1))
+    #expect(try target(ThumbnailBox(1, fit: .cover), 1, Int(Int32.max)) == ImageSize(width: 1, height: 1))
   }
 
   @Test func fillShowsTheMiddle() throws {
-    let plan = try ThumbnailBox(100, mode: .fill).plan(for: ImageSize(width: 400, height: 200))
+    let plan = try ThumbnailBox(100, fit: .cover).plan(for: ImageSize(width: 400, height: 200))
     #expect(plan.target == ImageSize(width: 100, height: 100))
     #expect(plan.crop == ImageRect(x: 100, y: 0, width: 200, height: 200))
   }
@@ -44,13 +44,13 @@ import Testing
     let sides = [1, 2, 3, 7, 33, 200, 900]
     for _ in 0..<400 {
       let size = ImageSize(width: sides[random.below(7)], height: sides[random.below(7)])
-      let modes: [ThumbnailBox.Mode] = [.fit, .fill, .exact]
+      let fits: [ThumbnailBox.Fit] = [.inside, .cover, .stretch]
       let box = ThumbnailBox(
-        width: sides[random.below(6)], height: sides[random.below(6)], mode: modes[random.below(3)],
-        enlarge: random.below(2) == 0, quality: random.below(2) == 0 ? .best : .fast)
+        width: sides[random.below(6)], height: sides[random.below(6)], fit: fits[random.below(3)],
+        enlarge: random.below(2) == 0, scaling: random.below(2) == 0 ? .best : .fast)
       let plan = try box.plan(for: size)
       #expect(plan.target.width > 0 && plan.target.height > 0)
-      #expect(plan.target.width <= box.width || !(box.mode == .fit) || size.width <= box.width)
+      #expect(plan.target.width <= box.width || !(box.fit == .inside) || size.width <= box.width)
       #expect(plan.crop.x >= 0 && plan.crop.x + plan.crop.width <= Double(size.width) + 1e-9)
       #expect(plan.crop.y >= 0 && plan.crop.y + plan.crop.height <= Double(size.height) + 1e-9)
       if !box.enlarge {

@@ -60,7 +60,7 @@ final class Bench: Sendable {
     request.boxes = [ThumbnailBox(16), ThumbnailBox(8)]
     #expect(try await bench.cache.images(for: request).map(\.width) == [16, 8])
     #expect(
-      try await bench.cache.thumbnail(Request(url), ThumbnailBox(width: 10, height: 10, mode: .fill)).height
+      try await bench.cache.thumbnail(Request(url), ThumbnailBox(width: 10, height: 10, fit: .cover)).height
         == 10)
     #expect(try await bench.cache.site(bench.server.url("/")).thumbnail("a.png", size: 32).isInCache)
     bench.server.on("/text", .ok("hello"))

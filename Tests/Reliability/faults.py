@@ -215,7 +215,7 @@ class Bench:
             Step("stat", ["stat", "--count"]),
             Step("ls", ["ls"]),
             Step("verify", ["verify"]),
-            Step("trim", ["trim", "--to", "100K"]),
+            Step("trim", ["trim", "--to-bytes", "100K"]),
             Step("export", ["export", "-s", "24", "exported", "-"], statuses=(0, 1, 2, 4), given=pictures),
             Step("freeze", ["get", *TERMS, "--freezable", "-d", "x", f"{self.offline}/post"]),
             Step("replay", ["outbox", "replay", "--deadline", "8"], "frozen"),

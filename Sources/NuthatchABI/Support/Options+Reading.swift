@@ -228,7 +228,9 @@ extension nh_options {
       if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if method != nil { throw level.doesNotHave("method", [.request]) }
-      if headers != nil || header_count != 0 { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if headers != nil || header_count != 0 {
+        throw level.doesNotHave("headers", [.cache, .site, .request])
+      }
       if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
@@ -437,17 +439,17 @@ func given(_ said: nh_outbox, _ name: String) throws(NuthatchError) -> OutboxMod
   }
 }
 
-func given(_ said: nh_fit, _ name: String) throws(NuthatchError) -> ThumbnailBox.Mode? {
+func given(_ said: nh_fit, _ name: String) throws(NuthatchError) -> ThumbnailBox.Fit? {
   switch said {
   case NH_FIT_UNSAID: nil
-  case NH_FIT_INSIDE: .fit
-  case NH_FIT_COVER: .fill
-  case NH_FIT_STRETCH: .exact
+  case NH_FIT_INSIDE: .inside
+  case NH_FIT_COVER: .cover
+  case NH_FIT_STRETCH: .stretch
   default: throw NuthatchError(.invalid, "\(name) is no nh_fit")
   }
 }
 
-func given(_ said: nh_scaling, _ name: String) throws(NuthatchError) -> ThumbnailBox.Quality? {
+func given(_ said: nh_scaling, _ name: String) throws(NuthatchError) -> ThumbnailBox.Scaling? {
   switch said {
   case NH_SCALING_UNSAID: nil
   case NH_SCALING_BEST: .best

@@ -6,9 +6,9 @@ struct Draft: Sendable {
   var request: Request
   var hooks = Hooks()
   private var sizes: [(width: Int, height: Int)] = []
-  private var mode = ThumbnailBox.Mode.fit
+  private var fit = ThumbnailBox.Fit.inside
   private var enlarge = false
-  private var quality = ThumbnailBox.Quality.best
+  private var scaling = ThumbnailBox.Scaling.best
   private(set) var isQuiet = false
   private(set) var decodes = false
   private var isFreezable = false
@@ -62,8 +62,8 @@ struct Draft: Sendable {
   }
 
   private mutating func takeSizes(_ raw: nh_options) throws(NuthatchError) {
-    if let said = try given(raw.fit, "fit") { mode = said }
-    if let said = try given(raw.scaling, "scaling") { quality = said }
+    if let said = try given(raw.fit, "fit") { fit = said }
+    if let said = try given(raw.scaling, "scaling") { scaling = said }
     if let said = try given(raw.enlarge, "enlarge") { enlarge = said }
     guard raw.size == 0 || raw.size_count == 0 else {
       throw NuthatchError(.invalid, "size and sizes exclude each other")
@@ -119,7 +119,7 @@ struct Draft: Sendable {
   var complete: Request {
     var result = request
     result.boxes = sizes.map {
-      ThumbnailBox(width: $0.width, height: $0.height, mode: mode, enlarge: enlarge, quality: quality)
+      ThumbnailBox(width: $0.width, height: $0.height, fit: fit, enlarge: enlarge, scaling: scaling)
     }
     if let bearer { result.setBearer(bearer) }
     // A request of which nothing else is said is answered soonest.

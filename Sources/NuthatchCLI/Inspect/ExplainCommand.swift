@@ -6,22 +6,13 @@ enum ExplainCommand: Command {
   static let name = "explain"
   static let summary = "say why a URL would hit or miss, and until when"
   static let usage = "[OPTION…] URL"
-  static let options =
-    [
-      InspectionOptions.format,
-      Option(
-        "size", letter: "s", value: "N[,N…]",
-        "about thumbnails of these sizes; without it about the answer itself"),
-      Option("mode", value: "MODE", "with --size: fit, fill or exact (fit)"),
-      Option("policy", value: "NAME", "what counts as fresh: kit, rfc9111, offline or reload (kit)"),
-      FetchOptions.cache,
-    ] + InspectionOptions.names
+  static let options = [InspectionOptions.format, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
     Its first word is what a request would meet with: hit, an answer at once, also one that is known to be
     undecodable, which is an error then; revalidate, the server is asked whether the stored answer holds;
-    fetch, it is asked for the whole; refuse, an error at once. The limits are those of a cache when
-    nothing is said. What a run before this one has failed to get, and what a server would say, isn't
-    known here.
+    fetch, it is asked for the whole; refuse, an error at once. Say what was said to get or prefetch: limits, rules
+    and whatever takes part in what an answer is kept under. With --size it is about thumbnails, without about
+    the answer itself. What a run before this one has failed to get, and what a server would say, isn't known here.
 
     \(InspectionOptions.exits)
 
@@ -33,10 +24,10 @@ enum ExplainCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard arguments.operands.count == 1 else { throw UsageError("explain: exactly one URL is needed") }
-    var request = try arguments.namedRequest(arguments.operands[0])
-    request.boxes = try arguments.boxes()
+    let said = try arguments.said()
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
+      let request = try said.request(for: arguments.operands[0], in: cache)
       let info = try cache.inspect(request)
       let unstored = info == nil ? try cache.prospect(of: request) : (.fetch, nil)
       var whole = request

@@ -8,27 +8,23 @@ enum ExportCommand: Command {
   static let usage = "[OPTION…] DIR [FILE… | -]"
   static let options =
     [
-      Option("size", letter: "s", value: "N[,N…]", "boxes that they fit (256)"),
       Option("as", value: "jpg|png", "the format of the files (jpg)"),
       Option(
         "name", value: "index|hash",
         "files are named by the place in the list, or by the URL's SHA-256 (index)"),
       Option(
-        "resume", "leave files that are there and proven: a run that was interrupted goes on"),
+        "skip-existing", "leave files that are there and proven: a run that was interrupted goes on",
+        old: ["resume": nil]),
       Option("format", value: "text|json", "how the summary is written (text)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
-      Option("url-field", value: "NAME", "the column or field with the URL (url)"),
-      Option("mode", value: "MODE", "fit, fill or exact (fit)"),
-      Option("enlarge", "as prefetch had it"),
-      Option("quality", value: "best|fast", "as prefetch had it (best)"),
-      FetchOptions.cache,
-    ] + InspectionOptions.names
+    ] + CommonOptions.list + [CommonOptions.cache] + [Option].ofLibrary(for: name).forList
+  static let assumed = ["size"]
   static let details = """
-    The URLs come from lists, as those of prefetch; without FILE all pictures in the cache are written that are for
-    everybody, or for whom --user, --partition or --header names. A size that isn't there is made of the stored original. DIR is
+    The URLs come from lists, as those of prefetch, and options that prefetch had must be said again; without FILE all pictures in the
+    cache are written that are for everybody, or for whom --user, --partition or --header names. What is stored is taken, however
+    old it is. A size that isn't there is made of the stored original. DIR is
     made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
     DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
-    content, bytes and sha256, which prove it to --resume; or, for a URL without, url, index, error and message. Without FILE,
+    content, bytes and sha256, which prove it to --skip-existing; or, for a URL without, url, index, error and message. Without FILE,
     url is what --cache-key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
 
     Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
@@ -36,31 +32,29 @@ enum ExportCommand: Command {
 
     Examples:
       nuthatch export thumbs urls.txt
-      nuthatch export --resume --size 128,256 thumbs urls.txt
+      nuthatch export --skip-existing --size 128,256 thumbs urls.txt
       nuthatch export --size 128 --as png --name hash thumbs
 
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard let folder = arguments.operands.first else { throw UsageError("export: a directory is needed") }
-    var request = try arguments.namedRequest("")
-    request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
-    request.policy = .offline
-    let input: URLList.Format =
-      try arguments.choice(
-        "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])
-      ?? .auto
-    let isPNG: Bool = try arguments.choice("as", ["jpg": false, "png": true]) ?? false
-    let byHash: Bool = try arguments.choice("name", ["index": false, "hash": true]) ?? false
-    let resumes = arguments.has("resume")
+    var said = try arguments.said(over: .ofList)
+    // What a limit forbids to fetch isn't in the cache; what is, is taken.
+    said.request.policy = .offline
+    let input = try arguments.input
+    let isPNG = try arguments.word("as", [false, true]) ?? false
+    let byHash = try arguments.word("name", [false, true]) ?? false
+    let skipsExisting = arguments.has("skip-existing")
     let wantsJSON = try arguments.wantsJSON
     let lists = Array(arguments.operands.dropFirst())
-    if let key = arguments.cacheKey, lists.isEmpty || key.isFixed {
+    if let key = said.key, lists.isEmpty || key.isFixed {
       throw UsageError(
         lists.isEmpty
           ? "export: --cache-key is for the URLs of a list; without one all names are found"
           : "--cache-key: one answer would be meant by the whole list; {} stands for the URL")
     }
+    let signIn = try said.user.map { text throws(UsageError) in try ListSignIn(text, for: name) }
     var list: URLList?
     do throws(ListFault) {
       if !lists.isEmpty { list = try URLList(lists, format: input, field: arguments.value("url-field")) }
@@ -69,9 +63,8 @@ enum ExportCommand: Command {
     }
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(
-        cache, request, folder: folder, isPNG: isPNG, byHash: byHash, resumes: resumes)
-      run.isForSomebody = ["partition", "header", "proxy", "user"].contains { arguments.has($0) }
-      run.key = arguments.cacheKey
+        cache, said, signIn, folder: folder, isPNG: isPNG, byHash: byHash, skipsExisting: skipsExisting)
+      run.isForSomebody = arguments.namesAnswers
       return try run.run(list, wantsJSON: wantsJSON)
     }
   }
@@ -80,7 +73,9 @@ enum ExportCommand: Command {
 /// A run over a list, one URL after the other.
 final class ExportRun {
   private let cache: Cache
-  private let request: Request
+  private let said: SaidOptions
+  /// Of all URLs, but for what each has for itself.
+  private let common: Request
   private let folder: String
   private let isPNG: Bool
   private let byHash: Bool
@@ -89,23 +84,25 @@ final class ExportRun {
   private let earlier: ExportManifest?
   /// Somebody's own answers are meant, too.
   var isForSomebody = false
-  /// What a list's answers are kept under, if not under their URLs.
-  var key: KeyTemplate?
   private var json = JSONText()
   private var written = 0
   private var left = 0
   private var missing = 0
 
   init(
-    _ cache: Cache, _ request: Request, folder: String, isPNG: Bool, byHash: Bool, resumes: Bool
+    _ cache: Cache, _ said: SaidOptions, _ signIn: ListSignIn?, folder: String, isPNG: Bool, byHash: Bool,
+    skipsExisting: Bool
   ) throws(NuthatchError) {
     self.cache = cache
-    self.request = request
+    self.said = said
+    var common = said.common
+    (common.user, common.userPlace) = (signIn?.user, signIn?.place)
+    self.common = common
     self.folder = folder
     self.isPNG = isPNG
     self.byHash = byHash
     if mkdir(folder, 0o777) != 0, errno != EEXIST { throw NewFile.failure(folder) }
-    earlier = resumes ? ExportManifest(of: folder) : nil
+    earlier = skipsExisting ? ExportManifest(of: folder) : nil
     manifest = try DraftFile(folder + "/" + ExportManifest.name, followsLinks: false)
   }
 
@@ -158,9 +155,7 @@ final class ExportRun {
           noteMissing(listed.url, listed.index, failure)
           continue
         }
-        var request = request
-        request.url = listed.url
-        request.cacheKey = key?.key(for: listed.url)
+        let request = try request(for: listed.url, key: said.key?.key(for: listed.url))
         if try isThere(listed.url, listed.index, request) { continue }
         try export(request, as: listed.url, listed.index)
       }
@@ -180,14 +175,19 @@ final class ExportRun {
     seen.removeAll()
     var index = 0
     for (name, url) in kept where Interruption.signal == nil {
-      var request = request
-      request.url = url
-      request.cacheKey = name
+      let request = try request(for: url, key: name)
       // Whose it is isn't told by its name.
       if isForSomebody, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)
       index += 1
     }
+  }
+
+  private func request(for url: String, key: String?) throws(NuthatchError) -> Request {
+    var request = common
+    request.url = url
+    request.cacheKey = key
+    return try said.request(request, in: cache)
   }
 
   private func export(_ request: Request, as url: String, _ index: Int) throws(NuthatchError) {
@@ -245,7 +245,7 @@ final class ExportRun {
   }
 
   private func files(of url: String, _ index: Int, _ stored: StoredAnswerInfo?) -> [ExportedFile] {
-    request.boxes.map {
+    common.boxes.map {
       ExportedFile(name: name(url, index, $0), url: url, index: index, $0, isPNG: isPNG, stored)
     }
   }
@@ -260,7 +260,7 @@ final class ExportRun {
   private func name(_ url: String, _ index: Int, _ box: ThumbnailBox) -> String {
     let base = byHash ? hash(url) : index.digits(8)
     let size = box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)"
-    return "\(base)\(request.boxes.count > 1 ? "-\(size)" : "").\(isPNG ? "png" : "jpg")"
+    return "\(base)\(common.boxes.count > 1 ? "-\(size)" : "").\(isPNG ? "png" : "jpg")"
   }
 
   private func hash(_ url: String) -> String {

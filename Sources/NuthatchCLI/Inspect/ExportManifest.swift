@@ -25,7 +25,7 @@ struct ExportedFile {
     self.url = ShownURL.of(url)
     self.index = index
     made =
-      "\(box.width)x\(box.height) \(box.mode) \(box.quality)\(box.enlarge ? " enlarged" : "") \(isPNG ? "png" : "jpg")"
+      "\(box.width)x\(box.height) \(box.fit) \(box.scaling)\(box.enlarge ? " enlarged" : "") \(isPNG ? "png" : "jpg")"
     record = stored?.record
     content = stored?.content
   }

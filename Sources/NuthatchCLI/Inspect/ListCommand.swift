@@ -5,11 +5,7 @@ enum ListCommand: Command {
   static let name = "ls"
   static let summary = "list what the cache holds"
   static let usage = "[OPTION…]"
-  static let options = [
-    InspectionOptions.formats,
-    Option("policy", value: "NAME", "what counts as fresh: kit or rfc9111 (kit)"),
-    FetchOptions.cache,
-  ]
+  static let options = [InspectionOptions.formats, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
     A line for each answer: fresh or stale, the status, bytes of the body, what it is, and the URL; 'private' marks one
     that is kept for certain credentials or a partition only.

@@ -5,11 +5,12 @@ enum StatCommand: Command {
   static let name = "stat"
   static let summary = "show how much the cache holds"
   static let usage = "[OPTION…]"
-  static let options = [
-    InspectionOptions.format,
-    Option("count", "read every answer's record, to say how many there are and how many are fresh"),
-    FetchOptions.cache,
-  ]
+  static let options =
+    [
+      InspectionOptions.format,
+      Option("count", "read every answer's record, to say how many there are and how many are fresh"),
+      CommonOptions.cache,
+    ] + .ofLibrary(for: name)
   /// Up to so many records are read without being asked to: it takes a few milliseconds.
   private static let fewEnough = 5000
   static let details = """

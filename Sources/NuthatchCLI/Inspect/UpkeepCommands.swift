@@ -5,11 +5,11 @@ enum RemoveCommand: Command {
   static let name = "rm"
   static let summary = "forget what is stored of URLs"
   static let usage = "[OPTION…] URL…"
-  static let options = [InspectionOptions.format, FetchOptions.cache] + InspectionOptions.names
+  static let options = [InspectionOptions.format, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
     The next request for such a URL asks the server. All that is kept under it goes, whoever it is for and under whatever
-    name; with --user, --header, --partition, --proxy, --cache-key or --ignore-query only the answer that these options mean. A
-    picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
+    name; with --user, --header, --partition, --proxy, --cache-key, --ignore-query and the like only the answer that these options
+    mean. A picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
     was_stored and removed, the number of answers.
 
     Exit status: 0 done; 4 of a URL nothing was stored, the others are removed; 1 the cache can't be opened, read or
@@ -22,10 +22,10 @@ enum RemoveCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty else { throw UsageError("rm: at least one URL is needed") }
-    var requests: [Request] = []
-    for url in arguments.operands { requests.append(try arguments.namedRequest(url)) }
+    let said = try arguments.said()
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
+      let requests = try arguments.operands.map { try said.request(for: $0, in: cache) }
       // What is wrong with one of them is found before anything goes.
       for request in requests { _ = try cache.inspect(request) }
       var removed: [(url: String, count: Int)] = []
@@ -57,7 +57,7 @@ enum VerifyCommand: Command {
   static let name = "verify"
   static let summary = "read everything that is stored and compare it with its checksums"
   static let usage = "[OPTION…]"
-  static let options = [InspectionOptions.format, FetchOptions.cache]
+  static let options = [InspectionOptions.format, CommonOptions.cache]
   static let details = """
     What is damaged is taken out, so that it is fetched again; what the index had lost is found again. Where a pack holds
     something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, with the
@@ -121,23 +121,25 @@ enum TrimCommand: Command {
   static let usage = "[OPTION…]"
   static let options = [
     InspectionOptions.format,
-    Option("to", value: "N", "bytes that may be left on disk; N may end in K, M or G (9/10 of the limit)"),
-    FetchOptions.cache,
+    Option(
+      "to-bytes", value: "SIZE", "what may be left on disk (9/10 of the limit)", range: "1 or more",
+      old: ["to": nil]),
+    CommonOptions.cache,
   ]
   static let details = """
-    Originals go before thumbnails, and of each the oldest first. No more goes than must: what is left is N, or less by one
+    Originals go before thumbnails, and of each the oldest first. No more goes than must: what is left is SIZE, or less by one
     record at most.
 
     \(InspectionOptions.exits)
 
     Examples:
-      nuthatch trim --to 500M
+      nuthatch trim --to-bytes 500M
 
     """
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     try arguments.noOperands(name)
-    let wanted = try arguments.bytes("to")
+    let wanted = try arguments.last("to-bytes")?.bytes(1, nil, none: nil)
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let before = try cache.storeStatistics()
@@ -153,7 +155,7 @@ enum ClearCommand: Command {
   static let name = "clear"
   static let summary = "forget everything that is stored"
   static let usage = "[OPTION…]"
-  static let options = [InspectionOptions.format, FetchOptions.cache]
+  static let options = [InspectionOptions.format, CommonOptions.cache]
   static let details = """
     \(InspectionOptions.exits)
 

@@ -52,8 +52,6 @@ struct ForeignOption {
     ForeignOption(
       "curl", "connect-timeout", "limits the time to connect", here: "--timeout, for any silence,"),
     ForeignOption("curl", "cookie", "sends cookies", here: "--header 'Cookie: NAME=VALUE'"),
-    ForeignOption(
-      "curl", "cookie-jar", "writes cookies to a file", here: "--cookies, which keeps them in the cache,"),
     ForeignOption("curl", "data-ascii", "sends a body", here: "--data"),
     ForeignOption("curl", "data-binary", "sends a body", here: "--data"),
     ForeignOption("curl", "data-raw", "sends a body, also one that begins with @"),

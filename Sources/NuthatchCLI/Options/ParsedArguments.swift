@@ -1,131 +1,108 @@
-/// An option of a command.
-struct Option {
-  /// Without its dashes.
-  var name: String
-  var letter: Character?
-  /// How help calls its value; nil when it has none.
-  var value: String?
-  var help: String
-
-  init(_ name: String, letter: Character? = nil, value: String? = nil, _ help: String) {
-    self.name = name
-    self.letter = letter
-    self.value = value
-    self.help = help
-  }
-
-  static let help = Option("help", letter: "h", "show this help")
-}
-
-/// A command line that can't be understood.
-struct UsageError: Error {
-  var message: String
-
-  init(_ message: String) { self.message = message }
-}
-
 /// Arguments read the way getopt_long does: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc`, options and
 /// operands in any order, unambiguous beginnings of names, `--` ends the options, `-` alone is an operand. Names that curl
 /// or wget would read differently are refused.
 struct ParsedArguments {
   private(set) var operands: [String] = []
-  private var given: [(name: String, value: String)] = []
+  private var given: [OptionText] = []
+  private let command: String
+  private let known: [Option]
 
-  init(_ arguments: [String], options: [Option], command: String) throws(UsageError) {
-    let known = options + [.help]
+  /// - Parameter assumed: options that count as given, as the command has a default for them.
+  init(
+    _ arguments: [String], options: [Option], command: String, assumed: [String] = []
+  ) throws(UsageError) {
+    (self.command, known) = (command, options + [.help])
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--" {
         operands += rest
         break
       } else if argument.hasPrefix("--") {
-        try takeName(argument.dropFirst(2), &rest, known, command)
+        try takeName(argument.dropFirst(2), &rest)
       } else if argument.hasPrefix("-"), argument != "-" {
-        try takeLetters(argument.dropFirst(), &rest, known, command)
+        try takeLetters(argument.dropFirst(), &rest)
       } else {
         operands.append(argument)
       }
     }
+    try check(assumed)
   }
 
-  func has(_ name: String) -> Bool { given.contains { $0.name == name } }
+  func has(_ name: String) -> Bool { last(name) != nil }
 
   /// The last value of an option, as later ones override.
-  func value(_ name: String) -> String? { given.last { $0.name == name }?.value }
+  func value(_ name: String) -> String? { last(name)?.text }
 
-  func values(_ name: String) -> [String] { given.filter { $0.name == name }.map(\.value) }
+  func values(_ name: String) -> [String] {
+    precondition(isKnown(name), "\(command) reads --\(name), which it doesn't have")
+    return given.filter { $0.option.name == name }.map(\.text)
+  }
 
-  private mutating func takeName(
-    _ text: Substring, _ rest: inout ArraySlice<String>, _ known: [Option], _ command: String
-  ) throws(UsageError) {
-    // Version 0.1 had it for `--key-lifetime none`.
-    if text == "resend-late", known.contains(where: { $0.name == "key-lifetime" }) {
-      given.append(("resend-late", ""))
-      return
-    }
-    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let option = try Self.option(String(parts[0]), known, command)
-    if option.value == nil {
-      guard parts.count == 1 else {
-        throw UsageError("\(command): the option --\(option.name) takes no value")
+  /// A command that reads an option which it doesn't have would find it not given, whatever its caller says.
+  func last(_ name: String) -> OptionText? {
+    precondition(isKnown(name), "\(command) reads --\(name), which it doesn't have")
+    return given.last { $0.option.name == name }
+  }
+
+  private func isKnown(_ name: String) -> Bool { known.contains { $0.name == name } }
+
+  /// What is said of the library.
+  ///
+  /// - Parameter base: what the command has as it is when nothing is said.
+  func said(over base: SaidOptions = SaidOptions()) throws(UsageError) -> SaidOptions {
+    var said = base
+    for value in given { try value.option.library?.take(&said, value) }
+    return said
+  }
+
+  /// Whether something is given that has a part in what answers are kept under.
+  var namesAnswers: Bool { given.contains { $0.option.library?.namesAnswers == true } }
+
+  /// - Throws: for an option without the one that it goes with, and for one that is said under several names.
+  private func check(_ assumed: [String]) throws(UsageError) {
+    for value in given {
+      if let needs = value.option.needs, !assumed.contains(needs), !has(needs) {
+        throw UsageError("\(command): --\(value.name) goes with --\(needs)")
       }
-      given.append((option.name, ""))
-    } else if parts.count == 2 {
-      given.append((option.name, String(parts[1])))
-    } else {
-      given.append((option.name, try Self.next(&rest, "--\(option.name)", command)))
+      if let other = given.first(where: { $0.option.name == value.option.name }), other.name != value.name {
+        throw UsageError("\(command): --\(other.name) and --\(value.name) exclude each other")
+      }
     }
   }
 
-  private mutating func takeLetters(
-    _ text: Substring, _ rest: inout ArraySlice<String>, _ known: [Option], _ command: String
-  ) throws(UsageError) {
+  private mutating func takeName(_ text: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let (option, name) = try OptionNames(known, command).option(String(parts[0]))
+    if let implied = option.value == nil ? "" : option.old[name] ?? nil {
+      guard parts.count == 1 else { throw UsageError("\(command): the option --\(name) takes no value") }
+      give(option, name, implied)
+    } else if parts.count == 2 {
+      give(option, name, String(parts[1]))
+    } else {
+      give(option, name, try next(&rest, "--\(name)"))
+    }
+  }
+
+  private mutating func takeLetters(_ text: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
     var letters = text
     while let letter = letters.popFirst() {
       guard let option = known.first(where: { $0.letter == letter }) else {
         throw UsageError("\(command): there is no option -\(letter). See 'nuthatch help \(command)'.")
       }
       if option.value == nil {
-        given.append((option.name, ""))
+        give(option, option.name, "")
       } else {
-        let value = letters.isEmpty ? try Self.next(&rest, "-\(letter)", command) : String(letters)
-        given.append((option.name, value))
+        give(option, option.name, letters.isEmpty ? try next(&rest, "-\(letter)") : String(letters))
         return
       }
     }
   }
 
-  private static func option(_ name: String, _ known: [Option], _ command: String) throws(UsageError)
-    -> Option
-  {
-    if let exact = known.first(where: { $0.name == name }) { return exact }
-    let matches = name.isEmpty ? [] : known.filter { $0.name.hasPrefix(name) }
-    if let foreign = ForeignOption.named(name), foreign.name == name || matches.count == 1 {
-      throw UsageError(
-        "\(command): "
-          + (matches.first.map { foreign.refusal(of: name, for: $0.name) } ?? foreign.absence(of: name)))
-    }
-    if matches.count == 1 { return matches[0] }
-    if matches.count > 1 {
-      let names = matches.map { "--\($0.name)" }.joined(separator: ", ")
-      throw UsageError("\(command): the option --\(name) could be any of \(names)")
-    }
-    throw UsageError(
-      "\(command): there is no option --\(name)\(hint(name, known)) See 'nuthatch help \(command)'.")
+  private mutating func give(_ option: Option, _ name: String, _ text: String) {
+    given.append(OptionText(option: option, name: name, text: text))
   }
 
-  /// What was probably meant: an option of another command, or one that is written much like it.
-  private static func hint(_ name: String, _ known: [Option]) -> String {
-    let others = Program.commands(with: name)
-    if !others.isEmpty {
-      return "; \(others.joined(separator: ", ")) \(others.count == 1 ? "has" : "have") it."
-    }
-    return Spelling.nearest(to: name, among: known.map(\.name)).map { "; did you mean --\($0)?" } ?? "."
-  }
-
-  private static func next(
-    _ rest: inout ArraySlice<String>, _ option: String, _ command: String
-  ) throws(UsageError) -> String {
+  private func next(_ rest: inout ArraySlice<String>, _ option: String) throws(UsageError) -> String {
     guard let value = rest.popFirst() else {
       throw UsageError("\(command): the option \(option) needs a value")
     }

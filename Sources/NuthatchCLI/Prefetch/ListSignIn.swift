@@ -7,14 +7,15 @@ struct ListSignIn {
   private(set) var place: SignInPlace?
 
   /// - Parameter text: `NAME:PASSWORD` or `NAME:PASSWORD@HOST`; the last `@` counts, because a password may have some.
-  init(_ text: String) throws(UsageError) {
+  init(_ text: String, for command: String) throws(UsageError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     var password = parts.count > 1 ? parts[1] : ""
     if let at = password.lastIndex(of: "@") {
       place = SignInPlace(String(password[password.index(after: at)...]))
       guard place != nil else {
         throw UsageError(
-          "prefetch: --user: what follows the last '@' is no host, host:port or https://host; \(Self.advice)")
+          "\(command): --user: what follows the last '@' is no host, host:port or https://host; \(Self.advice)"
+        )
       }
       password = password[..<at]
     }

@@ -7,27 +7,18 @@ enum PrefetchCommand: Command {
   static let summary = "fetch many URLs and keep their thumbnails"
   static let usage = "[OPTION…] [FILE… | -]"
   static let options =
-    [
-      Option("size", letter: "s", value: "N[,N…]", "boxes that the thumbnails fit: N, or NxM (256)"),
-      Option("input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)"),
-      Option(
-        "url-field", value: "NAME",
-        "the column, by name or number, or the JSON field with the URL, such as a.b (url)"),
+    CommonOptions.list + [
       Option("format", value: "text|jsonl", "a summary for people; or a line of JSON for each URL (text)"),
       Option("report", value: "FILE.html", "a page with the pictures, the failures and the timings"),
       Option("failed-out", value: "FILE", "the URLs that failed, one a line, readable again as input"),
-      Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)"),
+      Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)", range: "0 to 1"),
       Option("dry-run", "say what would hit, be revalidated or be fetched; fetch nothing"),
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
-      Option("shard-by", value: "host|url", "what is kept together in a share (host)"),
+      Option("shard-by", value: "host|url", "what is kept together in a share (host)", needs: "shard"),
       Option("respect-noai", "don't keep what its server marks noai or noimageai (X-Robots-Tag)"),
-      Option(
-        "give-up-after", value: "SECONDS",
-        "how long URLs wait for a host that is away or busy (429, 503), and a run for a full disk (300)"),
-    ] + FetchOptions.words + [
-      FetchOptions.userOfList,
-      Option("delivery", value: "WHEN", "fresh asks the server about a stale answer, first takes it (fresh)"),
-    ] + FetchOptions.pictures + FetchOptions.network + FetchOptions.store
+      CommonOptions.cache,
+    ] + CommonOptions.words + [Option].ofLibrary(for: name).forList
+  static let assumed = ["size"]
   static let details = """
     Each line of a list is a URL: a comma is part of it; blank lines and those that begin with # are skipped. Files that
     end in .csv, .tsv or .jsonl, with or without .gz, .zst or .xz, are read as that, others as their first line looks: JSON,
@@ -51,7 +42,7 @@ enum PrefetchCommand: Command {
     fault that it has. A URL that hangs while its host answers others is put off to the end of the list.
 
     By itself a run has six requests at once at a host (32 over HTTP/2), and at all hosts together as many as bring more
-    answers a second, 512 at most. --per-host auto finds out how many a host bears, up to 32: half as many after its first
+    answers a second, 512 at most. --per-host-grows finds out how many a host bears, up to 32: half as many after its first
     429, 503 or broken connection, and then one more is tried once a minute.
 
     While another process holds the lock of the cache for more than 30 s, nothing can be stored: then nothing is fetched
@@ -97,10 +88,10 @@ enum PrefetchCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     var settings = try PrefetchSettings(arguments)
-    var options = try arguments.cacheOptions()
+    var options = settings.said.cache
     // Nobody will look at the pictures in this process: pixels that go at once are the next one's memory, still warm.
     if options.memoryBytes == nil, options.spill != .pressure { options.memoryBytes = 4 << 20 }
-    let queue = try arguments.queueOptions()
+    let queue = settings.said.process
     let list: URLList
     do throws(ListFault) {
       list = try URLList(arguments.operands, format: settings.input, field: settings.urlField)
@@ -135,7 +126,8 @@ struct PrefetchSettings {
     case text, jsonl
   }
 
-  private var request = Request("")
+  let said: SaidOptions
+  private var request: Request
   private(set) var signIn: ListSignIn?
   private(set) var giveUpAfter: Request.Limit?
   private var key: KeyTemplate?
@@ -153,41 +145,31 @@ struct PrefetchSettings {
   var respectsNoAI = false
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    request.boxes = try arguments.boxes(arguments.value("size") ?? "256")
-    request.headers = try arguments.headers("header")
+    var base = SaidOptions.ofList
+    base.request.priority = -5
     // The list is as long as it is: a URL that waits for its turn is not late.
-    request.isBatched = true
-    giveUpAfter = try arguments.limit("give-up-after", mayBeZero: true)
-    request.giveUpAfter = giveUpAfter
-    signIn = try arguments.value("user").map { text throws(UsageError) in try ListSignIn(text) }
-    request.allowDamaged = arguments.has("allow-truncated")
-    request.earlyStop = arguments.has("early-stop")
-    request.ignoreQuery = arguments.has("ignore-query")
-    request.priority = try arguments.whole("priority", -10...10) ?? -5
-    request.delivery = try arguments.choice("delivery", ["fresh": .fresh, "first": .first]) ?? .fresh
-    key = arguments.cacheKey
+    base.request.isBatched = true
+    said = try arguments.said(over: base)
+    request = said.common
+    giveUpAfter = request.giveUpAfter
+    signIn = try said.user.map { text throws(UsageError) in
+      try ListSignIn(text, for: PrefetchCommand.name)
+    }
+    key = said.key
     if key?.isFixed == true {
       throw UsageError("--cache-key: one answer would be kept for the whole list; {} stands for the URL")
     }
-    input =
-      try arguments.choice(
-        "input", ["auto": .auto, "lines": .lines, "csv": .csv, "tsv": .tsv, "jsonl": .jsonl])
-      ?? .auto
+    input = try arguments.input
     urlField = arguments.value("url-field")
-    format = try arguments.choice("format", ["text": .text, "jsonl": .jsonl]) ?? .text
+    format = try arguments.word("format", [.text, .jsonl]) ?? .text
     wordiness = try arguments.wordiness
     progress = wordiness == .quiet ? .never : try arguments.progress
     report = arguments.value("report")
     failedOut = arguments.value("failed-out")
-    if let text = arguments.value("min-success") {
-      guard let share = Double(text), (0...1).contains(share) else {
-        throw UsageError("--min-success: '\(text)' is not a share between 0 and 1")
-      }
-      minSuccess = share
-    }
+    minSuccess = try arguments.last("min-success")?.share(0, 1, none: 0) ?? 1
     isDryRun = arguments.has("dry-run")
     shard = try Self.shard(arguments)
-    shardBy = try arguments.choice("shard-by", ["host": .host, "url": .url]) ?? .host
+    shardBy = try arguments.word("shard-by", [.host, .url]) ?? .host
     respectsNoAI = arguments.has("respect-noai")
   }
 

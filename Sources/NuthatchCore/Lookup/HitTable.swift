@@ -168,13 +168,13 @@ extension HitTable {
   static func size(of box: ThumbnailBox) -> UInt64? {
     let sides = 1...ThumbnailBox.maxSide
     guard sides.contains(box.width), sides.contains(box.height) else { return nil }
-    let mode: UInt64 =
-      switch box.mode {
-      case .fit: 0
-      case .fill: 1
-      case .exact: 2
+    let fit: UInt64 =
+      switch box.fit {
+      case .inside: 0
+      case .cover: 1
+      case .stretch: 2
       }
-    let flags = mode | (box.enlarge ? 4 : 0) | (box.quality == .fast ? 8 : 0)
+    let flags = fit | (box.enlarge ? 4 : 0) | (box.scaling == .fast ? 8 : 0)
     return UInt64(box.width) | UInt64(box.height) << 16 | flags << 32
   }
 }

@@ -1,8 +1,8 @@
 // Generated from options.toml by Scripts/make-header; edit that instead.
 
-/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as the
-/// level above has it: for a request its site, then the cache, then the default. An option that a level doesn't have is the
-/// error `invalid` there.
+/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as
+/// the level above has it: for a request its site, then the cache, then the default. An option that a level doesn't
+/// have is the error `invalid` there.
 public struct Options: Sendable, Equatable {
   /// Longest silence: connecting, waiting, between two bytes.
   ///

@@ -21,11 +21,11 @@ struct Recipe: Hashable, Sendable {
     guard bytes.count == 8, bytes[0] == Self.decoderVersion, bytes[1] & 3 < 3 else { return nil }
     func side(_ at: Int) -> Int { Int(bytes[at]) | Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]) << 16 }
     let flags = bytes[1]
-    let mode: ThumbnailBox.Mode = flags & 3 == 0 ? .fit : flags & 3 == 1 ? .fill : .exact
+    let fit: ThumbnailBox.Fit = flags & 3 == 0 ? .inside : flags & 3 == 1 ? .cover : .stretch
     self.init(
       ThumbnailBox(
-        width: side(2), height: side(5), mode: mode, enlarge: flags & 4 != 0,
-        quality: flags & 8 != 0 ? .fast : .best),
+        width: side(2), height: side(5), fit: fit, enlarge: flags & 4 != 0,
+        scaling: flags & 8 != 0 ? .fast : .best),
       allowsDamage: flags & 16 != 0)
   }
 
@@ -43,14 +43,14 @@ struct Recipe: Hashable, Sendable {
 
   /// Stores live long: the numbers stay.
   private var number: UInt64 {
-    let mode: UInt8 =
-      switch box.mode {
-      case .fit: 0
-      case .fill: 1
-      case .exact: 2
+    let fit: UInt8 =
+      switch box.fit {
+      case .inside: 0
+      case .cover: 1
+      case .stretch: 2
       }
     let flags: UInt8 =
-      mode | (box.enlarge ? 4 : 0) | (box.quality == .fast ? 8 : 0) | (allowsDamage ? 16 : 0)
+      fit | (box.enlarge ? 4 : 0) | (box.scaling == .fast ? 8 : 0) | (allowsDamage ? 16 : 0)
     let (width, height) = (UInt32(clamping: box.width), UInt32(clamping: box.height))
     return UInt64(Self.decoderVersion) | UInt64(flags) << 8 | UInt64(width & 0xFF_FFFF) << 16
       | UInt64(height & 0xFF_FFFF) << 40

@@ -14,7 +14,7 @@ enum ThumbList {
   private static func key(_ content: Digest) -> RecordKey { RecordKey(.meta, [mark] + content.bytes) }
 
   /// Whether smaller ones can be made from such a thumbnail: it shows all of the picture, undistorted.
-  private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.mode == .fit }
+  private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
 
   /// Notes that these have been made.
   static func add(_ recipes: some Collection<Recipe>, of content: Digest, in store: Store) {

@@ -93,7 +93,7 @@ enum ThumbRecord {
 
     /// For a smaller size made from this one; nil when it isn't twice as large, or shows another part of the picture.
     func made(smaller box: ThumbnailBox, from own: ThumbnailBox) -> Stored? {
-      guard own.mode == .fit, !isPartial, own.quality == .best || box.quality == .fast,
+      guard own.fit == .inside, !isPartial, own.scaling == .best || box.scaling == .fast,
         let plan = try? box.plan(for: originalSize)
       else { return nil }
       let crop = scaled(plan.crop)

@@ -8,16 +8,16 @@ struct StoredPlan: Equatable {
 
   init(_ box: ThumbnailBox, of info: ImageInfo) throws(ImageFault) {
     let plan = try box.plan(for: info.orientedSize)
-    self.init(plan, quality: box.quality, of: info)
+    self.init(plan, scaling: box.scaling, of: info)
   }
 
-  init(_ plan: ThumbnailBox.Plan, quality: ThumbnailBox.Quality, of info: ImageInfo) {
+  init(_ plan: ThumbnailBox.Plan, scaling: ThumbnailBox.Scaling, of info: ImageInfo) {
     let crop = Self.stored(plan.crop, info)
     let target = info.orientation.applied(to: plan.target)
     // About twice the target leaves the last pass enough to be sharp; once is what speed costs. A little less
     // than twice lets 4000 pixels become 256, and 1920 become 256, from half as many rows: measured on a dozen
     // photographs, the worst stay above 42 dB of an exact reference.
-    let margin = quality == .best ? 1.85 : 1
+    let margin = scaling == .best ? 1.85 : 1
     let fits = [8, 4, 2].first { denominator in
       crop.width >= Double(target.width * denominator) * margin
         && crop.height >= Double(target.height * denominator) * margin

@@ -1,17 +1,17 @@
 /// What a thumbnail must fit, and how.
 public struct ThumbnailBox: Equatable, Hashable, Sendable {
   /// How the picture is made to fit.
-  public enum Mode: Sendable {
+  public enum Fit: Sendable {
     /// Inside the box, proportions kept. The default.
-    case fit
+    case inside
     /// Covers the box; what sticks out is cut off equally on both sides.
-    case fill
+    case cover
     /// Exactly the box's sides, proportions given up.
-    case exact
+    case stretch
   }
 
   /// How much is decoded before the last pass.
-  public enum Quality: Sendable {
+  public enum Scaling: Sendable {
     /// Decoded to at least twice the target, then one high-quality pass. The default.
     case best
     /// Decoded to at least the target.
@@ -22,28 +22,28 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
   public var width: Int
   /// The box's rows.
   public var height: Int
-  /// Default: `.fit`.
-  public var mode: Mode
+  /// Default: `.inside`.
+  public var fit: Fit
   /// Whether a smaller picture is made larger. Default: no.
   public var enlarge: Bool
   /// Default: `.best`.
-  public var quality: Quality
+  public var scaling: Scaling
 
   /// The longest side that is accepted; larger boxes are `invalid`.
   public static let maxSide = 65_535
 
   /// A box of any proportions; sides are judged by `plan(for:)`.
-  public init(width: Int, height: Int, mode: Mode = .fit, enlarge: Bool = false, quality: Quality = .best) {
+  public init(width: Int, height: Int, fit: Fit = .inside, enlarge: Bool = false, scaling: Scaling = .best) {
     self.width = width
     self.height = height
-    self.mode = mode
+    self.fit = fit
     self.enlarge = enlarge
-    self.quality = quality
+    self.scaling = scaling
   }
 
   /// A square box.
-  public init(_ side: Int, mode: Mode = .fit, enlarge: Bool = false, quality: Quality = .best) {
-    self.init(width: side, height: side, mode: mode, enlarge: enlarge, quality: quality)
+  public init(_ side: Int, fit: Fit = .inside, enlarge: Bool = false, scaling: Scaling = .best) {
+    self.init(width: side, height: side, fit: fit, enlarge: enlarge, scaling: scaling)
   }
 
   /// The part of the picture that is shown, and the size that it is shown at.
@@ -63,12 +63,12 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
     guard size.width > 0, size.height > 0, size.width <= Int32.max, size.height <= Int32.max else {
       throw ImageFault(.corrupt, "a picture of \(size)")
     }
-    switch mode {
-    case .fit:
+    switch fit {
+    case .inside:
       return Plan(crop: ImageRect(size), target: fitted(size))
-    case .fill:
+    case .cover:
       return filled(size)
-    case .exact:
+    case .stretch:
       let target =
         enlarge
         ? ImageSize(width: width, height: height)

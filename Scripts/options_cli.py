@@ -1,0 +1,153 @@
+"""The command's options, from the table: their names, their help, and how their values are read."""
+
+import json
+from typing import List, Optional
+
+from option_table import GREATEST, Row, Table, one_of
+from options_swift import BANNER
+
+# Where an option goes that Swift has in another form.
+PLACES = {
+    "method": "request.method",
+    "user": "user",
+    "bearer": "bearer",
+    "cert": "cert",
+    "cert_key": "certKey",
+    "cert_password": "certPassword",
+    "cache_key": "cacheKey",
+    "fit": "box.fit",
+    "enlarge": "box.enlarge",
+    "scaling": "box.scaling",
+    "freezable": "isFreezable",
+    "outbox_durable": "freezing.isDurable",
+    "outbox_queue": "freezing.queue",
+    "outbox_handler": "freezing.handler",
+    "outbox_attempts": "freezing.attempts",
+    "outbox_max_age": "freezing.longest",
+    "outbox_key_lifetime": "freezing.keyLifetime",
+    "password_provider": "freezing.passwordProvider",
+}
+# What is read in a way of its own.
+READINGS = {
+    "accept": "$0.cache.accept = try $1.mediaTypes()",
+    "headers": "$0.request.headers.append(try $1.header())",
+    "netrc": "$0.cache.netrc = .file(try $1.filled())",
+    "outbox_attempts": "$0.freezing.attempts = min(try $1.count(1, nil, none: .max), Int(Int32.max))",
+    "concurrency": "try $0.takeConcurrency($1)",
+    "per_host": "try $0.takePerHost($1)",
+    "password_provider": "$0.freezing.passwordProvider = try $1.provider()",
+    "secrets": "$0.freezing.secrets.append(try $1.secret())",
+    "sizes": "$0.sizes = try $1.sizes()",
+}
+
+
+def options_file(table: Table) -> str:
+    """LibraryOptions.swift."""
+    rows = [row for row in table.rows if row.flag]
+    names = [_name(row) + suffix for row in rows for suffix in _parts(row)]
+    lines = [BANNER, "import NuthatchCore", "", "/// The options of the library that commands have."]
+    lines += ["enum LibraryOptions {", "  static let all: [Option] = ["]
+    lines += [f"    {name}," for name in names]
+    lines += ["  ]"]
+    for row in rows:
+        lines += ["", *_option(row)]
+        if row.flag.bare:
+            lines += ["", *_option(row, bare=row.flag.bare)]
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _parts(row: Row) -> List[str]:
+    return ["", "Bare"] if row.flag.bare else [""]
+
+
+def _name(row: Row) -> str:
+    first, *rest = row.name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def _option(row: Row, bare: Optional[str] = None) -> List[str]:
+    flag = row.flag
+    parts = [_text(bare or flag.name)]
+    if not bare and flag.letter:
+        parts.append(f'letter: "{flag.letter}"')
+    if not bare and flag.value:
+        parts.append(f"value: {_text(flag.value)}")
+    help_line = f"the same with {row.empty}" if bare else flag.help
+    lines = [f"  private static let {_name(row)}{'Bare' if bare else ''} = Option("]
+    lines += [f"    {', '.join(parts)},", f"    {_text(help_line)},"]
+    if row.words:
+        lines.append(f"    words: [{', '.join(_text(word) for word, _ in row.words.members)}],")
+    elif flag.value and "|" in flag.value:
+        lines.append(f"    words: [{', '.join(_text(word) for word in flag.value.split('|'))}],")
+    if not bare and not row.words and flag.value:
+        lines.append(f"    range: {_text(_range(row))},")
+    if flag.needs:
+        lines.append(f"    needs: {_text(flag.needs)},")
+    if not bare and flag.old:
+        olds = [old.partition("=") for old in flag.old]
+        made = ", ".join(f"{_text(old)}: {_text(word) if equals else 'nil'}" for old, equals, word in olds)
+        lines.append(f"    old: [{made}],")
+    if flag.old_words:
+        made = ", ".join(f"{_text(old)}: {_text(new)}" for old, new in flag.old_words.items())
+        lines.append(f"    oldWords: [{made}],")
+    lines.append(f"    group: {_text(row.group)},")
+    lines.append("    library: Option.Library(")
+    lines.append(f'      "{row.name}", commands: [{", ".join(_text(name) for name in flag.commands)}],')
+    reading = "if $0.cache.netrc == nil { $0.cache.netrc = .standard }" if bare else _reading(row)
+    reading = reading.replace("$0", "said").replace("$1", "value")
+    arguments = "said, value" if "value" in reading.replace("(said", "") else "said, _"
+    lines.append(f"      namesAnswers: {'true' if 'name' in row.reaches else 'false'}")
+    lines.append(f"    ) {{ ({arguments}) throws(UsageError) in")
+    lines += [f"      {reading}", "    })"]
+    return lines
+
+
+def _range(row: Row) -> str:
+    """What it must be, as messages say it."""
+    if row.flag.value and "|" in row.flag.value:
+        return one_of(row.flag.value.split("|"))
+    if row.kind == "sizes":
+        return f"N or NxM, {row.range[0]} to {row.range[1]}, at most 64 with commas between them"
+    return row.range_text or {"headers": "a name, a colon and a value"}.get(
+        row.kind, "a text that isn't empty"
+    )
+
+
+def _reading(row: Row) -> str:
+    if row.name in READINGS:
+        return READINGS[row.name]
+    if row.name in PLACES:
+        target = f"$0.{PLACES[row.name]}"
+    elif row.swift is None:
+        raise SystemExit(f"{row.name}: the command doesn't know where it goes")
+    elif "process" in row.levels:
+        target = f"$0.process.{row.swift}"
+    elif "cache" in row.levels:
+        target = f"$0.cache.{row.swift}"
+    else:
+        target = f"$0.{'request.options' if 'request' in row.levels else 'site'}.{row.swift}"
+    return f"{target} = {_value(row)}"
+
+
+def _value(row: Row) -> str:
+    if row.kind == "flag":
+        return "try $1.yesOrNo()" if row.flag.value else "false" if row.default is True else "true"
+    if row.words:
+        return f"try $1.word([{', '.join('.' + word for word, _ in row.words.members)}])"
+    if row.kind == "duration":
+        return "try $1.lifetime()" if row.none == "zero" else f"try $1.limit({row.range[0]})"
+    if row.range:
+        least, greatest = (f"{one:_}" if isinstance(one, int) else str(one) for one in row.range)
+        if row.kind == "rate":
+            return f"try $1.rate({least}, {greatest})"
+        top = "nil" if row.range[1] == GREATEST else greatest
+        none = {"zero": "0", "unlimited": ".max", None: "nil"}[row.none]
+        call = {"bytes": "bytes", "count": "count", "share": "share"}[row.kind]
+        units = ", hasUnits: true" if row.flag.units else ""
+        return f"try $1.{call}({least}, {top}, none: {none}{units})"
+    return "$1.text" if row.empty else "try $1.filled()"
+
+
+def _text(text: str) -> str:
+    """A literal of Swift."""
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,812 @@
+// Generated from options.toml by Scripts/make-header; edit that instead.
+
+import NuthatchCore
+
+/// The options of the library that commands have.
+enum LibraryOptions {
+  static let all: [Option] = [
+    policy,
+    validatorTtl,
+    imageTtl,
+    noCacheTtl,
+    heuristic,
+    timeout,
+    deadline,
+    retries,
+    giveUpAfter,
+    maxBytes,
+    maxPixels,
+    addresses,
+    proxy,
+    method,
+    headers,
+    userAgent,
+    accept,
+    user,
+    bearer,
+    signIn,
+    cert,
+    certKey,
+    certPassword,
+    netrc,
+    netrcBare,
+    partition,
+    cookieJar,
+    cacheKey,
+    ignoreQuery,
+    sizes,
+    fit,
+    enlarge,
+    scaling,
+    allowDamaged,
+    earlyStop,
+    delivery,
+    priority,
+    tag,
+    resume,
+    freezable,
+    outboxDurable,
+    outboxQueue,
+    outboxHandler,
+    secrets,
+    passwordProvider,
+    outboxAttempts,
+    outboxMaxAge,
+    outboxKeyLifetime,
+    memoryBytes,
+    memoryItems,
+    diskBytes,
+    spill,
+    thumbStore,
+    keepSource,
+    allowFiles,
+    concurrency,
+    perHost,
+    perHostGrows,
+    rate,
+    inflightBytes,
+  ]
+
+  private static let policy = Option(
+    "policy", value: "POLICY",
+    "what is taken for fresh: kit, rfc9111, offline or reload (kit)",
+    words: ["kit", "rfc9111", "offline", "reload"],
+    group: "What is fresh",
+    library: Option.Library(
+      "policy", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.policy = try value.word([.kit, .rfc9111, .offline, .reload])
+    })
+
+  private static let validatorTtl = Option(
+    "validator-ttl", value: "TIME",
+    "kit: how long pictures with a validator and no lifetime are fresh (1d)",
+    range: "0 or more, or none",
+    group: "What is fresh",
+    library: Option.Library(
+      "validator_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.validatorTTL = try value.lifetime()
+    })
+
+  private static let imageTtl = Option(
+    "image-ttl", value: "TIME",
+    "kit: how long pictures without any word on caching are fresh (7d)",
+    range: "0 or more, or none",
+    group: "What is fresh",
+    library: Option.Library(
+      "image_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.imageTTL = try value.lifetime()
+    })
+
+  private static let noCacheTtl = Option(
+    "no-cache-ttl", value: "TIME",
+    "kit: how long answers marked no-cache are fresh (60s)",
+    range: "0 or more, or none",
+    group: "What is fresh",
+    library: Option.Library(
+      "no_cache_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.noCacheTTL = try value.lifetime()
+    })
+
+  private static let heuristic = Option(
+    "heuristic", value: "F",
+    "rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh (0.1)",
+    range: "0 to 1, or none",
+    group: "What is fresh",
+    library: Option.Library(
+      "heuristic", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.heuristic = try value.share(0, 1, none: 0)
+    })
+
+  private static let timeout = Option(
+    "timeout", value: "TIME",
+    "longest silence: connecting, waiting, between two bytes (30s)",
+    range: "1 ms or more, or none",
+    group: "Limits",
+    library: Option.Library(
+      "timeout", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.timeout = try value.limit(1)
+    })
+
+  private static let deadline = Option(
+    "deadline", value: "TIME",
+    "longest time for all of a request (two minutes for pictures, else none)",
+    range: "1 ms or more, or none",
+    group: "Limits",
+    library: Option.Library(
+      "deadline", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.deadline = try value.limit(1)
+    })
+
+  private static let retries = Option(
+    "retries", value: "N",
+    "further attempts after one that failed (3)",
+    range: "0 to 1000, or none",
+    group: "Limits",
+    library: Option.Library(
+      "retries", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.retries = try value.count(0, 1_000, none: 0)
+    })
+
+  private static let giveUpAfter = Option(
+    "give-up-after", value: "TIME",
+    "how long a host may be out of reach before its requests fail (five minutes for requests of a batch, else none)",
+    range: "0 or more, or none",
+    group: "Limits",
+    library: Option.Library(
+      "give_up_after", commands: ["prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.request.options.giveUpAfter = try value.limit(0)
+    })
+
+  private static let maxBytes = Option(
+    "max-bytes", value: "SIZE",
+    "largest body (64MiB)",
+    range: "1 or more, or none",
+    group: "Limits",
+    library: Option.Library(
+      "max_bytes", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.maxBytes = try value.bytes(1, nil, none: .max)
+    })
+
+  private static let maxPixels = Option(
+    "max-pixels", value: "N",
+    "most pixels that a picture may have; N may end in K, M or G (100,000,000)",
+    range: "1 or more, or none",
+    needs: "size",
+    group: "Limits",
+    library: Option.Library(
+      "max_pixels", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.maxPixels = try value.count(1, nil, none: .max, hasUnits: true)
+    })
+
+  private static let addresses = Option(
+    "addresses", value: "guarded|public|any",
+    "which addresses may be connected to (guarded)",
+    words: ["guarded", "public", "any"],
+    old: ["guard": nil, "deny-private": "public", "allow-private": "any"],
+    group: "Where to",
+    library: Option.Library(
+      "addresses", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.addresses = try value.word([.guarded, .public, .any])
+    })
+
+  private static let proxy = Option(
+    "proxy", value: "URL",
+    "the way of all requests; empty for none (what the environment says)",
+    range: "a text that isn't empty",
+    group: "Where to",
+    library: Option.Library(
+      "proxy", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.proxy = value.text
+    })
+
+  private static let method = Option(
+    "method", letter: "X", value: "METHOD",
+    "the method, such as POST (GET; POST with --data, --json and --form)",
+    range: "a text that isn't empty",
+    group: "What is sent",
+    library: Option.Library(
+      "method", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.request.method = try value.filled()
+    })
+
+  private static let headers = Option(
+    "header", letter: "H", value: "'K: V'",
+    "send this header; repeatable",
+    range: "a name, a colon and a value",
+    group: "What is sent",
+    library: Option.Library(
+      "headers", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.request.headers.append(try value.header())
+    })
+
+  private static let userAgent = Option(
+    "user-agent", value: "TEXT",
+    "what the User-Agent header says (nuthatch and its version)",
+    range: "a text that isn't empty",
+    group: "What is sent",
+    library: Option.Library(
+      "user_agent", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.userAgent = value.text
+    })
+
+  private static let accept = Option(
+    "accept", value: "TEXT",
+    "what the Accept header says (*/*; for pictures, first what is decoded)",
+    range: "a text that isn't empty",
+    group: "What is sent",
+    library: Option.Library(
+      "accept", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.accept = try value.mediaTypes()
+    })
+
+  private static let user = Option(
+    "user", letter: "u", value: "NAME:PASSWORD",
+    "user and password, for one origin",
+    range: "a text that isn't empty",
+    group: "Who asks",
+    library: Option.Library(
+      "user", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.user = value.text
+    })
+
+  private static let bearer = Option(
+    "bearer", value: "TOKEN",
+    "sign in with a token, sent to the origin of the URL and to no other",
+    range: "a text that isn't empty",
+    group: "Who asks",
+    library: Option.Library(
+      "bearer", commands: ["get", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.bearer = try value.filled()
+    })
+
+  private static let signIn = Option(
+    "sign-in", value: "HOW",
+    "how user and password are shown: basic, digest, ntlm, negotiate or any (basic)",
+    words: ["basic", "digest", "ntlm", "negotiate", "any"],
+    group: "Who asks",
+    library: Option.Library(
+      "sign_in", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.request.options.signIn = try value.word([.basic, .digest, .ntlm, .negotiate, .any])
+    })
+
+  private static let cert = Option(
+    "cert", value: "FILE",
+    "a certificate that says who asks, in a file in PEM",
+    range: "a text that isn't empty",
+    group: "Who asks",
+    library: Option.Library(
+      "cert", commands: ["get", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cert = try value.filled()
+    })
+
+  private static let certKey = Option(
+    "cert-key", value: "FILE",
+    "the key of cert (in the same file)",
+    range: "a text that isn't empty",
+    needs: "cert",
+    group: "Who asks",
+    library: Option.Library(
+      "cert_key", commands: ["get", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.certKey = try value.filled()
+    })
+
+  private static let certPassword = Option(
+    "cert-password", value: "TEXT",
+    "what the key of cert is encrypted with",
+    range: "a text that isn't empty",
+    needs: "cert",
+    group: "Who asks",
+    library: Option.Library(
+      "cert_password", commands: ["get", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.certPassword = value.text
+    })
+
+  private static let netrc = Option(
+    "netrc-file", value: "FILE",
+    "a file with users and passwords by host",
+    range: "a text that isn't empty",
+    group: "Who asks",
+    library: Option.Library(
+      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.netrc = .file(try value.filled())
+    })
+
+  private static let netrcBare = Option(
+    "netrc",
+    "the same with $NETRC, else ~/.netrc",
+    group: "Who asks",
+    library: Option.Library(
+      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, _) throws(UsageError) in
+      if said.cache.netrc == nil { said.cache.netrc = .standard }
+    })
+
+  private static let partition = Option(
+    "partition", value: "NAME",
+    "a name for whose answers these are, in place of the credentials that are sent (the credentials)",
+    range: "a text that isn't empty",
+    group: "Who asks",
+    library: Option.Library(
+      "partition", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.partition = try value.filled()
+    })
+
+  private static let cookieJar = Option(
+    "cookie-jar", value: "off|memory|disk",
+    "whether cookies that the servers set are sent back, and where they are kept (off)",
+    words: ["off", "memory", "disk"],
+    old: ["cookies": "disk"],
+    group: "Who asks",
+    library: Option.Library(
+      "cookie_jar", commands: ["get", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.site.cookieJar = try value.word([.off, .memory, .disk])
+    })
+
+  private static let cacheKey = Option(
+    "cache-key", value: "TEXT",
+    "keep answers under TEXT, in which {} stands for the URL without its query (the URL)",
+    range: "a text that isn't empty",
+    group: "What the answer is kept under",
+    library: Option.Library(
+      "cache_key", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cacheKey = try value.filled()
+    })
+
+  private static let ignoreQuery = Option(
+    "ignore-query",
+    "keep the answer under the URL without its query",
+    group: "What the answer is kept under",
+    library: Option.Library(
+      "ignore_query", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, _) throws(UsageError) in
+      said.request.options.ignoreQuery = true
+    })
+
+  private static let sizes = Option(
+    "size", letter: "s", value: "N[xM][,…]",
+    "the boxes of the thumbnails that are wanted, at most 64 (none: the answer itself)",
+    range: "N or NxM, 1 to 65535, at most 64 with commas between them",
+    group: "Thumbnails",
+    library: Option.Library(
+      "sizes", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.sizes = try value.sizes()
+    })
+
+  private static let fit = Option(
+    "fit", value: "inside|cover|stretch",
+    "how pictures are made to fit their boxes (inside)",
+    words: ["inside", "cover", "stretch"],
+    needs: "size",
+    old: ["mode": nil],
+    oldWords: ["fit": "inside", "fill": "cover", "exact": "stretch"],
+    group: "Thumbnails",
+    library: Option.Library(
+      "fit", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.box.fit = try value.word([.inside, .cover, .stretch])
+    })
+
+  private static let enlarge = Option(
+    "enlarge",
+    "make smaller pictures larger",
+    needs: "size",
+    group: "Thumbnails",
+    library: Option.Library(
+      "enlarge", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.box.enlarge = true
+    })
+
+  private static let scaling = Option(
+    "scaling", value: "best|fast",
+    "how much of a picture is decoded before it is scaled down (best)",
+    words: ["best", "fast"],
+    needs: "size",
+    old: ["quality": nil],
+    group: "Thumbnails",
+    library: Option.Library(
+      "scaling", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.box.scaling = try value.word([.best, .fast])
+    })
+
+  private static let allowDamaged = Option(
+    "allow-damaged",
+    "take what can be decoded of a damaged picture",
+    needs: "size",
+    old: ["allow-truncated": nil],
+    group: "Thumbnails",
+    library: Option.Library(
+      "allow_damaged", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.request.options.allowDamaged = true
+    })
+
+  private static let earlyStop = Option(
+    "early-stop",
+    "end the transfer of a progressive JPEG when the thumbnails are done",
+    needs: "size",
+    group: "Thumbnails",
+    library: Option.Library(
+      "early_stop", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.request.options.earlyStop = true
+    })
+
+  private static let delivery = Option(
+    "delivery", value: "twice|first|fresh",
+    "when answers from the cache are delivered (fresh)",
+    words: ["twice", "first", "fresh"],
+    group: "How the answer comes",
+    library: Option.Library(
+      "delivery", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.request.options.delivery = try value.word([.twice, .first, .fresh])
+    })
+
+  private static let priority = Option(
+    "priority", value: "N",
+    "place in the queue, higher ones first (0; prefetch -5)",
+    range: "-10 to 10, or none",
+    group: "How the answer comes",
+    library: Option.Library(
+      "priority", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.request.options.priority = try value.count(-10, 10, none: 0)
+    })
+
+  private static let tag = Option(
+    "tag", value: "WORD",
+    "a word that the outbox shows",
+    range: "a text that isn't empty",
+    needs: "freezable",
+    group: "How the answer comes",
+    library: Option.Library(
+      "tag", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.request.options.tag = try value.filled()
+    })
+
+  private static let resume = Option(
+    "no-resume",
+    "leave nothing of a transfer that breaks off, to be gone on with by the next",
+    group: "How the answer comes",
+    library: Option.Library(
+      "resume", commands: ["get"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.request.options.resume = false
+    })
+
+  private static let freezable = Option(
+    "freezable",
+    "keep it in the outbox, and send it when its server can be reached again",
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "freezable", commands: ["get"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.isFreezable = true
+    })
+
+  private static let outboxDurable = Option(
+    "outbox-durable",
+    "write it down before the first attempt, so that not even a kill in the middle loses it",
+    needs: "freezable",
+    old: ["durable": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_durable", commands: ["get"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.freezing.isDurable = true
+    })
+
+  private static let outboxQueue = Option(
+    "outbox-queue", value: "NAME",
+    "requests of one queue are sent one after the other (the URL's origin)",
+    range: "a text that isn't empty",
+    needs: "freezable",
+    old: ["queue": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_queue", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.queue = try value.filled()
+    })
+
+  private static let outboxHandler = Option(
+    "outbox-handler", value: "NAME",
+    "who gets the outcome (none: the outcome waits to be collected)",
+    range: "a text that isn't empty",
+    needs: "freezable",
+    old: ["handler": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_handler", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.handler = try value.filled()
+    })
+
+  private static let secrets = Option(
+    "secrets", value: "'K: [PREFIX ]env:NAME'",
+    "send this header, whose value is a variable of the environment and never written; repeatable",
+    range: "a text that isn't empty",
+    needs: "freezable",
+    old: ["secret": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "secrets", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.secrets.append(try value.secret())
+    })
+
+  private static let passwordProvider = Option(
+    "password-provider", value: "env:NAME",
+    "who knows the password of user",
+    range: "a text that isn't empty",
+    needs: "freezable",
+    old: ["password": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "password_provider", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.passwordProvider = try value.provider()
+    })
+
+  private static let outboxAttempts = Option(
+    "outbox-attempts", value: "N",
+    "how often a server may answer that it can't now, before the request is put aside (25)",
+    range: "1 or more, or none",
+    needs: "freezable",
+    old: ["attempts": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_attempts", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.attempts = min(try value.count(1, nil, none: .max), Int(Int32.max))
+    })
+
+  private static let outboxMaxAge = Option(
+    "outbox-max-age", value: "TIME",
+    "for how long it is tried at all (7d)",
+    range: "1 ms or more, or none",
+    needs: "freezable",
+    old: ["longest": nil],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_max_age", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.longest = try value.limit(1)
+    })
+
+  private static let outboxKeyLifetime = Option(
+    "outbox-key-lifetime", value: "TIME",
+    "for how long the server knows the Idempotency-Key (24h)",
+    range: "1 ms or more, or none",
+    needs: "freezable",
+    old: ["key-lifetime": nil, "resend-late": "none"],
+    group: "What becomes of it when its server can't be reached",
+    library: Option.Library(
+      "outbox_key_lifetime", commands: ["get"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.freezing.keyLifetime = try value.limit(1)
+    })
+
+  private static let memoryBytes = Option(
+    "memory-bytes", value: "SIZE",
+    "what this process may keep in memory, decoded thumbnails mostly (64 MiB or less; prefetch 4 MiB)",
+    range: "0 or more, or none",
+    group: "The cache's own",
+    library: Option.Library(
+      "memory_bytes", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.memoryBytes = try value.bytes(0, nil, none: 0)
+    })
+
+  private static let memoryItems = Option(
+    "memory-items", value: "N",
+    "how many things this process may keep in memory (as many as fit)",
+    range: "1 or more, or none",
+    group: "The cache's own",
+    library: Option.Library(
+      "memory_items", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.memoryItems = try value.count(1, nil, none: .max)
+    })
+
+  private static let diskBytes = Option(
+    "disk-bytes", value: "SIZE",
+    "what the directory may take on disk, the outbox apart (as before, else 4 GiB)",
+    range: "4 MiB to 64 TiB",
+    group: "The cache's own",
+    library: Option.Library(
+      "disk_bytes", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.diskBytes = try value.bytes(4_194_304, 70_368_744_177_664, none: nil)
+    })
+
+  private static let spill = Option(
+    "spill", value: "eager|pressure",
+    "when what comes is written to disk (eager)",
+    words: ["eager", "pressure"],
+    group: "The cache's own",
+    library: Option.Library(
+      "spill", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.spill = try value.word([.eager, .pressure])
+    })
+
+  private static let thumbStore = Option(
+    "thumb-store", value: "packed|lossless|raw",
+    "how thumbnails are kept on disk (packed)",
+    words: ["packed", "lossless", "raw"],
+    old: ["store": nil],
+    group: "The cache's own",
+    library: Option.Library(
+      "thumb_store", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.thumbStore = try value.word([.packed, .lossless, .raw])
+    })
+
+  private static let keepSource = Option(
+    "keep-source", value: "yes|no",
+    "keep bodies of pictures, so that other sizes can be made of them (yes)",
+    words: ["yes", "no"],
+    range: "yes or no",
+    group: "The cache's own",
+    library: Option.Library(
+      "keep_source", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.keepSource = try value.yesOrNo()
+    })
+
+  private static let allowFiles = Option(
+    "allow-files",
+    "read file: URLs: any file that this process may read",
+    group: "The cache's own",
+    library: Option.Library(
+      "allow_files", commands: ["get", "prefetch", "explain", "export"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.cache.allowFiles = true
+    })
+
+  private static let concurrency = Option(
+    "concurrency", value: "N",
+    "how many requests run at once, of all caches together (as many as the way to the network carries)",
+    range: "1 to 512",
+    group: "The process's queue",
+    library: Option.Library(
+      "concurrency", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      try said.takeConcurrency(value)
+    })
+
+  private static let perHost = Option(
+    "per-host", value: "N",
+    "how many of them at one host (6, or 32 where the host speaks HTTP/2)",
+    range: "1 to 512",
+    group: "The process's queue",
+    library: Option.Library(
+      "per_host", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      try said.takePerHost(value)
+    })
+
+  private static let perHostGrows = Option(
+    "per-host-grows",
+    "more at a host that bears it, for requests of a batch",
+    group: "The process's queue",
+    library: Option.Library(
+      "per_host_grows", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, _) throws(UsageError) in
+      said.process.perHostGrows = true
+    })
+
+  private static let rate = Option(
+    "rate", value: "N",
+    "how many requests may begin in a second at one host (no limit)",
+    range: "0.000001 to 1000000, or none",
+    group: "The process's queue",
+    library: Option.Library(
+      "rate", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.process.rate = try value.rate(1e-06, 1_000_000)
+    })
+
+  private static let inflightBytes = Option(
+    "inflight-bytes", value: "SIZE",
+    "what bodies on their way may hold in memory; more goes to files (64 MiB or less)",
+    range: "0 or more, or none",
+    group: "The process's queue",
+    library: Option.Library(
+      "inflight_bytes", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.process.inFlightBytes = try value.bytes(0, nil, none: 0)
+    })
+}
