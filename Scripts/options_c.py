@@ -47,12 +47,12 @@ def header(table: Table) -> str:
     enums = "\n".join(_enumeration(words) for words in table.words)
     members, padding, is_even = [], 0, False
     for row in table.rows:
-        for kind, name in _members(row):
+        for kind, name in typed_members(row):
             if not is_even and _is_wide(kind):
                 padding += 1
                 members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding};")
                 is_even = True
-            is_first = name == _members(row)[0][1]
+            is_first = name == typed_members(row)[0][1]
             members.append((_comment(row) if is_first else "") + f"    {kind}{_space(kind)}{name};")
             if not _is_wide(kind):
                 is_even = not is_even
@@ -64,10 +64,11 @@ def header(table: Table) -> str:
 
 def members(row: Row) -> List[str]:
     """The names of a row's members."""
-    return [name for _, name in _members(row)]
+    return [name for _, name in typed_members(row)]
 
 
-def _members(row: Row) -> List[Tuple[str, str]]:
+def typed_members(row: Row) -> List[Tuple[str, str]]:
+    """The types and the names of a row's members."""
     name = row.name
     if row.kind == "duration":
         return [("int64_t", f"{name}_ms")]
@@ -169,7 +170,7 @@ def reading(table: Table) -> str:
         for row in table.rows:
             if level not in row.levels:
                 word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
-                said = " || ".join(_is_said(kind, name) for kind, name in _members(row))
+                said = " || ".join(_is_said(kind, name) for kind, name in typed_members(row))
                 line = f"      if {said} {{ throw level.doesNotHave({word}) }}"
                 lines += (
                     [line]
@@ -184,7 +185,7 @@ def reading(table: Table) -> str:
 
 
 def _taken(row: Row) -> List[str]:
-    raw = f"raw.{_members(row)[0][1]}"
+    raw = f"raw.{typed_members(row)[0][1]}"
     name, target = row.name, row.swift
     if row.kind == "duration":
         call = "lifetime" if row.none == "zero" else "limit"

@@ -6,6 +6,7 @@ enum Description {
 
   static var text: String {
     JSONText.line { json in
+      json.put("remarks", HelpCommand.remarks)
       json.objects("commands", Program.commands) { json, command in
         json.put("name", command.name)
         json.put("summary", command.summary)

@@ -37,7 +37,7 @@ enum HelpCommand: Command {
       """
   }
 
-  private static let remarks = """
+  static let remarks = """
     'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
     (--rep for --report) unless curl or wget would read them differently, and what follows -- is no option. The cache
     is $NUTHATCH_CACHE, else ~/.cache/nuthatch.

@@ -24,7 +24,11 @@ def test_every_file_is_in_its_place(prefix: Path, root: Path) -> None:
         "lib/libnuthatch.so",
         "lib/libnuthatch.so.1",
         "lib/pkgconfig/nuthatch.pc",
+        "share/bash-completion/completions/nuthatch",
+        "share/fish/vendor_completions.d/nuthatch.fish",
+        *sorted("share/man/man1/" + page.name for page in (root / "share/man/man1").iterdir()),
         "share/nuthatch/LICENSE",
+        "share/zsh/site-functions/_nuthatch",
     ]
     assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"
 

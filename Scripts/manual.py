@@ -1,0 +1,190 @@
+"""The manual, from the table and from what the command says of itself: man pages, and docs/OPTIONS.md."""
+
+import re
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
+
+import options_c
+from option_table import Row, Table, places
+
+SOURCE = "Generated from options.toml and Sources/NuthatchCLI by Scripts/make-header; edit those instead."
+ENVIRONMENT = {
+    "NUTHATCH_CACHE": "The cache directory, where --cache doesn't say which.",
+    "XDG_CACHE_HOME": "Without NUTHATCH_CACHE, the cache is the folder nuthatch in it, else ~/.cache/nuthatch.",
+    "http_proxy, https_proxy, all_proxy, no_proxy": "The way of requests, where --proxy doesn't say which.",
+    "NETRC": "The file of --netrc, else ~/.netrc.",
+    "NUTHATCH_LOG": "error, warning, info or debug: log so much on standard error.",
+    "NO_COLOR": "Not empty: no colours. On a terminal whose TERM is dumb there are none, either.",
+}
+
+
+def pages(table: Table, described: Dict[str, Any]) -> Dict[Path, str]:
+    """The man pages, by their places below share/man/man1."""
+    commands = described["commands"]
+    docs = {row.name: row.doc for row in table.rows}
+    found = {Path("nuthatch.1"): _overview(commands, described["remarks"])}
+    for command in commands:
+        found[Path(f"nuthatch-{command['name']}.1")] = _page(command, docs)
+    return found
+
+
+# Roff
+
+
+def _roff(text: str, is_code: bool = False) -> str:
+    """A text that roff prints as it is, but for what stands between backticks, which is bold."""
+    special = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "^": "\\(ha", "~": "\\(ti"}
+    if is_code:
+        special["`"] = "\\(ga"
+    made = "".join(special.get(c, c if ord(c) < 128 else f"\\[u{ord(c):04X}]") for c in text)
+    return made if is_code else re.sub(r"`([^`]*)`", r"\\fB\1\\fR", made)
+
+
+def _line(text: str, is_code: bool = False) -> str:
+    """A line that isn't taken for a request."""
+    made = _roff(text, is_code)
+    return "\\&" + made if made.startswith((".", "\\(aq")) else made
+
+
+def _head(name: str, summary: str, synopsis: List[str]) -> List[str]:
+    lines = [f'.\\" {SOURCE}', f'.TH {_roff(name.upper())} 1 "" "" Nuthatch', ".SH NAME"]
+    lines += [f"{_roff(name)} \\- {_roff(summary)}", ".SH SYNOPSIS"]
+    return [*lines, *synopsis]
+
+
+def _page(command: Dict[str, Any], docs: Dict[str, str]) -> str:
+    name = command["name"]
+    lines = _head(f"nuthatch-{name}", command["summary"], [f".B nuthatch {name}", _line(command["usage"])])
+    details, status, examples = _parts(command["details"])
+    if details:
+        lines += [".SH DESCRIPTION", *details]
+    lines.append(".SH OPTIONS")
+    groups = list(dict.fromkeys(option["group"] for option in command["options"]))
+    for group in groups:
+        lines += [f'.SS "{_roff(group)}"'] if group else []
+        for option in command["options"]:
+            if option["group"] == group:
+                lines += _option(option, docs)
+    if command["notation"]:
+        lines.append(".SH VALUES")
+        for entry in command["notation"].splitlines():
+            value, _, words = entry.partition(": ")
+            lines += [".TP", f".I {value}", _line(words[0].upper() + words[1:])]
+    lines += [".SH EXIT STATUS", *status] if status else []
+    if examples:
+        lines += [".SH EXAMPLES", ".EX", *[_line(example, is_code=True) for example in examples], ".EE"]
+    lines += [".SH SEE ALSO", ".BR nuthatch (1)"]
+    return "\n".join(lines) + "\n"
+
+
+def _option(option: Dict[str, Any], docs: Dict[str, str]) -> List[str]:
+    letter = f"\\fB\\-{option['letter']}\\fR, " if option["letter"] else ""
+    value = f" \\fI{_roff(option['value'], is_code=True)}\\fR" if option["value"] else ""
+    lines = [".TP", f"{letter}\\fB\\-\\-{_roff(option['name'])}\\fR{value}"]
+    text = (
+        option["help"] if ":" in option["help"].split()[0] else option["help"][0].upper() + option["help"][1:]
+    )
+    lines.append(_line(_sentence(text)))
+    doc = docs.get(option["row"] or "", "")
+    for paragraph in filter(None, doc.split("\n\n")):
+        lines += [".IP", *[_line(line) for line in paragraph.splitlines()]]
+    return lines
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else text + "."
+
+
+def _parts(details: str) -> Tuple[List[str], List[str], List[str]]:
+    """What is told, how it exits, and the examples."""
+    told: List[str] = []
+    status: List[str] = []
+    examples: List[str] = []
+    for paragraph in details.strip().split("\n\n"):
+        lines = paragraph.splitlines()
+        if lines and lines[0] == "Examples:":
+            examples = [line.strip() for line in lines[1:]]
+        elif paragraph.startswith("Exit status:"):
+            status = [_line(line) for line in paragraph[len("Exit status: ") :].splitlines()]
+        elif all("  " in line for line in lines):
+            for line in lines:
+                word, _, text = line.partition(" ")
+                told += [".TP", f".B {_roff(word)}", _line(_sentence(text.strip()))]
+        elif lines:
+            told += [".PP", *[_line(line) for line in lines]]
+    return told, status, examples
+
+
+def _overview(commands: List[Dict[str, Any]], remarks: str) -> str:
+    synopsis = [".B nuthatch", _line("COMMAND [OPTION…] [ARGUMENT…]")]
+    lines = _head(
+        "nuthatch", "fetch pictures and other assets once, and keep them and their thumbnails", synopsis
+    )
+    lines += [".SH DESCRIPTION", *[_line(line) for line in remarks.strip().splitlines()], ".SH COMMANDS"]
+    for command in commands:
+        lines += [".TP", f".BR nuthatch\\-{command['name']} (1)", _line(_sentence(command["summary"]))]
+    lines += [".TP", ".B nuthatch \\-\\-version", "Show the version.", ".SH ENVIRONMENT"]
+    for name, text in ENVIRONMENT.items():
+        lines += [".TP", f".B {_roff(name)}", _line(text)]
+    return "\n".join(lines) + "\n"
+
+
+# The reference
+
+REFERENCE_HEAD = f"""\
+<!-- {SOURCE} -->
+# Options
+
+Every option, under its name in C, Swift, Python and the command. A request's counts before its site's, a site's before
+its cache's; what nothing is said of has its default. *None* is `NH_NONE` in C (`NH_OFF` for texts), `None` in Python
+where it means no limit or off, `none` in the command. An option that a level doesn't have is the error `invalid` there,
+and so is a number out of its range.
+
+*Reaches* says what an option has a part in: which stored answer is given (hit), which requests share one transfer
+(fetch), what an answer is kept under (name), and what the outbox writes down (outbox).
+"""
+
+
+def reference(table: Table) -> str:
+    """docs/OPTIONS.md."""
+    lines = [REFERENCE_HEAD]
+    group = ""
+    for row in table.rows:
+        if row.group != group:
+            group = row.group
+            lines += [f"## {group}", ""]
+        lines += _entry(row)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _entry(row: Row) -> List[str]:
+    first = row.help if row.help.split()[0].endswith(":") else row.help[0].upper() + row.help[1:]
+    lines = [
+        f"### {row.name}",
+        "",
+        _sentence(first) + (" " + " ".join(row.doc.split()) if row.doc else ""),
+        "",
+    ]
+    if row.words:
+        lines += [f"- `{word}`: {text}" for word, text in row.words.members] + [""]
+    flag = row.flag
+    named = "-"
+    if flag:
+        value = f" {flag.value}" if flag.value else ""
+        named = (f"`-{flag.letter}`, " if flag.letter else "") + f"`--{flag.name}{value}`".replace("|", "\\|")
+        named += f", `--{flag.bare}`" if flag.bare else ""
+    members = ", ".join(
+        f"`{kind}{'' if kind.endswith('*') else ' '}{name}`" for kind, name in options_c.typed_members(row)
+    )
+    python = f"`{row.python}=`" if row.python and not row.python.startswith("_") else "-"
+    lines += ["| C | Swift | Python | command |", "| --- | --- | --- | --- |"]
+    lines += [f"| {members} | {f'`{row.swift}`' if row.swift else '-'} | {python} | {named} |", ""]
+    facts = [f"Default: {row.default_text}"]
+    facts += [f"range: {row.range_text}"] if row.range_text else []
+    facts += [f"none: {row.none}"] if row.none else []
+    facts += [f"empty: {row.empty}"] if row.empty else []
+    facts += [f"said of {places(row)}"]
+    facts += [f"reaches: {', '.join(row.reaches)}"] if row.reaches else []
+    facts += [f"merged {row.merge}"] if row.merge else []
+    facts += [f"commands: {', '.join(flag.commands)}"] if flag else []
+    return [*lines, "; ".join([*facts, f"since {row.since}"]) + ".", ""]

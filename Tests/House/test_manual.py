@@ -1,0 +1,150 @@
+"""Man pages that render, and completions that the shells take."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARE = ROOT / "share"
+PAGES = sorted((SHARE / "man/man1").glob("*.1"))
+
+
+@pytest.fixture(scope="module")
+def commands() -> List[Dict[str, Any]]:
+    told = subprocess.run([ROOT / "build/nuthatch", "__describe"], stdout=subprocess.PIPE, check=True).stdout
+    found: List[Dict[str, Any]] = json.loads(told)["commands"]
+    return found
+
+
+def needed(tool: str) -> None:
+    if shutil.which(tool) is None:
+        pytest.skip(f"no {tool} here")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_renders_without_a_warning(page: Path) -> None:
+    needed("groff")
+    done = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-ww", "-P-c", page], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    text = re.sub(".\b", "", done.stdout)
+    assert re.match(rf"{page.stem.upper()}\(1\) .*\n+NAME\n", text)
+    for mark in (r"\f", r"\-", r"\(", "[u"):
+        assert mark not in text
+
+
+def test_every_command_has_a_page_with_every_option(commands: List[Dict[str, Any]]) -> None:
+    assert {f"nuthatch-{command['name']}" for command in commands} | {"nuthatch"} == {
+        page.stem for page in PAGES
+    }
+    for command in commands:
+        text = (SHARE / f"man/man1/nuthatch-{command['name']}.1").read_text().replace("\\-", "-")
+        for option in command["options"]:
+            assert f"\\fB--{option['name']}\\fR" in text, (command["name"], option["name"])
+        assert f"nuthatch-{command['name']}" in (SHARE / "man/man1/nuthatch.1").read_text().replace(
+            "\\-", "-"
+        )
+
+
+#: What is typed, and words that are offered for the last one.
+TYPED = [
+    ("nuthatch pre", {"prefetch"}),
+    ("nuthatch get --out", {"--output", "--outbox-queue"}),
+    ("nuthatch get --fit ", {"inside", "cover", "stretch"}),
+    ("nuthatch get --fit=c", {"cover"}),
+    ("nuthatch explain --max-p", {"--max-pixels"}),
+    ("nuthatch outbox re", {"replay"}),
+    ("nuthatch ls --format j", {"json", "jsonl"}),
+    ("nuthatch prefetch li", {"list.txt"}),
+    ("nuthatch get --netrc-file li", {"list.txt"}),
+    ("nuthatch stat --cache fo", {"folder"}),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "list.txt").touch()
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
+def test_bash_completes(typed: str, words: set[str], folder: Path) -> None:
+    parts = re.findall(r"=|[^\s=]+", typed) + ([""] if typed.endswith(" ") else [])
+    script = f"source '{SHARE}/bash-completion/completions/nuthatch'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
+    script += "_nuthatch; printf '%s\\n' \"${COMPREPLY[@]}\""
+    done = subprocess.run(
+        ["bash", "-c", script, "bash", *parts], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    offered = set(done.stdout.split())
+    assert words <= offered
+    assert all(word.startswith(parts[-1].lstrip("=")) for word in offered), offered
+
+
+@pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
+def test_fish_completes(typed: str, words: set[str], folder: Path) -> None:
+    needed("fish")
+    script = f"source '{SHARE}/fish/vendor_completions.d/nuthatch.fish'; complete -C '{typed}'"
+    env = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    offered = {re.split(r"[\t\n]", line)[0].split("=")[-1].rstrip("/") for line in done.stdout.splitlines()}
+    assert words <= offered, done.stdout
+
+
+@pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
+def test_zsh_completes(typed: str, words: set[str], folder: Path) -> None:
+    needed("zsh")
+    start = f"PS1=; unsetopt zle_bracketed_paste; fpath=({SHARE}/zsh/site-functions $fpath); autoload -U compinit; "
+    start += f"compinit -u -d {folder}/dump; setopt auto_list; unsetopt list_beep always_last_prompt; echo REA''DY\n"
+    said = at_a_prompt(["zsh", "-f", "-i"], folder, start, "READY", typed + "\t\t", words)
+    assert all(word in said for word in words), said
+
+
+def at_a_prompt(shell: List[str], folder: Path, start: str, mark: str, keys: str, words: set[str]) -> str:
+    """What an interactive shell shows when keys are pressed."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(folder)
+        os.environ.update(TERM="dumb", HOME=str(folder))
+        os.execvp(shell[0], shell)
+    said = b""
+
+    def read_until(is_enough: Any, seconds: float) -> None:
+        nonlocal said
+        end = time.monotonic() + seconds
+        while not is_enough() and time.monotonic() < end:
+            if select.select([terminal], [], [], 0.2)[0]:
+                said += os.read(terminal, 65536)
+
+    try:
+        os.write(terminal, start.encode())
+        read_until(lambda: mark.encode() in said, 60)
+        said = b""
+        os.write(terminal, keys.encode())
+        read_until(lambda: all(word.encode() in said for word in words), 20)
+    finally:
+        os.kill(process, 9)
+        os.close(terminal)
+        os.waitpid(process, 0)
+    return said.decode(errors="replace")
