@@ -276,7 +276,7 @@ def telling(table: Table) -> str:
 
 
 def _told(row: Row) -> str:
-    member, value = _members(row)[0][1], f"options.{row.swift}"
+    member, value = typed_members(row)[0][1], f"options.{row.swift}"
     if row.words:
         raw = f"{value}.rawValue" if row.is_said_once else f"({value}?.rawValue ?? 0)"
         return f"{member} = nh_{row.words.name}(UInt32({raw}))"

@@ -112,7 +112,9 @@ extension nh_options {
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if size != 0 || sizes != nil || size_count != 0 {
+        throw level.doesNotHave("sizes", [.request, .image])
+      }
       if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
       if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
       if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
@@ -152,7 +154,9 @@ extension nh_options {
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if size != 0 || sizes != nil || size_count != 0 {
+        throw level.doesNotHave("sizes", [.request, .image])
+      }
       if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
       if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
       if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
@@ -301,7 +305,9 @@ extension nh_options {
       if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if method != nil { throw level.doesNotHave("method", [.request]) }
-      if headers != nil || header_count != 0 { throw level.doesNotHave("headers", [.cache, .site, .request]) }
+      if headers != nil || header_count != 0 {
+        throw level.doesNotHave("headers", [.cache, .site, .request])
+      }
       if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
@@ -320,7 +326,9 @@ extension nh_options {
       if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
       if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 { throw level.doesNotHave("sizes", [.request, .image]) }
+      if size != 0 || sizes != nil || size_count != 0 {
+        throw level.doesNotHave("sizes", [.request, .image])
+      }
       if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
       if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
       if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
