@@ -80,6 +80,11 @@ class AsyncCache(AsyncFetching):
         """The requests that wait for the network, and what came of them."""
         return AsyncOutbox(self)
 
+    @property
+    def options(self) -> CacheWishes:
+        """As :attr:`Cache.options`."""
+        return self._port().cache.options
+
     def stats(self) -> Stats:
         """As :meth:`Cache.stats`."""
         stats = self._port().cache.stats()

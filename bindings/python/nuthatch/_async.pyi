@@ -13,7 +13,7 @@ from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
-from ._wishes import Addresses, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, CacheWishes, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
 
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
@@ -202,6 +202,9 @@ class AsyncCache(AsyncFetching):
     @property
     def outbox(self) -> 'AsyncOutbox':
         """The requests that wait for the network, and what came of them."""
+    @property
+    def options(self) -> CacheWishes:
+        """As :attr:`Cache.options`."""
     def stats(self) -> Stats:
         """As :meth:`Cache.stats`."""
     @property

@@ -12,6 +12,7 @@ from ._port import Port
 from ._secrets import refuse_secrets
 from ._site import Site
 from ._values import repeatable
+from ._wishes import SiteWishes
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -31,6 +32,11 @@ class AsyncSite(AsyncFetching):
         # For one loop after the other.
         repeatable(options)
         self._options = options
+
+    @property
+    def options(self) -> SiteWishes:
+        """As :attr:`Site.options`."""
+        return cast(Site, self._by(self._owner._port())).options
 
     @property
     def reachable(self) -> Optional[bool]:

@@ -29,6 +29,7 @@ from ._arguments import called
 from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
+from ._in_force import empty, told
 from ._later import loading
 from ._library import bare, check, encode, last_status, library, quick
 from ._options import CACHE, options_struct, ready
@@ -194,6 +195,19 @@ class Cache(Fetching):
         told = abi.nh_statistics(ctypes.sizeof(abi.nh_statistics))
         self._call(lambda handle: quick.nh_stats(handle, _byref(told)))
         return int(told.activity) + sum(self._of_twins(lambda twin: twin.activity))
+
+    @property
+    def options(self) -> CacheWishes:
+        """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
+        first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
+        ``***``.
+
+        >>> cache.options["retries"], cache.options["policy"]
+        (3, 'kit')
+        """
+        struct = empty()
+        self._call(lambda handle: quick.nh_cache_get_options(handle, _byref(struct)))
+        return cast(CacheWishes, told(struct, CACHE))
 
     # What is stored
 

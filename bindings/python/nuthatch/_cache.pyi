@@ -13,7 +13,7 @@ from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._site import Site
 from ._stats import Stats
-from ._wishes import Addresses, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, CacheWishes, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
 
 T = TypeVar('T')
 
@@ -299,6 +299,15 @@ class Cache(Fetching):
     @property
     def activity(self) -> int:
         """How many requests are under way: queued, running, or waiting to be tried again."""
+    @property
+    def options(self) -> CacheWishes:
+        """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
+        first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
+        ``***``.
+
+        >>> cache.options["retries"], cache.options["policy"]
+        (3, 'kit')
+        """
     def site(
         self, base_url: str,
         *,

@@ -9,11 +9,13 @@ from . import _prototypes as abi
 from ._arguments import called
 from ._errors import Closed
 from ._fetching import Fetching
+from ._in_force import empty, told
 from ._library import bare, check, encode, library, quick, shown
 from ._options import SITE, options_struct
 from ._pickling import added_to, copied, remade
 from ._secrets import refuse_secrets, resolved
 from ._values import QUESTIONS, repeatable
+from ._wishes import SiteWishes
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -61,6 +63,20 @@ class Site(Fetching):
         #: The library's sites by the handle of the cache: another one after a fork.
         self._handles: Dict[Optional[int], ctypes.c_void_p] = {}
         cache._call(lambda handle: self._opened(handle)[1], base_url)
+
+    @property
+    def options(self) -> SiteWishes:
+        """What holds for its requests, as :attr:`Cache.options` has it; who signs in isn't told."""
+        struct = empty()
+        made: Dict[str, Any] = {}
+
+        def tell(site: ctypes.c_void_p) -> int:
+            status = int(quick.nh_site_get_options(site, ctypes.byref(struct)))
+            made.update(told(struct, SITE) if status == abi.OK else ())
+            return status
+
+        self._with(tell)
+        return cast(SiteWishes, made)
 
     @property
     def reachable(self) -> Optional[bool]:

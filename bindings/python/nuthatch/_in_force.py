@@ -1,0 +1,56 @@
+"""What options hold, as the library tells it."""
+
+import ctypes
+import math
+from typing import Any, Dict
+
+from . import _prototypes as abi
+from ._option_table import ROWS, Row
+
+
+def empty() -> abi.nh_options:
+    """What the library tells them in."""
+    return abi.nh_options(ctypes.sizeof(abi.nh_options))
+
+
+def told(struct: abi.nh_options, level: int) -> Dict[str, Any]:
+    """Options by their names. To be called while what told them is open, as whose its texts are."""
+    made: Dict[str, Any] = {}
+    for name, row in ROWS.items():
+        # Who signs in isn't told, and what Python alone has is no member of the struct.
+        if row.levels & level and row.kind not in ("argument", "question", "secret", "secrets"):
+            value = _value(struct, row)
+            if value is not None:
+                made[name] = None if value is _NO_LIMIT else value
+    return made
+
+
+_NO_LIMIT = object()
+
+
+def _value(struct: abi.nh_options, row: Row) -> Any:
+    """None for what isn't told."""
+    if row.kind in ("text", "path", "names"):
+        # No text is read where there is none.
+        place = ctypes.c_void_p.from_buffer(struct, getattr(abi.nh_options, row.member).offset).value
+        if place in (None, abi.OFF):
+            return False if place else None
+        text = getattr(struct, row.member).decode("utf-8", "surrogateescape")
+        if row.member == "cert" and struct.cert_key:
+            return text, struct.cert_key.decode("utf-8", "surrogateescape")
+        return text.split(",") if row.kind == "names" else text
+    if row.kind == "headers":
+        lines = (abi.nh_header * struct.header_count).from_address(struct.headers) if struct.headers else ()
+        return [(line.name.decode(), line.value.decode()) for line in lines] or None
+    value = getattr(struct, row.member)
+    if not value:
+        return None
+    if row.kind == "flag":
+        return bool(value == abi.YES)
+    if row.words:
+        return next(word for word, number in row.words.items() if number == value)
+    if value == abi.NONE:
+        return 0
+    if value == abi.FOREVER:
+        return math.inf if row.none == "zero" else _NO_LIMIT
+    return value / 1000 if row.kind == "duration" else value
