@@ -139,6 +139,8 @@ class Table(NamedTuple):
     words: List[Words]
     #: The bytes of the smallest nh_options that the library reads.
     oldest_struct: int
+    #: The options that each command had in version 0.1.
+    before: Dict[str, List[str]]
 
 
 def places(row: Row) -> str:
@@ -168,7 +170,16 @@ def load(path: Path = TABLE) -> Table:
         )
         for name, given in raw.get("python", {}).items()
     ]
-    return Table(rows, arguments, list(words.values()), raw["oldest_struct"])
+    return Table(rows, arguments, list(words.values()), raw["oldest_struct"], _before(raw["before"]))
+
+
+def _before(given: Dict[str, str]) -> Dict[str, List[str]]:
+    """Names that several commands had stand under a name of their own."""
+    shared = {name: given.pop(name) for name in ("fetching", "naming")}
+    return {
+        command: [name for word in names.split() for name in shared.get(word, word).split()]
+        for command, names in given.items()
+    }
 
 
 def _groups(text: str) -> Dict[str, str]:

@@ -1,6 +1,7 @@
 """The command's options, from the table: their names, their help, and how their values are read."""
 
 import json
+import textwrap
 from typing import List, Optional
 
 from option_table import GREATEST, Row, Table, one_of
@@ -53,7 +54,17 @@ def options_file(table: Table) -> str:
         lines += ["", *_option(row)]
         if row.flag.bare:
             lines += ["", *_option(row, bare=row.flag.bare)]
-    return "\n".join([*lines, "}"]) + "\n"
+    lines += [
+        "",
+        "  /// The names that each command had in version 0.1.",
+        "  static let before: [String: [String]] = [",
+    ]
+    for command, known in table.before.items():
+        listed = textwrap.wrap(", ".join(_text(name) for name in known), 100, break_on_hyphens=False)
+        lines += [f"    {_text(command)}: [", *[f"      {line}" for line in listed]]
+        lines[-1] += "," if len(known) > 1 else ""
+        lines.append("    ],")
+    return "\n".join([*lines, "  ]", "}"]) + "\n"
 
 
 def _parts(row: Row) -> List[str]:

@@ -20,7 +20,6 @@ struct ResponseWriter {
     image = said.boxes.first.map { box in
       var options = ImageOptions(box)
       options.allowDamaged = said.request.allowDamaged
-      options.maxPixels = said.cache.maxPixels
       return options
     }
     isTextOnly = TerminalText.isRequired(arguments)

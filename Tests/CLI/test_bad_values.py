@@ -1,10 +1,14 @@
 """Odd values of every option of the library, from its table: one line that names option, value and range."""
 
+import ctypes
 import sys
+from pathlib import Path
 from typing import Dict, List
 
 import pytest
 from command import ROOT, Runner
+from nuthatch import _prototypes as abi
+from nuthatch._library import library
 
 sys.path.insert(0, str(ROOT / "Scripts"))
 
@@ -142,6 +146,29 @@ def test_an_odd_value_is_refused_with_option_value_and_range(row: Row, nuthatch:
             assert word in said, (value, said)
         # What is taken for a provider may be the secret.
         assert "hush" not in said
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        row
+        for row in ROWS
+        if row.kind in ("duration", "bytes", "count") and {"cache", "process"} & set(row.levels)
+    ],
+    ids=lambda row: row.name,
+)
+def test_the_library_says_the_same(row: Row, nuthatch: Runner, tmp_path: Path) -> None:
+    struct = abi.nh_options()
+    struct.struct_size = ctypes.sizeof(struct)
+    setattr(struct, row.name + ("_ms" if row.kind == "duration" else ""), -1)
+    cache = ctypes.c_void_p()
+    if "process" in row.levels:
+        status = library.nh_queue_set(ctypes.byref(struct))
+    else:
+        status = library.nh_open(bytes(tmp_path / "other"), ctypes.byref(struct), ctypes.byref(cache))
+    assert status == abi.INVALID
+    said = nuthatch(*line(row, "-1ms" if row.kind == "duration" else "-1")).stderr.decode().rstrip()
+    assert row.flag and said == f"nuthatch: --{row.flag.name}: {library.nh_error_message().decode()}"
 
 
 def test_there_are_many() -> None:

@@ -8,7 +8,7 @@ from typing import Dict, List
 import pytest
 from command import ROOT, Runner
 from pictures import png
-from test_bad_values import ROWS, Row, line
+from test_bad_values import ROWS, Row, line, option_table
 from testserver import TestServer, ok
 
 GOOD: Dict[str, List[str]] = {
@@ -113,27 +113,13 @@ def test_the_outboxs_names_of_version_0_1(nuthatch: Runner) -> None:
     assert [item["queue"] for item in listed].count("q") == 1 and len(listed) == 3
 
 
-def known_before() -> Dict[str, List[str]]:
-    """The frozen names of version 0.1, as they stand in the source."""
-    source = (ROOT / "Sources/NuthatchCLI/Options/OptionNames.swift").read_text().replace("\\\n", " ")
-    shared = {
-        name: re.sub(r'"""|"', " ", body).split()
-        for name, body in re.findall(r'let (fetching|naming) = ("""\n.*?"""|".*?")', source, re.S)
-    }
-    table = source.split("before: [String: [Substring]]")[1]
-    found = {}
-    for command, body in re.findall(r'"(\w+)": ("""\n.*?"""|".*?"),', table, re.S):
-        words = re.sub(r'"""|"', " ", body)
-        for name, names in shared.items():
-            words = words.replace(f"\\({name})", " ".join(names))
-        found[command] = words.split()
-    return found
+BEFORE = option_table.load().before
 
 
-@pytest.mark.parametrize("command", sorted(known_before()))
+@pytest.mark.parametrize("command", sorted(BEFORE))
 def test_what_was_one_options_in_version_0_1_still_is(command: str, nuthatch: Runner) -> None:
     """It is taken for it, or refused because curl or wget mean something else."""
-    names = known_before()[command]
+    names = BEFORE[command]
     assert len(names) == len(set(names))
     for name in names:
         for length in range(1, len(name) + 1):

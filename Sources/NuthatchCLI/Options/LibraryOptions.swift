@@ -809,4 +809,61 @@ enum LibraryOptions {
     ) { (said, value) throws(UsageError) in
       said.process.inFlightBytes = try value.bytes(0, nil, none: 0)
     })
+
+  /// The names that each command had in version 0.1.
+  static let before: [String: [String]] = [
+    "prefetch": [
+      "progress", "quiet", "verbose", "user", "delivery", "mode", "enlarge", "quality", "allow-truncated",
+      "early-stop", "max-pixels", "header", "user-agent", "accept", "policy", "validator-ttl",
+      "image-ttl", "no-cache-ttl", "heuristic", "guard", "deny-private", "allow-private", "allow-files",
+      "timeout", "deadline", "retries", "max-bytes", "netrc", "netrc-file", "proxy", "partition",
+      "ignore-query", "priority", "concurrency", "per-host", "rate", "inflight-bytes", "cache",
+      "disk-bytes", "memory-bytes", "memory-items", "spill", "store", "keep-source", "size", "help",
+      "input", "url-field", "format", "report", "failed-out", "min-success", "dry-run", "shard",
+      "shard-by", "respect-noai", "give-up-after",
+    ],
+    "get": [
+      "progress", "quiet", "verbose", "user", "delivery", "mode", "enlarge", "quality", "allow-truncated",
+      "early-stop", "max-pixels", "header", "user-agent", "accept", "policy", "validator-ttl",
+      "image-ttl", "no-cache-ttl", "heuristic", "guard", "deny-private", "allow-private", "allow-files",
+      "timeout", "deadline", "retries", "max-bytes", "netrc", "netrc-file", "proxy", "partition",
+      "ignore-query", "priority", "concurrency", "per-host", "rate", "inflight-bytes", "cache",
+      "disk-bytes", "memory-bytes", "memory-items", "spill", "store", "keep-source", "size", "help",
+      "output", "append", "no-resume", "method", "data", "json", "form", "freezable", "durable", "queue",
+      "handler", "tag", "attempts", "longest", "key-lifetime", "secret", "password", "sign-in", "bearer",
+      "cert", "cert-key", "cookies",
+    ],
+    "stat": [
+      "format", "count", "cache", "help",
+    ],
+    "ls": [
+      "format", "policy", "cache", "help",
+    ],
+    "explain": [
+      "cache", "user", "header", "partition", "proxy", "ignore-query", "help", "format", "size", "mode",
+      "policy",
+    ],
+    "rm": [
+      "cache", "user", "header", "partition", "proxy", "ignore-query", "help", "format",
+    ],
+    "verify": [
+      "format", "cache", "help",
+    ],
+    "trim": [
+      "format", "to", "cache", "help",
+    ],
+    "clear": [
+      "format", "cache", "help",
+    ],
+    "export": [
+      "cache", "user", "header", "partition", "proxy", "ignore-query", "help", "size", "as", "name",
+      "resume", "format", "input", "url-field", "mode", "enlarge", "quality",
+    ],
+    "outbox": [
+      "format", "deadline", "cache", "help",
+    ],
+    "help": [
+      "help"
+    ],
+  ]
 }

@@ -31,8 +31,8 @@ struct OptionNames {
 
   /// What version 0.1 took a name for that is cut short. So a new option takes no name away from an older one.
   private func meantBefore(_ text: String) -> (Option, String)? {
-    let matches = (Self.before[command] ?? []).filter { $0.hasPrefix(text) }
-    return matches.count == 1 ? named(String(matches[0])) : nil
+    let matches = (LibraryOptions.before[command] ?? []).filter { $0.hasPrefix(text) }
+    return matches.count == 1 ? named(matches[0]) : nil
   }
 
   /// What was probably meant: an option of another command, or one that is written much like it.
@@ -43,34 +43,4 @@ struct OptionNames {
     }
     return Spelling.nearest(to: name, among: known.map(\.name)).map { "; did you mean --\($0)?" } ?? "."
   }
-
-  private static let fetching = """
-    progress quiet verbose user delivery mode enlarge quality allow-truncated early-stop max-pixels header user-agent accept \
-    policy validator-ttl image-ttl no-cache-ttl heuristic guard deny-private allow-private allow-files timeout deadline \
-    retries max-bytes netrc netrc-file proxy partition ignore-query priority concurrency per-host rate inflight-bytes cache \
-    disk-bytes memory-bytes memory-items spill store keep-source size help
-    """
-
-  private static let naming = "cache user header partition proxy ignore-query help"
-
-  /// The names of version 0.1, for good. `--key` isn't among them: it is refused, as curl's is another.
-  private static let before: [String: [Substring]] = [
-    "prefetch": """
-    \(fetching) input url-field format report failed-out min-success dry-run shard shard-by respect-noai give-up-after
-    """,
-    "get": """
-    \(fetching) output append no-resume method data json form freezable durable queue handler tag attempts longest \
-    key-lifetime secret password sign-in bearer cert cert-key cookies
-    """,
-    "stat": "format count cache help",
-    "ls": "format policy cache help",
-    "explain": "\(naming) format size mode policy",
-    "rm": "\(naming) format",
-    "verify": "format cache help",
-    "trim": "format to cache help",
-    "clear": "format cache help",
-    "export": "\(naming) size as name resume format input url-field mode enlarge quality",
-    "outbox": "format deadline cache help",
-    "help": "help",
-  ].mapValues { $0.split(separator: " ") }
 }

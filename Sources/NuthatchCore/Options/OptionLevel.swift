@@ -42,7 +42,10 @@ enum OptionRange {
     _ name: StaticString, _ value: Duration?, _ least: Int64, _ range: StaticString
   ) throws(NuthatchError) {
     guard let value, value < .milliseconds(least) else { return }
-    throw error(name, "\(value)", range)
+    // It is negative, and a part of a millisecond counts as a whole one.
+    let (seconds, parts) = value.components
+    let milliseconds = Int128(seconds) * 1000 + Int128((parts - 999_999_999_999_999) / 1_000_000_000_000_000)
+    throw error(name, "\(milliseconds) ms", range)
   }
 
   private static func error(_ name: StaticString, _ value: String, _ range: StaticString) -> NuthatchError {
