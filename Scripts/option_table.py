@@ -269,6 +269,8 @@ def _flag(row: Row, given: Dict[str, Any]) -> Flag:
         text = row.help
         if row.words and "|" not in (value or ""):
             text += ": " + one_of([word for word, _ in row.words.members])
+    if needs:
+        text = f"with --{needs}: {text}"
     if given.get("units"):
         text += "; N may end in K, M or G"
     default = given.pop("default", row.default_text)

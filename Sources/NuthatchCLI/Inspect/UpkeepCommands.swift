@@ -8,7 +8,8 @@ enum RemoveCommand: Command {
   static let options = [InspectionOptions.format, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
     The next request for such a URL asks the server. All that is kept under it goes, whoever it is for and under whatever
-    name; with options only the answer that is kept under what they say: --user, --header, --partition and so on. A picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
+    name; with options only the answer that is kept under what they say: --user, --header, --partition and so on. A
+    picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
     was_stored and removed, the number of answers.
 
     Exit status: 0 done; 4 of a URL nothing was stored, the others are removed; 1 the cache can't be opened, read or

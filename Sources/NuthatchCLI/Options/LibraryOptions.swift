@@ -189,7 +189,7 @@ enum LibraryOptions {
 
   private static let maxPixels = Option(
     "max-pixels", value: "N",
-    "most pixels that a picture may have; N may end in K, M or G (100,000,000)",
+    "with --size: most pixels that a picture may have; N may end in K, M or G (100,000,000)",
     range: "1 or more, or none",
     needs: "size",
     group: "Limits",
@@ -323,7 +323,7 @@ enum LibraryOptions {
 
   private static let certKey = Option(
     "cert-key", value: "FILE",
-    "the key of cert (in the same file)",
+    "with --cert: the key of cert (in the same file)",
     range: "a text that isn't empty",
     needs: "cert",
     group: "Who asks",
@@ -336,7 +336,7 @@ enum LibraryOptions {
 
   private static let certPassword = Option(
     "cert-password", value: "TEXT",
-    "what the key of cert is encrypted with",
+    "with --cert: what the key of cert is encrypted with",
     range: "a text that isn't empty",
     needs: "cert",
     group: "Who asks",
@@ -432,7 +432,7 @@ enum LibraryOptions {
 
   private static let fit = Option(
     "fit", value: "inside|cover|stretch",
-    "how pictures are made to fit their boxes (inside)",
+    "with --size: how pictures are made to fit their boxes (inside)",
     words: ["inside", "cover", "stretch"],
     needs: "size",
     old: ["mode": nil],
@@ -447,7 +447,7 @@ enum LibraryOptions {
 
   private static let enlarge = Option(
     "enlarge",
-    "make smaller pictures larger",
+    "with --size: make smaller pictures larger",
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
@@ -459,7 +459,7 @@ enum LibraryOptions {
 
   private static let scaling = Option(
     "scaling", value: "best|fast",
-    "how much of a picture is decoded before it is scaled down (best)",
+    "with --size: how much of a picture is decoded before it is scaled down (best)",
     words: ["best", "fast"],
     needs: "size",
     old: ["quality": nil],
@@ -473,7 +473,7 @@ enum LibraryOptions {
 
   private static let allowDamaged = Option(
     "allow-damaged",
-    "take what can be decoded of a damaged picture",
+    "with --size: take what can be decoded of a damaged picture",
     needs: "size",
     old: ["allow-truncated": nil],
     group: "Thumbnails",
@@ -486,7 +486,7 @@ enum LibraryOptions {
 
   private static let earlyStop = Option(
     "early-stop",
-    "end the transfer of a progressive JPEG when the thumbnails are done",
+    "with --size: end the transfer of a progressive JPEG when the thumbnails are done",
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
@@ -522,7 +522,7 @@ enum LibraryOptions {
 
   private static let tag = Option(
     "tag", value: "WORD",
-    "a word that the outbox shows",
+    "with --freezable: a word that the outbox shows",
     range: "a text that isn't empty",
     needs: "freezable",
     group: "How the answer comes",
@@ -557,7 +557,7 @@ enum LibraryOptions {
 
   private static let outboxDurable = Option(
     "outbox-durable",
-    "write it down before the first attempt, so that not even a kill in the middle loses it",
+    "with --freezable: write it down before the first attempt, so that not even a kill in the middle loses it",
     needs: "freezable",
     old: ["durable": nil],
     group: "What becomes of it when its server can't be reached",
@@ -570,7 +570,7 @@ enum LibraryOptions {
 
   private static let outboxQueue = Option(
     "outbox-queue", value: "NAME",
-    "requests of one queue are sent one after the other (the URL's origin)",
+    "with --freezable: requests of one queue are sent one after the other (the URL's origin)",
     range: "a text that isn't empty",
     needs: "freezable",
     old: ["queue": nil],
@@ -584,7 +584,7 @@ enum LibraryOptions {
 
   private static let outboxHandler = Option(
     "outbox-handler", value: "NAME",
-    "who gets the outcome (none: the outcome waits to be collected)",
+    "with --freezable: who gets the outcome (none: the outcome waits to be collected)",
     range: "a text that isn't empty",
     needs: "freezable",
     old: ["handler": nil],
@@ -598,7 +598,7 @@ enum LibraryOptions {
 
   private static let secrets = Option(
     "secrets", value: "'K: [PREFIX ]env:NAME'",
-    "send this header, whose value is a variable of the environment and never written; repeatable",
+    "with --freezable: send this header, whose value is a variable of the environment and never written; repeatable",
     range: "a text that isn't empty",
     needs: "freezable",
     old: ["secret": nil],
@@ -612,7 +612,7 @@ enum LibraryOptions {
 
   private static let passwordProvider = Option(
     "password-provider", value: "env:NAME",
-    "who knows the password of user",
+    "with --freezable: who knows the password of user",
     range: "a text that isn't empty",
     needs: "freezable",
     old: ["password": nil],
@@ -626,7 +626,7 @@ enum LibraryOptions {
 
   private static let outboxAttempts = Option(
     "outbox-attempts", value: "N",
-    "how often a server may answer that it can't now, before the request is put aside (25)",
+    "with --freezable: how often a server may answer that it can't now, before the request is put aside (25)",
     range: "1 or more, or none",
     needs: "freezable",
     old: ["attempts": nil],
@@ -640,7 +640,7 @@ enum LibraryOptions {
 
   private static let outboxMaxAge = Option(
     "outbox-max-age", value: "TIME",
-    "for how long it is tried at all (7d)",
+    "with --freezable: for how long it is tried at all (7d)",
     range: "1 ms or more, or none",
     needs: "freezable",
     old: ["longest": nil],
@@ -654,7 +654,7 @@ enum LibraryOptions {
 
   private static let outboxKeyLifetime = Option(
     "outbox-key-lifetime", value: "TIME",
-    "for how long the server knows the Idempotency-Key (24h)",
+    "with --freezable: for how long the server knows the Idempotency-Key (24h)",
     range: "1 ms or more, or none",
     needs: "freezable",
     old: ["key-lifetime": nil, "resend-late": "none"],
