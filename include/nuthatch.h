@@ -256,7 +256,11 @@ typedef enum nh_status {
 /** Of a number in nh_options: the greatest that the option has, or no end. */
 #define NH_FOREVER INT64_MAX
 /** Of a text in nh_options that may be off: an address that no text has. */
+#ifdef __cplusplus
+#define NH_OFF (reinterpret_cast<const char *>(static_cast<intptr_t>(-1)))
+#else
 #define NH_OFF ((const char *)(intptr_t)-1)
+#endif
 
 /** Yes, no, or nothing said. */
 typedef enum nh_choice { NH_UNSAID = 0, NH_YES = 1, NH_NO = 2 } nh_choice;

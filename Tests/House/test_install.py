@@ -21,6 +21,7 @@ def test_every_file_is_in_its_place(prefix: Path, root: Path) -> None:
     assert [name for name in names if name not in wheel] == [
         "bin/nuthatch",
         "include/nuthatch.h",
+        "include/nuthatch.hpp",
         "lib/libnuthatch.so",
         "lib/libnuthatch.so.1",
         "lib/pkgconfig/nuthatch.pc",

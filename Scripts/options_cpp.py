@@ -1,0 +1,112 @@
+"""The C++ header: bindings/c/nuthatch.hpp.in, and from the table enumerations for words and a setter an option."""
+
+from pathlib import Path
+from typing import List
+
+from option_table import Row, Table, Words
+from options_c import members
+
+BANNER = "/* Generated from options.toml by Scripts/make-header, in bindings/c/nuthatch.hpp.in: edit these instead. */\n"
+TEMPLATE = Path(__file__).resolve().parent.parent / "bindings/c/nuthatch.hpp.in"
+KEYWORDS = (
+    "auto",
+    "default",
+    "delete",
+    "new",
+    "public",
+    "private",
+    "protected",
+    "register",
+    "switch",
+    "this",
+)
+
+
+def header(table: Table) -> str:
+    """nuthatch.hpp."""
+    enumerations = "\n".join(_enumeration(words) for words in table.words)
+    setters = "\n".join(line for row in table.rows for line in _setters(row))
+    text = TEMPLATE.read_text().replace("@ENUMERATIONS@", enumerations).replace("@SETTERS@", setters)
+    return BANNER + text
+
+
+def _enumeration(words: Words) -> str:
+    prefix = f"NH_{words.name.upper()}"
+    names = ", ".join(
+        f"{word}{'_' if word in KEYWORDS else ''} = {prefix}_{word.upper()}" for word, _ in words.members
+    )
+    return f"/** {words.doc} */\nenum class {_type(words)} {{ {names} }};\n"
+
+
+def _type(words: Words) -> str:
+    return "".join(part.capitalize() for part in words.name.split("_"))
+
+
+def _setters(row: Row) -> List[str]:
+    name, member = row.name, f"raw_.{members(row)[0]}"
+    lines = [f"  /** {row.help[0].upper()}{row.help[1:]}. */".replace("`", "")]
+    if row.kind == "sizes":
+        count = members(row)[2]
+        lines.append(_assigning("size", "Number said", member, _number(row, "said.raw", "size")))
+        lines.append(
+            _returning(name, "std::vector<nh_size> said", f"list(raw_.{name}, raw_.{count}, std::move(said))")
+        )
+    elif row.kind in ("headers", "secrets"):
+        kind = "const Headers &said" if row.kind == "headers" else "const std::vector<Secret> &said"
+        lines.append(_returning(name, kind, f"list({member}, raw_.{members(row)[1]}, kept(said))"))
+    elif row.kind == "names":
+        lines.append(_assigning(name, "const std::vector<std::string> &said", member, "keep(joined(said))"))
+    elif row.kind == "questions":
+        body = f"for (nh_question one : said) {member} |= static_cast<std::uint64_t>(one);"
+        lines.append(_setter(name, "std::initializer_list<nh_question> said", body))
+    elif row.kind == "handle":
+        lines.append(f"  Options &{name}(const {name.capitalize()} &said);")
+    elif row.kind == "flag":
+        lines.append(_assigning(name, "bool said = true", member, "said ? NH_YES : NH_NO"))
+    elif row.words:
+        lines.append(
+            _assigning(name, f"{_type(row.words)} said", member, f"static_cast<nh_{row.words.name}>(said)")
+        )
+    elif row.kind in ("share", "rate"):
+        lines.append(_assigning(name, "double said", member, _number(row, "said", name, "fraction")))
+        if row.none:
+            lines.append(_assigning(name, "None", member, "static_cast<double>(NH_NONE)"))
+    elif row.kind == "duration":
+        lines.append(_assigning(name, "Duration said", member, _number(row, "said.raw", name)))
+    elif row.kind in ("bytes", "count"):
+        kind, said = ("Number said", "said.raw") if row.none else ("std::int64_t said", "said")
+        lines.append(_assigning(name, kind, member, _number(row, said, name)))
+    elif row.kind == "pointer":
+        lines.append(_assigning(name, "void *said", member, "said"))
+    elif row.kind == "function":
+        lines.append(_assigning(name, "nh_callback said", member, "said"))
+    else:
+        lines.append(_assigning(name, "std::string said", member, "keep(std::move(said))"))
+        if row.none == "off":
+            lines.append(_assigning(name, "None", member, "NH_OFF"))
+    return lines
+
+
+def _number(row: Row, said: str, name: str, call: str = "number") -> str:
+    """What the member gets: a zero that is said is another thing than a member that is left 0."""
+    least = row.range[0] if row.range else 0
+    refusal = f"{name} is 0; it must be {row.range_text}"
+    if row.none == "zero":
+        zero = "static_cast<double>(NH_NONE)" if call == "fraction" else "NH_NONE"
+    elif least > 0 or row.none is None:
+        zero = "0"
+    else:
+        zero = "1"  # A millisecond is as good as none.
+    return f'{call}({said}, {zero}, "{refusal}")'
+
+
+def _assigning(name: str, parameter: str, member: str, value: str) -> str:
+    return _setter(name, parameter, f"{member} = {value};")
+
+
+def _returning(name: str, parameter: str, value: str) -> str:
+    return f"  Options &{name}({parameter}) {{ return {value}; }}"
+
+
+def _setter(name: str, parameter: str, body: str) -> str:
+    return f"  Options &{name}({parameter}) {{ {body} return *this; }}"

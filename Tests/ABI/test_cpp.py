@@ -1,0 +1,67 @@
+"""include/nuthatch.hpp: compiled with all warnings, as each C++ that it is for, and used."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+from testserver import TestServer
+
+ROOT = Path(__file__).resolve().parents[2]
+WARNINGS = [
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wshadow",
+    "-Wold-style-cast",
+]
+WARNINGS += ["-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Werror"]
+ENVIRONMENT = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[TestServer]:
+    with TestServer() as server:
+        yield server
+
+
+def build(source: Path, program: Path, compiler: str, standard: str) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler} in PATH")
+    command = [
+        compiler,
+        f"-std={standard}",
+        *WARNINGS,
+        f"-I{ROOT / 'include'}",
+        str(source),
+        "-o",
+        str(program),
+    ]
+    command += [f"-L{ROOT / 'build'}", "-lnuthatch", f"-Wl,-rpath,{ROOT / 'build'}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_the_layer(compiler: str, standard: str, server: TestServer, tmp_path: Path) -> None:
+    build(ROOT / "Tests" / "ABI" / "layer.cpp", tmp_path / "layer", compiler, standard)
+    command = [str(tmp_path / "layer"), server.url(""), str(tmp_path / "cache")]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_the_example(compiler: str, server: TestServer, tmp_path: Path) -> None:
+    example = ROOT / "bindings" / "c" / "examples" / "thumbnail.cpp"
+    build(example, tmp_path / "thumbnail", compiler, "c++17")
+    env = {**ENVIRONMENT, "NUTHATCH_CACHE": str(tmp_path / "cache")}
+    for path, outcome in {"/png/400/200": (0, "256 x 128\n"), "/status/404": (1, "")}.items():
+        command = [str(tmp_path / "thumbnail"), server.url(path), str(tmp_path / "a.png")]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+        assert (done.returncode, done.stdout) == outcome, done.stderr
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
