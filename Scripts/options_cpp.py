@@ -6,7 +6,9 @@ from typing import List
 from option_table import Row, Table, Words
 from options_c import members
 
-BANNER = "/* Generated from options.toml by Scripts/make-header, in bindings/c/nuthatch.hpp.in: edit these instead. */\n"
+BANNER = (
+    "/* Generated from options.toml by Scripts/make-header, in bindings/c/nuthatch.hpp.in; edit these. */\n"
+)
 TEMPLATE = Path(__file__).resolve().parent.parent / "bindings/c/nuthatch.hpp.in"
 KEYWORDS = (
     "auto",

@@ -1,4 +1,4 @@
-/* Generated from options.toml by Scripts/make-header, in bindings/c/nuthatch.hpp.in: edit these instead. */
+/* Generated from options.toml by Scripts/make-header, in bindings/c/nuthatch.hpp.in; edit these. */
 #ifndef NUTHATCH_HPP
 #define NUTHATCH_HPP
 
