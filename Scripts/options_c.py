@@ -34,7 +34,7 @@ typedef struct nh_options {
     uint32_t struct_size;"""
 
 MACRO = """\
-#ifndef __cplusplus
+#if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
 /** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
  *  end of the block around it. */
 #define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})

@@ -20,28 +20,23 @@
  *     }
  *     nh_close(cache, 2000);
  *
- * A cache belongs to a directory. A request is a URL, and options where there is more to say: thumbnails of which size, headers,
- * limits. One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a
- * cache. Name what you want to say; 0 leaves an option as the level above has it.
+ * A cache belongs to a directory. A request is a URL, and options where there is more to say: sizes of thumbnails, headers, limits.
+ * One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a cache.
+ * Name what you want to say; 0 leaves an option as the level above has it. NH_OPTIONS is short for the struct with its size, in C:
  *
  *     nh_get(cache, url, NULL, &response);
  *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
- *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);    the same, shorter; C only
+ *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);
  *
- * What has more structure is an nh_request: a body, a form, places where the answer goes.
+ * What has more structure is an nh_request: a body, a form, places where the answer goes. What was fetched is kept in the directory,
+ * which any number of processes and handles share. is_in_cache says whether an answer was there before it was asked for.
  *
- * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
- * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
- * source where it came from.
+ * There are four ways to an answer:
  *
- * There are three ways to hear of an answer, and one not to wait for it at all:
- *
- *   - Blocking: nh_get and nh_thumbnail, nh_perform and nh_perform_images for an nh_request, give the answer that holds now.
- *   - Events: nh_submit and nh_submit_request start a request and return at once. nh_poll takes the events of all requests of the handle, and
- *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
- *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
- *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
- *     nh_dispatch and on no other.
+ *   - nh_get and nh_thumbnail wait for it; nh_perform and nh_perform_images for that of an nh_request.
+ *   - nh_submit returns at once. nh_poll takes the events of all requests of the handle, and nh_fd is readable while there are some;
+ *     nh_wait takes those of one ticket. Exactly one event of a ticket is final, always.
+ *   - For requests with a callback (nh_options) nh_dispatch calls it, on the thread that called nh_dispatch and on no other.
  *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
  * A loop over events, beside whatever else the program waits for:
@@ -55,14 +50,9 @@
  *         }
  *     }
  *
- * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
- * good (nh_options.asks). Such a question is an event, and is answered with nh_answer.
- *
- * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_options.freezable),
- * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
- * the handler that it names (nh_outbox_attach), or waits to be collected.
- *
- * bindings/c/examples in the sources has a program of at most 40 lines for each.
+ * A request may ask its program something on its way (nh_answer); one that can't reach its server may wait in the outbox
+ * (nh_options.freezable). The sections below begin with an example each; bindings/c/examples in the sources has whole programs.
+ * C++ has nuthatch.hpp.
  *
  * Caveats
  * =======
@@ -98,6 +88,9 @@
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
  *            the greatest, NH_OFF a text that is off. A number out of its option's range is NH_INVALID. nh_option_next has them all.
+ * Blocking.  For the network wait only nh_get, nh_thumbnail, nh_perform and nh_perform_images, and as long as they are told nh_wait,
+ *            nh_dispatch, nh_wait_idle, nh_drain and nh_close. For the disk may wait what says so. What decodes and encodes works on
+ *            the calling thread. The rest waits for neither.
  * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
  *            for as long as it takes.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
@@ -252,9 +245,9 @@ typedef enum nh_status {
 } nh_status;
 
 /** Of a number in nh_options: none, off or zero, as the option's comment says. Other negative numbers are numbers. */
-#define NH_NONE INT64_MIN
+#define NH_NONE (-9223372036854775807 - 1)
 /** Of a number in nh_options: the greatest that the option has, or no end. */
-#define NH_FOREVER INT64_MAX
+#define NH_FOREVER 9223372036854775807
 /** Of a text in nh_options that may be off: an address that no text has. */
 #ifdef __cplusplus
 #define NH_OFF (reinterpret_cast<const char *>(static_cast<intptr_t>(-1)))
@@ -293,76 +286,6 @@ typedef enum nh_source {
     NH_SOURCE_REVALIDATED = 3,
     NH_SOURCE_NETWORK = 4
 } nh_source;
-
-/** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
-typedef struct nh_response_info {
-    uint32_t struct_size;
-    /** The HTTP status, such as 200. */
-    int32_t status;
-    /** The body: body_size bytes, not terminated. Never NULL. */
-    const void *body;
-    size_t body_size;
-    /** The URL as it was passed. */
-    const char *url;
-    /** The URL that answered, after redirects, without user and password. */
-    const char *final_url;
-    /** The Content-Type header, or NULL. */
-    const char *content_type;
-    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
-    int32_t is_in_cache;
-    nh_source source;
-    /** How many redirects were followed. */
-    int32_t redirects;
-    /** How many header lines there are, for nh_response_header_at. */
-    int32_t header_count;
-    /** Microseconds from the start of the last exchange to its first byte and to its end; 0 from the cache. */
-    int64_t first_byte_us;
-    int64_t total_us;
-    /** How old the answer is, in seconds, by the rules of HTTP. */
-    int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
-    int32_t is_stale;
-    /** 1 when the cache has the answer now: it was there, or has been kept. 0 for what must not be kept, and for what couldn't be,
-     *  because another process held the lock of the cache or the disk was full. */
-    int32_t is_stored;
-    /** The words after the status; empty where the server sent none. */
-    const char *reason;
-    /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
-    int64_t dns_us;
-    int64_t connect_us;
-    int64_t tls_us;
-    /** How many interim answers (1xx) came before this one, for nh_response_interim_at; 0 from the cache. */
-    int32_t interim_count;
-    /** 1 when the body was longer: of an answer to a request in the outbox the first MiB is kept (nh_outbox_response). Else 0. */
-    int32_t is_cut;
-    /** 1 when the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
-     *  process held the lock of the cache or the disk was full. No process gives them any more, and the next one that keeps an
-     *  answer removes them. Of what a bad disk refuses to remove only this process knows. Else 0. */
-    int32_t is_removal_due;
-    /** 1 when the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
-     *  (close_notify) that only the server can send. Such an answer isn't stored. Else 0. */
-    int32_t is_truncated;
-} nh_response_info;
-
-/** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.
- *  Everything pointed to lives as long as the response. */
-typedef struct nh_interim {
-    uint32_t struct_size;
-    /** Such as 103. */
-    int32_t status;
-    /** header_count header lines, in the order of their arrival; NULL for none. */
-    const nh_header *headers;
-    size_t header_count;
-} nh_interim;
-
-/** What nh_get_now gives; it never grows, hence no struct_size. */
-typedef struct nh_found {
-    /** To be released with nh_response_release; NULL when nothing was found. */
-    nh_response *response;
-    /** The body, which lives as long as the response, and how many bytes it has. */
-    const void *body;
-    size_t body_size;
-} nh_found;
 
 /** Where a ticket stands. */
 typedef enum nh_ticket_status {
@@ -421,33 +344,6 @@ typedef enum nh_question {
      *  Unanswered: that answer is delivered. */
     NH_ASK_CHALLENGE = 16
 } nh_question;
-
-/** What the program thinks of an answer. */
-typedef enum nh_verdict {
-    NH_VERDICT_UNSAID = 0,
-    /** It is good. */
-    NH_VERDICT_ACCEPT = 1,
-    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
-    NH_VERDICT_REJECT = 2,
-    /** It is none, but another attempt may bring one; as many as the request's retries. */
-    NH_VERDICT_RETRY = 3
-} nh_verdict;
-
-/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
-typedef struct nh_reply {
-    uint32_t struct_size;
-    /** For NH_ASK_VERDICT. */
-    nh_verdict verdict;
-    /** With NH_VERDICT_REJECT: why, for the error's message. */
-    const char *reason;
-    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
-     *  name. */
-    const nh_header *headers;
-    size_t header_count;
-    /** For NH_ASK_CREDENTIALS. */
-    const char *user;
-    const char *password;
-} nh_reply;
 
 /** What a ticket delivers. It owns its message and its result until nh_event_clear. To keep a response or an image, copy
  *  the handle out and set its place to NULL before that. */
@@ -886,146 +782,336 @@ typedef struct nh_options {
     int64_t inflight_bytes;
 } nh_options;
 
-#ifndef __cplusplus
+#if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
 /** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
  *  end of the block around it. */
 #define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
 #endif
 
-/** What an option is, in nh_options: a number of milliseconds, of bytes, of things; a share (0 to 1) or a rate, which are doubles; an
- *  nh_choice; an enumeration; texts; lists; and what only programs in C have. */
-typedef enum nh_option_kind {
-    NH_OPTION_DURATION = 1,
-    NH_OPTION_BYTES = 2,
-    NH_OPTION_COUNT = 3,
-    NH_OPTION_SHARE = 4,
-    NH_OPTION_RATE = 5,
-    NH_OPTION_FLAG = 6,
-    NH_OPTION_WORDS = 7,
-    NH_OPTION_TEXT = 8,
-    NH_OPTION_PATH = 9,
-    /** A text that is shown and written nowhere. */
-    NH_OPTION_SECRET = 10,
-    NH_OPTION_HEADERS = 11,
-    NH_OPTION_NAMES = 12,
-    NH_OPTION_SIZES = 13,
-    NH_OPTION_SECRETS = 14,
-    NH_OPTION_QUESTIONS = 15,
-    NH_OPTION_POINTER = 16,
-    NH_OPTION_FUNCTION = 17,
-    NH_OPTION_HANDLE = 18
-} nh_option_kind;
+/* ---- The library, and what went wrong ---------------------------------------------------------------------------- */
 
-/** Where an option may be said. The numbers are bits. */
-typedef enum nh_option_level {
-    NH_LEVEL_CACHE = 1,
-    NH_LEVEL_SITE = 2,
-    NH_LEVEL_REQUEST = 4,
-    NH_LEVEL_IMAGE = 8,
-    NH_LEVEL_PROCESS = 16
-} nh_option_level;
+/*
+ * Every function may be called from any thread. Where its comment says nothing else, it waits neither for the network nor for the
+ * disk, and NH_INVALID is a wrong handle or NULL.
+ *
+ *     if (nh_get(cache, url, NULL, &response) != NH_OK) {
+ *         nh_error_info info = {.struct_size = sizeof info};
+ *         nh_error_get_info(&info);
+ *         fprintf(stderr, "%s: %s\n", nh_status_name(info.code), info.message);
+ *     }
+ */
 
-/** What an option has a part in. The numbers are bits. */
-typedef enum nh_option_reach {
-    /** Which stored answer is given, and whether it is. */
-    NH_REACHES_HIT = 1,
-    /** Which requests share one transfer. */
-    NH_REACHES_FETCH = 2,
-    /** What an answer is kept under. */
-    NH_REACHES_NAME = 4,
-    /** What is frozen with a request in the outbox. */
-    NH_REACHES_OUTBOX = 8
-} nh_option_reach;
-
-/** An option of nh_options. Set struct_size before the call. Texts live as long as the process, and are empty where there is nothing
- *  to say. */
-typedef struct nh_option {
+/** More about a failed call than its status. Set struct_size before the call. */
+typedef struct nh_error_info {
     uint32_t struct_size;
-    nh_option_kind kind;
-    /** Its name in every face; in nh_options durations have _ms behind it. */
-    const char *name;
-    /** One line, and more. */
-    const char *help;
-    const char *doc;
-    /** What holds where nobody says it, in words. */
-    const char *by_default;
-    /** What a number may be, in words, and its bounds: milliseconds of a duration. 0 and 0 where there are none. */
-    const char *range;
-    double least;
-    double greatest;
-    /** What NH_NONE or NH_OFF means: "unlimited", "zero", "off"; empty where it is refused. */
-    const char *none;
-    /** What an empty text means; empty where it is refused. */
-    const char *empty;
-    /** The words of an enumeration, with commas between them: their numbers begin with 1. */
-    const char *words;
-    /** The version that brought it. */
-    const char *since;
-    /** Bits of nh_option_level, and of nh_option_reach. */
-    uint32_t levels;
-    uint32_t reaches;
-    /** Where its (first) member is in nh_options. */
-    size_t offset;
-} nh_option;
+    nh_status code;
+    /** As nh_error_message. */
+    const char *message;
+    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
+    int32_t http_status;
+    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    int32_t retry_after;
+    /** Of NH_FROZEN: the number in the outbox. Else 0. */
+    uint64_t outbox_id;
+} nh_error_info;
 
-/** A part of a form: bytes or a file. Set struct_size, name, and data or path; zero what you don't say. */
-typedef struct nh_part {
+/**
+ * The version of the library, such as "0.1.0".
+ */
+const char *nh_version(void);
+
+/**
+ * The version of the library as a number, to be compared with NH_VERSION_NUM, that of the header.
+ */
+uint32_t nh_version_num(void);
+
+/**
+ * The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
+ */
+const char *nh_status_name(nh_status status);
+
+/**
+ * What went wrong in the last call on this thread that failed: what happened, to which URL, and what to do. In UTF-8;
+ * valid until the next failing call on this thread. Empty when none has failed. Never NULL.
+ */
+const char *nh_error_message(void);
+
+/**
+ * Tells more about the last call on this thread that failed. Set info->struct_size to sizeof *info before. Everything
+ * pointed to is valid until the next failing call on this thread.
+ *
+ * @return NH_OK, also when none has failed: its code is NH_OK then. NH_INVALID.
+ */
+nh_status nh_error_get_info(nh_error_info *info);
+
+/* ---- Open and close ---------------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_options options = {.struct_size = sizeof options, .disk_bytes = 1 << 30, .policy = NH_POLICY_RFC9111};
+ *     if (nh_open("thumbs.cache", &options, &cache) != NH_OK) die(nh_error_message());
+ *     nh_drain(cache, 5000);  // what is under way may end, for five seconds
+ *     nh_close(cache, 2000);
+ */
+
+/**
+ * Opens a cache; may wait for the disk. The same directory may be open any number of times, in this process and in others: each
+ * handle has requests, events and options of its own, and all share what is stored.
+ *
+ * A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
+ * in it is found, answers of the network are delivered and not kept, and what would change it fails with NH_IO.
+ *
+ * @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
+ *                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
+ * @param options  NULL for the defaults.
+ * @param cache    Gets the handle; NULL on failure. Close it with nh_close.
+ * @return NH_OK; NH_IO when the directory can't be made or used; NH_DENIED when it belongs to somebody else or others may
+ *         write to it; NH_CONFLICT when it is open in this process with other options of the directory; NH_NO_SPACE;
+ *         NH_INVALID; NH_BAD_HEADER for a header that can't be sent.
+ */
+nh_status nh_open(const char *path, const nh_options *options, nh_cache **cache);
+
+/**
+ * Cancels all that is under way, and takes no more requests: from now on they are answered with NH_CLOSED, and so is who
+ * waits in a blocking call. The final events of the tickets can still be taken, by nh_poll, nh_dispatch or nh_wait; they
+ * are all there when this returns. For programs that want to hear of every end before they close. May be repeated.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_shutdown(nh_cache *cache);
+
+/**
+ * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
+ * that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
+ * handles. Other handles on the directory go on. The last one writes what is in memory only (NH_SPILL_PRESSURE).
+ *
+ * It waits for one thing on the network: a stale answer was given, and is being revalidated behind.
+ *
+ * @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
+ *                    negative waits for as long as they take.
+ * @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
+ *         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because
+ *         another process has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same.
+ *         NH_INVALID when `cache` is not an open cache.
+ */
+nh_status nh_close(nh_cache *cache, int64_t timeout_ms);
+
+/**
+ * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
+ * this process, which begins nothing else any more. To be followed by nh_close.
+ *
+ * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+ * @return NH_OK; NH_TIMEOUT when something is still under way; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
+
+/* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
+
+/*
+ * These wait for the answer: as long as the request's timeout, deadline and turn in the queue allow. Other threads go on meanwhile;
+ * nh_cancel_all and nh_close end the wait.
+ *
+ *     nh_response_info info = {.struct_size = sizeof info};
+ *     if (nh_get(cache, url, NH_OPTIONS(.timeout_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
+ *         nh_response_get_info(response, &info);
+ *         printf("%d, %zu bytes\n", info.status, info.body_size);
+ *         nh_response_release(response);
+ *     }
+ */
+
+/**
+ * Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
+ * at the status in nh_response_info. At most 10 redirects are followed.
+ *
+ * @param options   NULL for nothing. A size is for nh_thumbnail.
+ * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
+ * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
+ *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
+ *         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
+ */
+nh_status nh_get(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
+
+/**
+ * Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
+ * said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded,
+ * on a thread of the library's.
+ *
+ * @param options  The size, and what else there is to say.
+ * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+ */
+nh_status nh_thumbnail(nh_cache *cache, const char *url, const nh_options *options, nh_image **image);
+
+/**
+ * Carries out a request without sizes and waits for the answer.
+ *
+ * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
+ * @return As nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
+ */
+nh_status nh_perform(nh_cache *cache, nh_request *request, nh_response **response);
+
+/**
+ * Carries out a request with sizes and waits for the images.
+ *
+ * @param images  Gets the handles, in the order of the sizes; NULL each on failure. Release each with nh_image_release.
+ * @param count   How many there are room for: the number of the request's sizes.
+ * @return As nh_thumbnail, and NH_BAD_HEADER; NH_INVALID when `count` is not the number of sizes.
+ */
+nh_status nh_perform_images(nh_cache *cache, nh_request *request, nh_image **images, size_t count);
+
+/* ---- Responses --------------------------------------------------------------------------------------------------- */
+
+/*
+ *     const char *type, *json;
+ *     size_t size;
+ *     nh_response_header(response, "content-type", &type);
+ *     if (nh_response_json(response, &json, &size) == NH_OK) parse(json, size);  // both live as long as the response
+ *     nh_response_release(response);
+ */
+
+/** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
+typedef struct nh_response_info {
     uint32_t struct_size;
-    /** Must be 0. */
-    uint32_t reserved;
-    /** The field's name. Quotes and line breaks are escaped as browsers do. */
-    const char *name;
-    /** `size` bytes, copied. */
-    const void *data;
-    size_t size;
-    /** Or a file, read while it is sent, as with nh_request_set_body_file. */
-    const char *path;
-    /** What it is called there. NULL: data is a plain field, and a file has its own name. */
-    const char *file_name;
-    /** Its Content-Type. NULL: none for a plain field, else application/octet-stream. */
-    const char *type;
-} nh_part;
+    /** The HTTP status, such as 200. */
+    int32_t status;
+    /** The body: body_size bytes, not terminated. Never NULL. */
+    const void *body;
+    size_t body_size;
+    /** The URL as it was passed. */
+    const char *url;
+    /** The URL that answered, after redirects, without user and password. */
+    const char *final_url;
+    /** The Content-Type header, or NULL. */
+    const char *content_type;
+    /** 1 when the bytes were in the cache before the request was submitted, else 0. */
+    int32_t is_in_cache;
+    nh_source source;
+    /** How many redirects were followed. */
+    int32_t redirects;
+    /** How many header lines there are, for nh_response_header_at. */
+    int32_t header_count;
+    /** Microseconds from the start of the last exchange to its first byte and to its end; 0 from the cache. */
+    int64_t first_byte_us;
+    int64_t total_us;
+    /** How old the answer is, in seconds, by the rules of HTTP. */
+    int64_t age;
+    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    int32_t is_stale;
+    /** 1 when the cache has the answer now: it was there, or has been kept. 0 for what must not be kept, and for what couldn't be,
+     *  because another process held the lock of the cache or the disk was full. */
+    int32_t is_stored;
+    /** The words after the status; empty where the server sent none. */
+    const char *reason;
+    /** Microseconds from the start of the last exchange until the name was found, the connection stood, TLS was agreed. */
+    int64_t dns_us;
+    int64_t connect_us;
+    int64_t tls_us;
+    /** How many interim answers (1xx) came before this one, for nh_response_interim_at; 0 from the cache. */
+    int32_t interim_count;
+    /** 1 when the body was longer: of an answer to a request in the outbox the first MiB is kept (nh_outbox_response). Else 0. */
+    int32_t is_cut;
+    /** 1 when the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
+     *  process held the lock of the cache or the disk was full. No process gives them any more, and the next one that keeps an
+     *  answer removes them. Of what a bad disk refuses to remove only this process knows. Else 0. */
+    int32_t is_removal_due;
+    /** 1 when the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
+     *  (close_notify) that only the server can send. Such an answer isn't stored. Else 0. */
+    int32_t is_truncated;
+} nh_response_info;
 
-/** Where an answer goes. */
-typedef enum nh_sink_kind {
-    /** A file, which has its name only once it is complete; one that was there is replaced then. When a transfer breaks off and can
-     *  be gone on with, what is there stays in a hidden file beside it, and the next request for it goes on there, in any process
-     *  (nh_options.resume). */
-    NH_SINK_FILE = 1,
-    /** A file that the answer is added to the end of: all of it or nothing. */
-    NH_SINK_APPEND = 2,
-    /** A descriptor. What it doesn't take holds the transfer up, and nothing else. It is copied when the request is used: it may
-     *  be closed after that. */
-    NH_SINK_DESCRIPTOR = 3,
-    /** The program, in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes. */
-    NH_SINK_EVENTS = 4
-} nh_sink_kind;
-
-/** Where an answer goes while it comes. Set struct_size, kind, and what belongs to it. */
-typedef struct nh_sink {
+/** An answer that only said that another one follows, such as 103 (Early Hints). Set struct_size before the call.
+ *  Everything pointed to lives as long as the response. */
+typedef struct nh_interim {
     uint32_t struct_size;
-    nh_sink_kind kind;
-    /** Of NH_SINK_FILE and NH_SINK_APPEND. */
-    const char *path;
-    /** Of NH_SINK_DESCRIPTOR. */
-    int32_t descriptor;
-    /** Must be 0. */
-    uint32_t reserved;
-} nh_sink;
+    /** Such as 103. */
+    int32_t status;
+    /** header_count header lines, in the order of their arrival; NULL for none. */
+    const nh_header *headers;
+    size_t header_count;
+} nh_interim;
 
-#ifndef __cplusplus
-/** The same as NH_OPTIONS for these two: NH_PART(.name = "picture", .path = "nut.jpg"). */
-#define NH_PART(...) (&(nh_part){.struct_size = sizeof(nh_part), __VA_ARGS__})
-#define NH_SINK(...) (&(nh_sink){.struct_size = sizeof(nh_sink), __VA_ARGS__})
-#endif
+/** What nh_get_now gives; it never grows, hence no struct_size. */
+typedef struct nh_found {
+    /** To be released with nh_response_release; NULL when nothing was found. */
+    nh_response *response;
+    /** The body, which lives as long as the response, and how many bytes it has. */
+    const void *body;
+    size_t body_size;
+} nh_found;
 
-/** What nh_url_put writes of a URL. */
-typedef enum nh_url_form {
-    /** The URL with its password hidden, as messages and the log show it: "http://ann:***@example.org/". Any text will do. */
-    NH_URL_REDACTED = 1,
-    /** Its origin, where its user and password go: "https://example.org", without the scheme's own port. */
-    NH_URL_ORIGIN = 2
-} nh_url_form;
+/**
+ * Tells what a response holds. Set info->struct_size to sizeof *info before the call.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_response_get_info(nh_response *response, nh_response_info *info);
+
+/**
+ * Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file,
+ * and what the disk fails to give of it reads as zeros.
+ *
+ * @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
+ */
+nh_status nh_response_check(nh_response *response);
+
+/**
+ * Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as
+ * long as the response.
+ *
+ * @return NH_OK, also when there is none; NH_INVALID.
+ */
+nh_status nh_response_header(nh_response *response, const char *name, const char **value);
+
+/**
+ * Gives the header line number `index`, from 0 in the order of arrival; repeated headers are lines of their own.
+ *
+ * @return NH_OK; NH_INVALID, also when `index` is not below header_count.
+ */
+nh_status nh_response_header_at(nh_response *response, int32_t index, const char **name, const char **value);
+
+/**
+ * Tells of the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to
+ * sizeof *interim before the call.
+ *
+ * @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
+ */
+nh_status nh_response_interim_at(nh_response *response, int32_t index, nh_interim *interim);
+
+/**
+ * Gives the body as text in UTF-8, terminated by NUL, made on the calling thread: by the charset of the Content-Type, else taken
+ * for UTF-8; what can't be decoded becomes U+FFFD. It lives as long as the response.
+ *
+ * @param text  Gets the first byte.
+ * @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_response_text(nh_response *response, const char **text, size_t *size);
+
+/**
+ * Gives the body as nh_response_text does, where it is JSON (RFC 8259). Of a body that isn't, nothing is given.
+ *
+ * @param text  Gets the first byte; NULL on failure.
+ * @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.
+ * @return NH_OK; NH_WRONG_FORMAT, with the place in the message; NH_INVALID.
+ */
+nh_status nh_response_json(nh_response *response, const char **text, size_t *size);
+
+/**
+ * Releases a response and its bytes.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_response_release(nh_response *response);
+
+/* ---- Images ------------------------------------------------------------------------------------------------------ */
+
+/*
+ *     nh_image_info info = {.struct_size = sizeof info};
+ *     if (nh_thumbnail(cache, url, NH_OPTIONS(.sizes = &(nh_size){320, 180}, .size_count = 1, .fit = NH_FIT_COVER), &image) == NH_OK) {
+ *         nh_image_get_info(image, &info);
+ *         show(info.pixels, info.width, info.height, info.stride);
+ *         nh_image_release(image);
+ *     }
+ */
 
 /** Formats that images are written in. */
 typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
@@ -1078,540 +1164,100 @@ typedef struct nh_image_info {
     uint32_t reserved;
 } nh_image_info;
 
-/** More about a failed call than its status. Set struct_size before the call. */
-typedef struct nh_error_info {
-    uint32_t struct_size;
-    nh_status code;
-    /** As nh_error_message. */
-    const char *message;
-    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
-    int32_t http_status;
-    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
-    int32_t retry_after;
-    /** Of NH_FROZEN: the number in the outbox. Else 0. */
-    uint64_t outbox_id;
-} nh_error_info;
-
-/** What a cache holds, and what has happened. Set struct_size before the call. */
-typedef struct nh_statistics {
-    uint32_t struct_size;
-    /** Always 0. */
-    uint32_t reserved;
-
-    /* In this process, since the directory was opened; all handles on it count together. */
-
-    /** Requests submitted. */
-    int64_t requests;
-    /** Requests that were answered from what was stored, without the network. */
-    int64_t hits;
-    /** Requests that waited for another's fetch. */
-    int64_t joined;
-    /** Exchanges with servers, redirects and further attempts among them. */
-    int64_t transfers;
-    /** Fetches that ended with "it still holds", with a new answer, with none. */
-    int64_t revalidated;
-    int64_t fetched;
-    int64_t failed;
-    /** Decodes of a picture, each for any number of sizes. */
-    int64_t decodes;
-    /** Transfers of pictures that ended early, because the thumbnails were done (nh_options.early_stop). */
-    int64_t stopped;
-    /** Bodies that went on in a file, because those under way held too much memory. */
-    int64_t filed;
-    /** Bytes of bodies received. */
-    int64_t bytes_received;
-    /** Requests of this handle that are under way. */
-    int64_t activity;
-
-    /* On disk, of all processes. */
-
-    /** Records: what is known of URLs, bodies, thumbnails. */
-    int64_t metas;
-    int64_t bodies;
-    int64_t thumbs;
-    /** What they take, and may take. */
-    int64_t disk_bytes;
-    int64_t disk_limit;
-    /** Bytes that were dropped while results of this process hold them. */
-    int64_t pinned_bytes;
-    /** Records that this process dropped to keep to the limit. */
-    int64_t dropped;
-
-    /* In memory, of this process. */
-
-    int64_t memory_items;
-    int64_t memory_bytes;
-    int64_t memory_limit;
-    int64_t memory_hits;
-    int64_t memory_misses;
-    int64_t memory_evictions;
-    /** Records that are in no pack yet (spill), and those that were lost because they couldn't be written. */
-    int64_t unwritten;
-    int64_t lost;
-    /** How often memory was wanted back: half of it, all of it. */
-    int64_t pressure_warnings;
-    int64_t pressure_criticals;
-    /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
-    int64_t spilled;
-    int64_t spilled_bytes;
-    /** Records that this process didn't keep, because another process held the directory's lock for too long. */
-    int64_t held_up;
-} nh_statistics;
-
-/** How badly memory is wanted. */
-typedef enum nh_pressure {
-    /** Half of what is kept in memory is given up. */
-    NH_PRESSURE_WARNING = 1,
-    /** All of it, and the allocator gives back what it holds. */
-    NH_PRESSURE_CRITICAL = 2
-} nh_pressure;
-
-/** How much a line of the log matters. */
-typedef enum nh_log_level {
-    NH_LOG_NONE = 0,
-    /** Something is lost. */
-    NH_LOG_ERROR = 1,
-    /** Something isn't as it should be. */
-    NH_LOG_WARNING = 2,
-    /** Caches opened and closed, memory given up, requests that failed. */
-    NH_LOG_INFO = 3,
-    /** Every request's end. */
-    NH_LOG_DEBUG = 4
-} nh_log_level;
-
-/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
-typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user_data);
-
-/** Where a request in the outbox stands. */
-typedef enum nh_frozen_state {
-    /** For the network, for its time, or for those before it. */
-    NH_FROZEN_WAITING = 1,
-    NH_FROZEN_SENDING = 2,
-    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
-     *  or nh_outbox_replay goes on. */
-    NH_FROZEN_PAUSED = 3,
-    /** The server has done it (2xx). The outcome waits to be collected. */
-    NH_FROZEN_DONE = 4,
-    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
-    NH_FROZEN_DEAD = 5
-} nh_frozen_state;
-
-/** What is known of a request in the outbox. Set struct_size before the call. Everything pointed to lives as long as the
- *  handle. */
-typedef struct nh_frozen_info {
-    uint32_t struct_size;
-    nh_frozen_state state;
-    /** Its number, which no other request of the directory ever has. */
-    uint64_t id;
-    const char *method;
-    /** The URL as it was passed, without password; that of a site's request from its beginning on. */
-    const char *url;
-    /** The queue's name, or the URL's origin. */
-    const char *queue;
-    /** Who gets the outcome; NULL for nobody. */
-    const char *handler;
-    /** What nh_options.tag said, or NULL. */
-    const char *tag;
-    /** The Idempotency-Key that every attempt is sent with. */
-    const char *key;
-    /** Why it isn't done, or NULL. */
-    const char *reason;
-    int64_t body_size;
-    /** When it was frozen, in seconds since 1970. */
-    int64_t frozen_at;
-    /** Seconds until it is tried again; -1 when that doesn't depend on time. */
-    int64_t wait;
-    /** How often it was tried since. */
-    int32_t attempts;
-    /** The status of the last answer; 0 for none. */
-    int32_t http_status;
-    /** The reason as a status: NH_HTTP for an answer's status, NH_TIMEOUT for what was tried too often or too long. */
-    nh_status code;
-    /** How many attempts there are for nh_frozen_attempt_at: the last ones, up to 32. */
-    int32_t history_count;
-} nh_frozen_info;
-
-/** An attempt that didn't end a request in the outbox. Set struct_size before the call. */
-typedef struct nh_frozen_attempt {
-    uint32_t struct_size;
-    /** Why there was no answer; NH_OK where there was one. */
-    nh_status code;
-    /** Seconds since 1970. */
-    int64_t time;
-    /** The answer's; 0 for none. */
-    int32_t http_status;
-    /** Always 0. */
-    uint32_t reserved;
-    /** What happened, in words; lives as long as the handle. */
-    const char *reason;
-} nh_frozen_attempt;
-
-/* ---- The library ------------------------------------------------------------------------------------------------- */
-
 /**
- * The version of the library, such as "0.1.0".
- */
-const char *nh_version(void);
-
-/**
- * The version of the library as a number, to be compared with NH_VERSION_NUM, that of the header.
- */
-uint32_t nh_version_num(void);
-
-/**
- * The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
- */
-const char *nh_status_name(nh_status status);
-
-/**
- * What went wrong in the last call on this thread that failed: what happened, to which URL, and what to do. In UTF-8;
- * valid until the next failing call on this thread. Empty when none has failed. Never NULL.
- */
-const char *nh_error_message(void);
-
-/**
- * Tells more about the last call on this thread that failed. Set info->struct_size to sizeof *info before. Everything
- * pointed to is valid until the next failing call on this thread.
+ * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
  *
- * @return NH_OK, also when none has failed: its code is NH_OK then. NH_INVALID.
- */
-nh_status nh_error_get_info(nh_error_info *info);
-
-/* ---- Caches ------------------------------------------------------------------------------------------------------ */
-
-/**
- * Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
- * requests, events and options of its own, and all share what is stored.
- *
- * A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
- * in it is found, answers of the network are delivered and not kept, and what would change it fails with NH_IO.
- *
- * @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
- *                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
- * @param options  NULL for the defaults.
- * @param cache    Gets the handle; NULL on failure. Close it with nh_close.
- * @return NH_OK; NH_IO when the directory can't be made or used; NH_DENIED when it belongs to somebody else or others may
- *         write to it; NH_CONFLICT when it is open in this process with other options of the directory; NH_NO_SPACE;
- *         NH_INVALID; NH_BAD_HEADER for a header that can't be sent.
- */
-nh_status nh_open(const char *path, const nh_options *options, nh_cache **cache);
-
-/**
- * Cancels all that is under way, and takes no more requests: from now on they are answered with NH_CLOSED, and so is who
- * waits in a blocking call. The final events of the tickets can still be taken, by nh_poll, nh_dispatch or nh_wait; they
- * are all there when this returns. For programs that want to hear of every end before they close. May be repeated.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_shutdown(nh_cache *cache);
-
-/**
- * Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
- * that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
- * handles. Other handles on the directory go on. The last one writes what is in memory only (NH_SPILL_PRESSURE).
- *
- * It waits for one thing on the network: a stale answer was given, and is being revalidated behind.
- *
- * @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
- *                    negative waits for as long as they take.
- * @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
- *         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because another process
- *         has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same. NH_INVALID when `cache` is
- *         not an open cache.
- */
-nh_status nh_close(nh_cache *cache, int64_t timeout_ms);
-
-/**
- * Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
- * directory was opened with first in this process. Options that have neither, such as netrc, are 0 or NULL; no end is NH_FOREVER, and
- * zero NH_NONE. Nothing secret is told: values of such headers, and the password of a proxy, are ***.
- *
- * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
- * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_cache_get_options(nh_cache *cache, nh_options *options);
-
-/**
- * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
- * this process, which begins nothing else any more. To be followed by nh_close.
- *
- * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
- * @return NH_OK; NH_TIMEOUT when something is still under way; NH_FORKED; NH_INVALID.
- */
-nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
-
-/* ---- Looking after a cache --------------------------------------------------------------------------------------- */
-
-/**
- * Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
- * this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
- * that another URL has in common stay.
- *
- * @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
- *                 everybody's for that URL narrow it to that answer.
- * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY when another process holds the directory's lock
- *         for five seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_remove(nh_cache *cache, const char *url, const nh_options *options);
-
-/**
- * Forgets everything that is stored, of all processes.
- *
- * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_clear(nh_cache *cache);
-
-/**
- * Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was.
- *
- * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
- */
-nh_status nh_trim(nh_cache *cache, int64_t bytes);
-
-/**
- * Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends.
- *
- * @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_flush(nh_cache *cache);
-
-/**
- * Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
- *
- * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_stats(nh_cache *cache, nh_statistics *statistics);
-
-/**
- * The same as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
- * the directory is, or null.
- *
- * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
- * @param capacity  The bytes of the buffer.
- * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. On failure a negative
- *         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
- */
-int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
-
-/**
- * Tells whether another process has held the directory's lock for so long, and this one has waited for it in vain: nothing can
- * be stored meanwhile, so that a program which fetches in order to store had better wait. What it tells changes four
- * times a second at most; each change is in the log, at NH_LOG_WARNING.
- *
- * @param patience_ms  In milliseconds; the first call on a handle says it for all. 30,000 is what the command has.
- * @return 1 or 0; on failure -NH_CLOSED, -NH_FORKED or -NH_INVALID, a negative number.
- */
-int32_t nh_is_held_up(nh_cache *cache, int64_t patience_ms);
-
-/**
- * Has every turn of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0 come as
- * NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One listener a handle, the last.
- *
- * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user_data  What the events carry.
- * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user_data);
-
-/**
- * Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
- *
- * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
- * @return NH_OK; NH_TIMEOUT; NH_FORKED; NH_INVALID.
- */
-nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
-
-/* ---- Sites ------------------------------------------------------------------------------------------------------- */
-
-/**
- * Makes a site: a base URL, and what the requests below it have in common. Requests name it in nh_options.site, and may be said
- * relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
- *
- * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
- * but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
- *
- * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
- *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
- * @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
- * @param site      Gets the handle; NULL on failure. Close it with nh_site_close.
- * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
- */
-nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *options, nh_site **site);
-
-/**
- * Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
- * nh_cache_get_options does. User and password, and passwords of certificates, aren't told.
- *
- * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_get_options(nh_site *site, nh_options *options);
-
-/**
- * Forgets the cookies of a site, in memory and in the cache's directory.
- *
- * @return NH_OK, also when it keeps none; NH_INVALID.
- */
-nh_status nh_site_clear_cookies(nh_site *site);
-
-/**
- * Closes a site. Its requests go on.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_close(nh_site *site);
-
-/**
- * Tells whether a site's host could be reached of late, as the last connection to it showed.
- *
- * @param reachable  Gets NH_YES or NH_NO; NH_UNSAID when nobody has tried.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_site_reachable(nh_site *site, nh_choice *reachable);
-
-/**
- * Has changes of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of several that nobody took
- * the newest is kept. Sites of one handle with the same base URL share one listener, the last.
- *
- * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
- * @param user_data  What the events carry.
- * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
- */
-nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user_data);
-
-/* ---- Requests ---------------------------------------------------------------------------------------------------- */
-
-/**
- * Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is a
- * GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
- * when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
- * data: URLs.
- *
- * @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_create(const char *url, nh_request **request);
-
-/**
- * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
- * can be said otherwise, but not taken back: for that, begin another request.
- *
- * @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
- *         without a provider, are found out when the request is used.
- */
-nh_status nh_request_set(nh_request *request, const nh_options *options);
-
-/**
- * Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
- *
- * @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them,
- *         are NH_BAD_HEADER when the request is used.
- */
-nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
-
-/**
- * Frees a request. Tickets that were made from it go on.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_free(nh_request *request);
-
-/* ---- Requests: what is sent -------------------------------------------------------------------------------------- */
-
-/**
- * Sets the body: `size` bytes, copied. NULL and 0 for none.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_body(nh_request *request, const void *body, size_t size);
-
-/**
- * Sends a file's bytes as the body, read while they are sent: no more than a piece of it is ever in memory. Say what they
- * are with a Content-Type header.
- *
- * @param path  Looked at when the request is used: one that is missing, or no regular file, is NH_IO then, and so is one
- *              that has changed by the time that it is sent. NULL for none.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_set_body_file(nh_request *request, const char *path);
-
-/**
- * Adds a part to a form (multipart/form-data), which is then the body: a plain field, bytes as a file, or a file.
- *
- * @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used, and a file as with
- *         nh_request_set_body_file.
- */
-nh_status nh_request_add_part(nh_request *request, const nh_part *part);
-
-/**
- * Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
- * so unless the request has one.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_request_add_field(nh_request *request, const char *name, const char *value);
-
-/* ---- Requests: where the answer goes ----------------------------------------------------------------------------- */
-
-/**
- * Saves the answer, while it comes. May be called for several places: each gets all of the answer.
- * What is saved may be larger than the cache's max_bytes, and is limited only by what the request says of max_bytes. Without it, a
- * compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
- * NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
- * that are no success are saved nowhere.
- *
- * @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
- */
-nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
-
-/* ---- Fetch and wait ---------------------------------------------------------------------------------------------- */
-
-/**
- * Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
- * at the status in nh_response_info. At most 10 redirects are followed.
- *
- * @param options   NULL for nothing. A size is for nh_thumbnail.
- * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
- * @return NH_OK, or why there is no answer: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
- *         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
- *         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
- */
-nh_status nh_get(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
-
-/**
- * Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
- * said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a
- * thread of the library's.
- *
- * @param options  The size, and what else there is to say.
+ * @param options  What the image must fit (size, or one of sizes), and how: those of an image. Never NULL.
  * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
- * @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+ * @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
+ *         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
+ *         aren't 1 to 65535.
  */
-nh_status nh_thumbnail(nh_cache *cache, const char *url, const nh_options *options, nh_image **image);
+nh_status nh_response_image(nh_response *response, const nh_options *options, nh_image **image);
 
 /**
- * Carries out a request without sizes and waits for the answer.
+ * Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
+ * NH_SOURCE_MEMORY.
  *
- * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
- * @return As nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
+ * @param bytes    The file: `size` bytes, read during the call only.
+ * @param options  As for nh_response_image.
+ * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
+ * @return As nh_response_image.
  */
-nh_status nh_perform(nh_cache *cache, nh_request *request, nh_response **response);
+nh_status nh_image_decode(const void *bytes, size_t size, const nh_options *options, nh_image **image);
 
 /**
- * Carries out a request with sizes and waits for the images.
+ * Tells what an image holds. Set info->struct_size to sizeof *info before the call.
  *
- * @param images  Gets the handles, in the order of the sizes; NULL each on failure. Release each with nh_image_release.
- * @param count   How many there are room for: the number of the request's sizes.
- * @return As nh_thumbnail, and NH_BAD_HEADER; NH_INVALID when `count` is not the number of sizes.
+ * @return NH_OK; NH_INVALID.
  */
-nh_status nh_perform_images(nh_cache *cache, nh_request *request, nh_image **images, size_t count);
+nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
+
+/**
+ * Releases an image, its pixels, and what was made from them.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_image_release(nh_image *image);
+
+/* ---- Images in other forms --------------------------------------------------------------------------------------- */
+
+/*
+ * They work on the calling thread.
+ *
+ *     const void *bytes;
+ *     size_t size;
+ *     if (nh_image_encode(image, NH_FORMAT_JPEG, 0, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
+ */
+
+/**
+ * Writes an image's pixels into a buffer of the caller's, in another format.
+ *
+ * @param buffer    Gets the rows; bytes between them are left as they are.
+ * @param capacity  The bytes of the buffer.
+ * @param stride    Bytes from one row to the next; 0 for no room between them.
+ * @return NH_OK; NH_INVALID, also when the buffer is too small for the last row, or the stride for a row.
+ */
+nh_status nh_image_convert(nh_image *image, nh_pixels format, void *buffer, size_t capacity, size_t stride);
+
+/**
+ * Gives an image's pixels in another format, without room between rows. They live as long as the image; asking again for
+ * the same costs nothing.
+ *
+ * @param pixels  Gets the first byte.
+ * @param size    Gets the number of bytes.
+ * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+ */
+nh_status nh_image_pixels(nh_image *image, nh_pixels format, const void **pixels, size_t *size);
+
+/**
+ * Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
+ *
+ * @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+ * @param bytes    Gets the first byte.
+ * @param size     Gets their number.
+ * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+ */
+nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, const void **bytes, size_t *size);
 
 /* ---- Submit and hear of it later --------------------------------------------------------------------------------- */
 
+/*
+ *     nh_event event;
+ *     int is_final = 0;
+ *     nh_submit(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &ticket);
+ *     while (!is_final && nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+ *         if (event.image_count == 1) draw(event.images[0]);  // a stale one may come first
+ *         is_final = event.is_final;
+ *         nh_event_clear(&event);
+ *     }
+ *     nh_ticket_release(ticket);
+ */
+
 /**
- * Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
- * URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
- * only their deadline runs meanwhile.
+ * Starts a request and returns at once. What is in the cache, and fresh, is there when this returns: it may wait for the disk,
+ * never for the network. Requests for one URL share one fetch. As many go to one host, and as many together, as nh_queue_set
+ * says; the others wait their turn, and only their deadline runs meanwhile.
  *
  * @param options  NULL for nothing. With sizes its answer is pictures.
  * @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
@@ -1621,7 +1267,7 @@ nh_status nh_perform_images(nh_cache *cache, nh_request *request, nh_image **ima
 nh_status nh_submit(nh_cache *cache, const char *url, const nh_options *options, nh_ticket **ticket);
 
 /**
- * The same for a request that has more to say than options.
+ * Starts an nh_request, as nh_submit does a URL with options.
  *
  * @param ticket  As for nh_submit.
  * @return As nh_submit.
@@ -1699,6 +1345,11 @@ nh_status nh_ticket_release(nh_ticket *ticket);
 
 /* ---- The completion queue ---------------------------------------------------------------------------------------- */
 
+/*
+ *     nh_submit(cache, url, NH_OPTIONS(.size = 256, .callback = hear, .user_data = cell), NULL);
+ *     while (nh_dispatch(cache, 16) >= 0) draw_frame();  // hear() is called here, on this thread
+ */
+
 /**
  * Gives a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source,
  * libuv. Never read it, write it or close it. One a handle, made at the first call, closed by nh_close. With edge-triggered
@@ -1734,6 +1385,43 @@ int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
+/*
+ *     nh_event event;
+ *     nh_submit(cache, url, NH_OPTIONS(.asks = NH_ASK_CREDENTIALS), &ticket);
+ *     while (nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+ *         nh_reply reply = {.struct_size = sizeof reply, .user = "ann", .password = "walnut"};
+ *         if (event.question == NH_ASK_CREDENTIALS) nh_answer(event.ticket, &reply);
+ *         nh_event_clear(&event);
+ *     }
+ */
+
+/** What the program thinks of an answer. */
+typedef enum nh_verdict {
+    NH_VERDICT_UNSAID = 0,
+    /** It is good. */
+    NH_VERDICT_ACCEPT = 1,
+    /** It is none: the request fails with NH_HTTP, and nothing is stored. */
+    NH_VERDICT_REJECT = 2,
+    /** It is none, but another attempt may bring one; as many as the request's retries. */
+    NH_VERDICT_RETRY = 3
+} nh_verdict;
+
+/** An answer to a question. Set struct_size, and what the question is about; zero the rest. */
+typedef struct nh_reply {
+    uint32_t struct_size;
+    /** For NH_ASK_VERDICT. */
+    nh_verdict verdict;
+    /** With NH_VERDICT_REJECT: why, for the error's message. */
+    const char *reason;
+    /** For NH_ASK_HEADERS: header_count headers to add. For NH_ASK_CHALLENGE: to send in the place of those of the same
+     *  name. */
+    const nh_header *headers;
+    size_t header_count;
+    /** For NH_ASK_CREDENTIALS. */
+    const char *user;
+    const char *password;
+} nh_reply;
+
 /**
  * Answers the question that a ticket asked last. From any thread, also from within a callback.
  *
@@ -1744,98 +1432,21 @@ int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
  */
 nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 
-/* ---- Responses --------------------------------------------------------------------------------------------------- */
+/* ---- What can be given at once ----------------------------------------------------------------------------------- */
 
-/**
- * Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
- * For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
- *
- * @param options   NULL for nothing.
- * @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
- * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
- *         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
+/*
+ *     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128))) != NULL) {
+ *         draw(image);
+ *         nh_image_release(image);
+ *     } else {
+ *         nh_submit(cache, url, NH_OPTIONS(.size = 128, .quiet = NH_YES), NULL);  // for a later frame
+ *     }
  */
-nh_status nh_peek_response(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
 
 /**
- * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of in
- * the log as one, and with its body told at once.
- *
- * @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
- * @return As nh_peek_response.
- */
-nh_status nh_get_now(nh_cache *cache, const char *url, const nh_options *options, nh_found *found);
-
-/**
- * Tells what a response holds. Set info->struct_size to sizeof *info before the call.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_response_get_info(nh_response *response, nh_response_info *info);
-
-/**
- * Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file, and
- * what the disk fails to give of it reads as zeros.
- *
- * @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
- */
-nh_status nh_response_check(nh_response *response);
-
-/**
- * Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as
- * long as the response.
- *
- * @return NH_OK, also when there is none; NH_INVALID.
- */
-nh_status nh_response_header(nh_response *response, const char *name, const char **value);
-
-/**
- * Gives the header line number `index`, from 0 in the order of arrival; repeated headers are lines of their own.
- *
- * @return NH_OK; NH_INVALID, also when `index` is not below header_count.
- */
-nh_status nh_response_header_at(nh_response *response, int32_t index, const char **name, const char **value);
-
-/**
- * Tells of the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to
- * sizeof *interim before the call.
- *
- * @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
- */
-nh_status nh_response_interim_at(nh_response *response, int32_t index, nh_interim *interim);
-
-/**
- * Gives the body as text in UTF-8, terminated by NUL: by the charset of the Content-Type, else taken for UTF-8; what can't be
- * decoded becomes U+FFFD. It lives as long as the response.
- *
- * @param text  Gets the first byte.
- * @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_response_text(nh_response *response, const char **text, size_t *size);
-
-/**
- * The same of a body that must be JSON (RFC 8259), for whatever reads it: of one that isn't, nothing is given.
- *
- * @param text  Gets the first byte; NULL on failure.
- * @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.
- * @return NH_OK; NH_WRONG_FORMAT, with the place in the message; NH_INVALID.
- */
-nh_status nh_response_json(nh_response *response, const char **text, size_t *size);
-
-/**
- * Releases a response and its bytes.
- *
- * @return NH_OK; NH_INVALID.
- */
-nh_status nh_response_release(nh_response *response);
-
-/* ---- Images ------------------------------------------------------------------------------------------------------ */
-
-/**
- * Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh. Never
- * asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
- * what isn't there they ask for with nh_submit.
+ * Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh.
+ * Never asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that
+ * draw: what isn't there they ask for with nh_submit.
  *
  * @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
  * @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
@@ -1853,118 +1464,312 @@ nh_image *nh_peek(nh_cache *cache, const char *url, const nh_options *options);
 nh_image *nh_thumbnail_now(nh_cache *cache, const char *url, const nh_options *options);
 
 /**
- * Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
+ * Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
+ * For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
  *
- * @param options  What the image must fit (size, or one of sizes), and how: those of an image. Never NULL.
- * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
- * @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
- *         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
- *         aren't 1 to 65535.
+ * @param options   NULL for nothing.
+ * @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
+ * @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
+ *         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
-nh_status nh_response_image(nh_response *response, const nh_options *options, nh_image **image);
+nh_status nh_peek_response(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
 
 /**
- * Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
- * NH_SOURCE_MEMORY.
+ * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of
+ * in the log as one, and with its body told at once.
  *
- * @param bytes    The file: `size` bytes, read during the call only.
- * @param options  As for nh_response_image.
- * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
- * @return As nh_response_image.
+ * @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
+ * @return As nh_peek_response.
  */
-nh_status nh_image_decode(const void *bytes, size_t size, const nh_options *options, nh_image **image);
+nh_status nh_get_now(nh_cache *cache, const char *url, const nh_options *options, nh_found *found);
+
+/* ---- Requests ---------------------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_request_create(url, &request);
+ *     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .timeout_ms = 5000});
+ *     nh_request_set_body(request, "seeds", 5);
+ *     if (nh_perform(cache, request, &response) == NH_OK) nh_response_release(response);
+ *     nh_request_free(request);
+ */
 
 /**
- * Tells what an image holds. Set info->struct_size to sizeof *info before the call.
+ * Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is
+ * a GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of
+ * times, from any thread, and changed in between: tickets keep what it was when they were made. URL and headers are checked when
+ * it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for data: URLs.
+ *
+ * @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_request_create(const char *url, nh_request **request);
+
+/**
+ * Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
+ * can be said otherwise, but not taken back: for that, begin another request.
+ *
+ * @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
+ *         without a provider, are found out when the request is used.
+ */
+nh_status nh_request_set(nh_request *request, const nh_options *options);
+
+/**
+ * Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
+ *
+ * @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them,
+ *         are NH_BAD_HEADER when the request is used.
+ */
+nh_status nh_request_add_header(nh_request *request, const char *name, const char *value);
+
+/**
+ * Frees a request. Tickets that were made from it go on.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
+nh_status nh_request_free(nh_request *request);
+
+/* ---- Requests: what is sent -------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_request_set(request, NH_OPTIONS(.method = "POST"));
+ *     nh_request_add_part(request, NH_PART(.name = "title", .data = "A nut", .size = 5));
+ *     nh_request_add_part(request, NH_PART(.name = "picture", .path = "nut.jpg", .type = "image/jpeg"));
+ */
+
+/** A part of a form: bytes or a file. Set struct_size, name, and data or path; zero what you don't say. */
+typedef struct nh_part {
+    uint32_t struct_size;
+    /** Must be 0. */
+    uint32_t reserved;
+    /** The field's name. Quotes and line breaks are escaped as browsers do. */
+    const char *name;
+    /** `size` bytes, copied. */
+    const void *data;
+    size_t size;
+    /** Or a file, read while it is sent, as with nh_request_set_body_file. */
+    const char *path;
+    /** What it is called there. NULL: data is a plain field, and a file has its own name. */
+    const char *file_name;
+    /** Its Content-Type. NULL: none for a plain field, else application/octet-stream. */
+    const char *type;
+} nh_part;
+
+#if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
+/** As NH_OPTIONS: NH_PART(.name = "picture", .path = "nut.jpg"). C only. */
+#define NH_PART(...) (&(nh_part){.struct_size = sizeof(nh_part), __VA_ARGS__})
+#endif
 
 /**
- * Releases an image, its pixels, and what was made from them.
+ * Sets the body: `size` bytes, copied. NULL and 0 for none.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_image_release(nh_image *image);
-
-/* ---- Images in other forms --------------------------------------------------------------------------------------- */
+nh_status nh_request_set_body(nh_request *request, const void *body, size_t size);
 
 /**
- * Writes an image's pixels into a buffer of the caller's, in another format.
+ * Sends a file's bytes as the body, read while they are sent: no more than a piece of it is ever in memory. Say what they
+ * are with a Content-Type header.
  *
- * @param buffer    Gets the rows; bytes between them are left as they are.
- * @param capacity  The bytes of the buffer.
- * @param stride    Bytes from one row to the next; 0 for no room between them.
- * @return NH_OK; NH_INVALID, also when the buffer is too small for the last row, or the stride for a row.
+ * @param path  Looked at when the request is used: one that is missing, or no regular file, is NH_IO then, and so is one
+ *              that has changed by the time that it is sent. NULL for none.
+ * @return NH_OK; NH_INVALID.
  */
-nh_status nh_image_convert(nh_image *image, nh_pixels format, void *buffer, size_t capacity, size_t stride);
+nh_status nh_request_set_body_file(nh_request *request, const char *path);
 
 /**
- * Gives an image's pixels in another format, without room between rows. They live as long as the image; asking again for
- * the same costs nothing.
+ * Adds a part to a form (multipart/form-data), which is then the body: a plain field, bytes as a file, or a file.
  *
- * @param pixels  Gets the first byte.
- * @param size    Gets the number of bytes.
- * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
+ * @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used, and a file as with
+ *         nh_request_set_body_file.
  */
-nh_status nh_image_pixels(nh_image *image, nh_pixels format, const void **pixels, size_t *size);
+nh_status nh_request_add_part(nh_request *request, const nh_part *part);
 
 /**
- * Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
- *
- * @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
- * @param bytes    Gets the first byte.
- * @param size     Gets their number.
- * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
- */
-nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, const void **bytes, size_t *size);
-
-/* ---- The process ------------------------------------------------------------------------------------------------- */
-
-/**
- * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
- * said is as it was at the start.
- *
- * @param options  Those of the process; NULL for what it was at the start.
- * @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.
- */
-nh_status nh_queue_set(const nh_options *options);
-
-/**
- * Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens
- * to what the kernel says by itself; what comes by a supervisor's pipe or socket ($MEMORY_PRESSURE_WATCH), the program reads.
+ * Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
+ * so unless the request has one.
  *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_memory_pressure(nh_pressure level);
+nh_status nh_request_add_field(nh_request *request, const char *name, const char *value);
 
-/* ---- The log ----------------------------------------------------------------------------------------------------- */
+/* ---- Requests: where the answer goes ----------------------------------------------------------------------------- */
+
+/*
+ *     nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = "nuts.tar"));
+ *     nh_request_set(request, NH_OPTIONS(.progress_events = NH_YES));
+ *     nh_submit_request(cache, request, &ticket);
+ */
+
+/** Where an answer goes. */
+typedef enum nh_sink_kind {
+    /** A file, which has its name only once it is complete; one that was there is replaced then. When a transfer breaks off and can
+     *  be gone on with, what is there stays in a hidden file beside it, and the next request for it goes on there, in any process
+     *  (nh_options.resume). */
+    NH_SINK_FILE = 1,
+    /** A file that the answer is added to the end of: all of it or nothing. */
+    NH_SINK_APPEND = 2,
+    /** A descriptor. What it doesn't take holds the transfer up, and nothing else. It is copied when the request is used: it may
+     *  be closed after that. */
+    NH_SINK_DESCRIPTOR = 3,
+    /** The program, in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, nothing more comes. */
+    NH_SINK_EVENTS = 4
+} nh_sink_kind;
+
+/** Where an answer goes while it comes. Set struct_size, kind, and what belongs to it. */
+typedef struct nh_sink {
+    uint32_t struct_size;
+    nh_sink_kind kind;
+    /** Of NH_SINK_FILE and NH_SINK_APPEND. */
+    const char *path;
+    /** Of NH_SINK_DESCRIPTOR. */
+    int32_t descriptor;
+    /** Must be 0. */
+    uint32_t reserved;
+} nh_sink;
+
+#if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
+/** As NH_OPTIONS: NH_SINK(.kind = NH_SINK_FILE, .path = "nut.jpg"). C only. */
+#define NH_SINK(...) (&(nh_sink){.struct_size = sizeof(nh_sink), __VA_ARGS__})
+#endif
 
 /**
- * Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
- * nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then: a
- * request's end is noted before it is told of. Of lines that nobody takes 1,000 are kept. A forked child is told of what
- * happens in it.
+ * Saves the answer, while it comes. May be called for several places: each gets all of the answer.
+ * What is saved may be larger than the cache's max_bytes, and is limited only by what the request says of max_bytes. Without it, a
+ * compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
+ * NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
+ * that are no success are saved nowhere.
  *
- * Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
- * debug.
+ * @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
+ */
+nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
+
+/* ---- Sites ------------------------------------------------------------------------------------------------------- */
+
+/*
+ *     const nh_header token = {"Authorization", "Bearer hazel"};
+ *     nh_site_open(cache, "https://api.example.org/v1/", NH_OPTIONS(.headers = &token, .header_count = 1), &site);
+ *     if (nh_get(cache, "nuts?page=2", NH_OPTIONS(.site = site), &response) == NH_OK) nh_response_release(response);
+ *     nh_site_close(site);
+ */
+
+/**
+ * Makes a site: a base URL, and what the requests below it have in common. Requests name it in nh_options.site, and may be said
+ * relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
  *
- * @param level      Lines that matter as much or more; NH_LOG_NONE for none.
- * @param callback   NULL for none.
- * @param user_data  Handed to the callback. The library never follows it.
+ * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
+ * but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
+ *
+ * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
+ *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
+ * @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
+ * @param site      Gets the handle; NULL on failure. Close it with nh_site_close.
+ * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
+ */
+nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *options, nh_site **site);
+
+/**
+ * Forgets the cookies of a site, in memory and in the cache's directory. May wait for the disk.
+ *
+ * @return NH_OK, also when it keeps none; NH_INVALID.
+ */
+nh_status nh_site_clear_cookies(nh_site *site);
+
+/**
+ * Closes a site. Its requests go on.
+ *
  * @return NH_OK; NH_INVALID.
  */
-nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user_data);
+nh_status nh_site_close(nh_site *site);
 
 /**
- * Hands the lines of the log that are there to the program's function (nh_log_set), on this thread.
+ * Tells whether a site's host could be reached of late, as the last connection to it showed.
  *
- * @return NH_OK.
+ * @param reachable  Gets NH_YES or NH_NO; NH_UNSAID when nobody has tried.
+ * @return NH_OK; NH_INVALID.
  */
-nh_status nh_log_dispatch(void);
+nh_status nh_site_reachable(nh_site *site, nh_choice *reachable);
+
+/**
+ * Has changes of what nh_site_reachable tells come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of
+ * several that nobody took the newest is kept. Sites of one handle with the same base URL share one listener, the last.
+ *
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user_data);
 
 /* ---- The outbox -------------------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_request_set(request, NH_OPTIONS(.method = "POST", .freezable = NH_YES, .outbox_handler = "posts"));
+ *     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent when the network is back.");
+ *     nh_outbox_attach(cache, "posts", hear, cache);  // event->frozen says which has ended, and event->code how
+ */
+
+/** Where a request in the outbox stands. */
+typedef enum nh_frozen_state {
+    /** For the network, for its time, or for those before it. */
+    NH_FROZEN_WAITING = 1,
+    NH_FROZEN_SENDING = 2,
+    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
+     *  or nh_outbox_replay goes on. */
+    NH_FROZEN_PAUSED = 3,
+    /** The server has done it (2xx). The outcome waits to be collected. */
+    NH_FROZEN_DONE = 4,
+    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
+    NH_FROZEN_DEAD = 5
+} nh_frozen_state;
+
+/** What is known of a request in the outbox. Set struct_size before the call. Everything pointed to lives as long as the
+ *  handle. */
+typedef struct nh_frozen_info {
+    uint32_t struct_size;
+    nh_frozen_state state;
+    /** Its number, which no other request of the directory ever has. */
+    uint64_t id;
+    const char *method;
+    /** The URL as it was passed, without password; that of a site's request from its beginning on. */
+    const char *url;
+    /** The queue's name, or the URL's origin. */
+    const char *queue;
+    /** Who gets the outcome; NULL for nobody. */
+    const char *handler;
+    /** What nh_options.tag said, or NULL. */
+    const char *tag;
+    /** The Idempotency-Key that every attempt is sent with. */
+    const char *key;
+    /** Why it isn't done, or NULL. */
+    const char *reason;
+    int64_t body_size;
+    /** When it was frozen, in seconds since 1970. */
+    int64_t frozen_at;
+    /** Seconds until it is tried again; -1 when that doesn't depend on time. */
+    int64_t wait;
+    /** How often it was tried since. */
+    int32_t attempts;
+    /** The status of the last answer; 0 for none. */
+    int32_t http_status;
+    /** The reason as a status: NH_HTTP for an answer's status, NH_TIMEOUT for what was tried too often or too long. */
+    nh_status code;
+    /** How many attempts there are for nh_frozen_attempt_at: the last ones, up to 32. */
+    int32_t history_count;
+} nh_frozen_info;
+
+/** An attempt that didn't end a request in the outbox. Set struct_size before the call. */
+typedef struct nh_frozen_attempt {
+    uint32_t struct_size;
+    /** Why there was no answer; NH_OK where there was one. */
+    nh_status code;
+    /** Seconds since 1970. */
+    int64_t time;
+    /** The answer's; 0 for none. */
+    int32_t http_status;
+    /** Always 0. */
+    uint32_t reserved;
+    /** What happened, in words; lives as long as the handle. */
+    const char *reason;
+} nh_frozen_attempt;
 
 /**
  * Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
@@ -1979,7 +1784,7 @@ nh_status nh_outbox_next(nh_cache *cache, uint64_t after, nh_frozen **frozen);
 /**
  * Gives the request of a number.
  *
- * @param frozen  As nh_outbox_next.
+ * @param frozen  As for nh_outbox_next.
  * @return NH_OK; NH_INVALID, also when there is none; NH_IO; NH_CLOSED; NH_FORKED.
  */
 nh_status nh_outbox_get(nh_cache *cache, uint64_t id, nh_frozen **frozen);
@@ -2026,18 +1831,18 @@ nh_status nh_outbox_drop(nh_cache *cache, uint64_t id);
 nh_status nh_outbox_attach(nh_cache *cache, const char *handler, nh_callback callback, void *user_data);
 
 /**
- * They don't come any more.
+ * Ends what nh_outbox_attach began: outcomes of this handler don't come to this handle any more.
  *
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_outbox_detach(nh_cache *cache, const char *handler);
 
 /**
- * Has it asked, by a question (NH_ASK_SECRET) whose message is the provider's name, when a request can't be sent because its
- * secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any thread; until
- * then the request and those behind it wait.
+ * Has the program asked for secrets, by a question (NH_ASK_SECRET) whose message is the provider's name: when a request can't be
+ * sent because its secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any
+ * thread; until then the request and those behind it wait.
  *
- * @param provider  NULL for any that has no listener of its own.
+ * @param provider   NULL for any that has no listener of its own.
  * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
  * @param user_data  What the events carry.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
@@ -2045,7 +1850,8 @@ nh_status nh_outbox_detach(nh_cache *cache, const char *handler);
 nh_status nh_outbox_ask(nh_cache *cache, const char *provider, nh_callback callback, void *user_data);
 
 /**
- * Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go on.
+ * Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go
+ * on.
  *
  * @param secret  NULL to take it back.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
@@ -2075,7 +1881,254 @@ nh_status nh_frozen_attempt_at(nh_frozen *frozen, int32_t index, nh_frozen_attem
  */
 nh_status nh_frozen_release(nh_frozen *frozen);
 
+/* ---- Looking after a cache --------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_statistics statistics = {.struct_size = sizeof statistics};
+ *     nh_remove(cache, url, NULL);
+ *     nh_trim(cache, 100 << 20);
+ *     nh_stats(cache, &statistics);
+ *     printf("%lld bytes on disk\n", (long long)statistics.disk_bytes);
+ */
+
+/** What a cache holds, and what has happened. Set struct_size before the call. */
+typedef struct nh_statistics {
+    uint32_t struct_size;
+    /** Always 0. */
+    uint32_t reserved;
+
+    /* In this process, since the directory was opened; all handles on it count together. */
+
+    /** Requests submitted. */
+    int64_t requests;
+    /** Requests that were answered from what was stored, without the network. */
+    int64_t hits;
+    /** Requests that waited for another's fetch. */
+    int64_t joined;
+    /** Exchanges with servers, redirects and further attempts among them. */
+    int64_t transfers;
+    /** Fetches that ended with "it still holds", with a new answer, with none. */
+    int64_t revalidated;
+    int64_t fetched;
+    int64_t failed;
+    /** Decodes of a picture, each for any number of sizes. */
+    int64_t decodes;
+    /** Transfers of pictures that ended early, because the thumbnails were done (nh_options.early_stop). */
+    int64_t stopped;
+    /** Bodies that went on in a file, because those under way held too much memory. */
+    int64_t filed;
+    /** Bytes of bodies received. */
+    int64_t bytes_received;
+    /** Requests of this handle that are under way. */
+    int64_t activity;
+
+    /* On disk, of all processes. */
+
+    /** Records: what is known of URLs, bodies, thumbnails. */
+    int64_t metas;
+    int64_t bodies;
+    int64_t thumbs;
+    /** What they take, and may take. */
+    int64_t disk_bytes;
+    int64_t disk_limit;
+    /** Bytes that were dropped while results of this process hold them. */
+    int64_t pinned_bytes;
+    /** Records that this process dropped to keep to the limit. */
+    int64_t dropped;
+
+    /* In memory, of this process. */
+
+    int64_t memory_items;
+    int64_t memory_bytes;
+    int64_t memory_limit;
+    int64_t memory_hits;
+    int64_t memory_misses;
+    int64_t memory_evictions;
+    /** Records that are in no pack yet (spill), and those that were lost because they couldn't be written. */
+    int64_t unwritten;
+    int64_t lost;
+    /** How often memory was wanted back: half of it, all of it. */
+    int64_t pressure_warnings;
+    int64_t pressure_criticals;
+    /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
+    int64_t spilled;
+    int64_t spilled_bytes;
+    /** Records that this process didn't keep, because another process held the directory's lock for too long. */
+    int64_t held_up;
+} nh_statistics;
+
+/**
+ * Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
+ * this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
+ * that another URL has in common stay. May wait for the disk, and up to five seconds for another process.
+ *
+ * @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
+ *                 everybody's for that URL narrow it to that answer.
+ * @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY when another process holds the directory's lock
+ *         for five seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_remove(nh_cache *cache, const char *url, const nh_options *options);
+
+/**
+ * Forgets everything that is stored, of all processes. May wait for the disk.
+ *
+ * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_clear(nh_cache *cache);
+
+/**
+ * Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was. May wait for the
+ * disk.
+ *
+ * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
+ */
+nh_status nh_trim(nh_cache *cache, int64_t bytes);
+
+/**
+ * Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends. May
+ * wait for the disk.
+ *
+ * @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_flush(nh_cache *cache);
+
+/**
+ * Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
+ *
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_stats(nh_cache *cache, nh_statistics *statistics);
+
+/**
+ * Tells what nh_stats tells, as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
+ * the directory is, or null.
+ *
+ * @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+ * @param capacity  The bytes of the buffer.
+ * @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. On failure a negative
+ *         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
+ */
+int32_t nh_stats_json(nh_cache *cache, char *buffer, size_t capacity);
+
+/**
+ * Tells whether another process has held the directory's lock for so long, and this one has waited for it in vain: nothing can
+ * be stored meanwhile, so that a program which fetches in order to store had better wait. What it tells changes four
+ * times a second at most; each change is in the log, at NH_LOG_WARNING.
+ *
+ * @param patience_ms  In milliseconds; the first call on a handle says it for all. 30,000 is what the command has.
+ * @return 1 or 0; on failure -NH_CLOSED, -NH_FORKED or -NH_INVALID, a negative number.
+ */
+int32_t nh_is_held_up(nh_cache *cache, int64_t patience_ms);
+
+/**
+ * Has every turn of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0 come as
+ * NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One listener a handle, the last.
+ *
+ * @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
+ * @param user_data  What the events carry.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user_data);
+
+/**
+ * Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
+ *
+ * @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+ * @return NH_OK; NH_TIMEOUT; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_wait_idle(nh_cache *cache, int64_t timeout_ms);
+
+/* ---- The process ------------------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_queue_set(NH_OPTIONS(.concurrency = 8, .per_host = 2, .rate = 10));
+ */
+
+/** How badly memory is wanted. */
+typedef enum nh_pressure {
+    /** Half of what is kept in memory is given up. */
+    NH_PRESSURE_WARNING = 1,
+    /** All of it, and the allocator gives back what it holds. */
+    NH_PRESSURE_CRITICAL = 2
+} nh_pressure;
+
+/**
+ * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
+ * said is as it was at the start.
+ *
+ * @param options  Those of the process; NULL for what it was at the start.
+ * @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.
+ */
+nh_status nh_queue_set(const nh_options *options);
+
+/**
+ * Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens
+ * to what the kernel says by itself; what comes by a supervisor's pipe or socket ($MEMORY_PRESSURE_WATCH), the program reads.
+ *
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_memory_pressure(nh_pressure level);
+
+/* ---- The log ----------------------------------------------------------------------------------------------------- */
+
+/*
+ *     nh_log_set(NH_LOG_INFO, write_line, stderr);
+ */
+
+/** How much a line of the log matters. */
+typedef enum nh_log_level {
+    NH_LOG_NONE = 0,
+    /** Something is lost. */
+    NH_LOG_ERROR = 1,
+    /** Something isn't as it should be. */
+    NH_LOG_WARNING = 2,
+    /** Caches opened and closed, memory given up, requests that failed. */
+    NH_LOG_INFO = 3,
+    /** Every request's end. */
+    NH_LOG_DEBUG = 4
+} nh_log_level;
+
+/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
+typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user_data);
+
+/**
+ * Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
+ * nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then: a
+ * request's end is noted before it is told of. Of lines that nobody takes 1,000 are kept. A forked child is told of what
+ * happens in it.
+ *
+ * Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
+ * debug.
+ *
+ * @param level      Lines that matter as much or more; NH_LOG_NONE for none.
+ * @param callback   NULL for none.
+ * @param user_data  Handed to the callback. The library never follows it.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user_data);
+
+/**
+ * Hands the lines of the log that are there to the program's function (nh_log_set), on this thread.
+ *
+ * @return NH_OK.
+ */
+nh_status nh_log_dispatch(void);
+
 /* ---- What may be shown and kept ---------------------------------------------------------------------------------- */
+
+/*
+ *     char shown[4096];
+ *     nh_url_put("http://ann:walnut@example.org/", NH_URL_REDACTED, shown, sizeof shown);
+ *     puts(shown);  // http://ann:***@example.org/
+ */
+
+/** What nh_url_put writes of a URL. */
+typedef enum nh_url_form {
+    /** The URL with its password hidden, as messages and the log show it: "http://ann:***@example.org/". Any text will do. */
+    NH_URL_REDACTED = 1,
+    /** Its origin, where its user and password go: "https://example.org", without the scheme's own port. */
+    NH_URL_ORIGIN = 2
+} nh_url_form;
 
 /**
  * Writes a URL in another form.
@@ -2098,12 +2151,90 @@ int32_t nh_header_is_secret(const char *name);
 
 /* ---- The table of options ---------------------------------------------------------------------------------------- */
 
+/*
+ *     nh_option option = {.struct_size = sizeof option};
+ *     while (nh_option_next(option.name, &option) == NH_OK && option.name != NULL) printf("%s: %s\n", option.name, option.help);
+ */
+
+/** What an option is, in nh_options: a number of milliseconds, of bytes, of things; a share (0 to 1) or a rate, which are doubles; an
+ *  nh_choice; an enumeration; texts; lists; and what only programs in C have. */
+typedef enum nh_option_kind {
+    NH_OPTION_DURATION = 1,
+    NH_OPTION_BYTES = 2,
+    NH_OPTION_COUNT = 3,
+    NH_OPTION_SHARE = 4,
+    NH_OPTION_RATE = 5,
+    NH_OPTION_FLAG = 6,
+    NH_OPTION_WORDS = 7,
+    NH_OPTION_TEXT = 8,
+    NH_OPTION_PATH = 9,
+    /** A text that is shown and written nowhere. */
+    NH_OPTION_SECRET = 10,
+    NH_OPTION_HEADERS = 11,
+    NH_OPTION_NAMES = 12,
+    NH_OPTION_SIZES = 13,
+    NH_OPTION_SECRETS = 14,
+    NH_OPTION_QUESTIONS = 15,
+    NH_OPTION_POINTER = 16,
+    NH_OPTION_FUNCTION = 17,
+    NH_OPTION_HANDLE = 18
+} nh_option_kind;
+
+/** Where an option may be said. The numbers are bits. */
+typedef enum nh_option_level {
+    NH_LEVEL_CACHE = 1,
+    NH_LEVEL_SITE = 2,
+    NH_LEVEL_REQUEST = 4,
+    NH_LEVEL_IMAGE = 8,
+    NH_LEVEL_PROCESS = 16
+} nh_option_level;
+
+/** What an option has a part in. The numbers are bits. */
+typedef enum nh_option_reach {
+    /** Which stored answer is given, and whether it is. */
+    NH_REACHES_HIT = 1,
+    /** Which requests share one transfer. */
+    NH_REACHES_FETCH = 2,
+    /** What an answer is kept under. */
+    NH_REACHES_NAME = 4,
+    /** What is frozen with a request in the outbox. */
+    NH_REACHES_OUTBOX = 8
+} nh_option_reach;
+
+/** An option of nh_options. Set struct_size before the call. Texts live as long as the process, and are empty where there is nothing
+ *  to say. */
+typedef struct nh_option {
+    uint32_t struct_size;
+    nh_option_kind kind;
+    /** Its name in every face; in nh_options durations have _ms behind it. */
+    const char *name;
+    /** One line, and more. */
+    const char *help;
+    const char *doc;
+    /** What holds where nobody says it, in words. */
+    const char *by_default;
+    /** What a number may be, in words, and its bounds: milliseconds of a duration. 0 and 0 where there are none. */
+    const char *range;
+    double least;
+    double greatest;
+    /** What NH_NONE or NH_OFF means: "unlimited", "zero", "off"; empty where it is refused. */
+    const char *none;
+    /** What an empty text means; empty where it is refused. */
+    const char *empty;
+    /** The words of an enumeration, with commas between them: their numbers begin with 1. */
+    const char *words;
+    /** The version that brought it. */
+    const char *since;
+    /** Bits of nh_option_level, and of nh_option_reach. */
+    uint32_t levels;
+    uint32_t reaches;
+    /** Where its (first) member is in nh_options. */
+    size_t offset;
+} nh_option;
+
 /**
  * Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
  * where they may be said, and where they are in nh_options. Never a value.
- *
- *     for (nh_option option = {.struct_size = sizeof option}; nh_option_next(option.name, &option) == NH_OK && option.name;)
- *         printf("%s: %s\n", option.name, option.help);
  *
  * @param after   The name of the option before; NULL for the first.
  * @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.

@@ -1,4 +1,14 @@
-// nuthatch.h 11: Fetch and wait
+// nuthatch.h 3: Fetch and wait
+//
+// These wait for the answer: as long as the request's timeout, deadline and turn in the queue allow. Other threads go on meanwhile;
+// nh_cancel_all and nh_close end the wait.
+//
+//     nh_response_info info = {.struct_size = sizeof info};
+//     if (nh_get(cache, url, NH_OPTIONS(.timeout_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
+//         nh_response_get_info(response, &info);
+//         printf("%d, %zu bytes\n", info.status, info.body_size);
+//         nh_response_release(response);
+//     }
 
 import CNuthatch
 import Glibc
@@ -29,8 +39,8 @@ public func nhGet(
 }
 
 /// Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
-/// said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded, on a
-/// thread of the library's.
+/// said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded,
+/// on a thread of the library's.
 ///
 /// @param options  The size, and what else there is to say.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.

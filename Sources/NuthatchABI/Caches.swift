@@ -1,11 +1,16 @@
-// nuthatch.h 2: Caches
+// nuthatch.h 2: Open and close
+//
+//     nh_options options = {.struct_size = sizeof options, .disk_bytes = 1 << 30, .policy = NH_POLICY_RFC9111};
+//     if (nh_open("thumbs.cache", &options, &cache) != NH_OK) die(nh_error_message());
+//     nh_drain(cache, 5000);  // what is under way may end, for five seconds
+//     nh_close(cache, 2000);
 
 import CNuthatch
 import CSystem
 import NuthatchCore
 
-/// Opens a cache. The same directory may be open any number of times, in this process and in others: each handle has
-/// requests, events and options of its own, and all share what is stored.
+/// Opens a cache; may wait for the disk. The same directory may be open any number of times, in this process and in others: each
+/// handle has requests, events and options of its own, and all share what is stored.
 ///
 /// A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
 /// in it is found, answers of the network are delivered and not kept, and what would change it fails with NH_IO.
@@ -53,9 +58,9 @@ public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
 /// @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
 ///                    negative waits for as long as they take.
 /// @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
-///         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because another process
-///         has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same. NH_INVALID when `cache` is
-///         not an open cache.
+///         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because
+///         another process has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same.
+///         NH_INVALID when `cache` is not an open cache.
 @_cdecl("nh_close")
 public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in

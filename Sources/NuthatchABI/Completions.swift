@@ -1,4 +1,7 @@
-// nuthatch.h 13: The completion queue
+// nuthatch.h 8: The completion queue
+//
+//     nh_submit(cache, url, NH_OPTIONS(.size = 256, .callback = hear, .user_data = cell), NULL);
+//     while (nh_dispatch(cache, 16) >= 0) draw_frame();  // hear() is called here, on this thread
 
 import CNuthatch
 import CSystem

@@ -1,4 +1,10 @@
-// nuthatch.h 17: Images in other forms
+// nuthatch.h 6: Images in other forms
+//
+// They work on the calling thread.
+//
+//     const void *bytes;
+//     size_t size;
+//     if (nh_image_encode(image, NH_FORMAT_JPEG, 0, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
 
 import CNuthatch
 import Glibc

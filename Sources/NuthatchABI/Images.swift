@@ -1,50 +1,15 @@
-// nuthatch.h 16: Images
+// nuthatch.h 5: Images
+// Types: nh_pictures.h
+//
+//     nh_image_info info = {.struct_size = sizeof info};
+//     if (nh_thumbnail(cache, url, NH_OPTIONS(.sizes = &(nh_size){320, 180}, .size_count = 1, .fit = NH_FIT_COVER), &image) == NH_OK) {
+//         nh_image_get_info(image, &info);
+//         show(info.pixels, info.width, info.height, info.stride);
+//         nh_image_release(image);
+//     }
 
 import CNuthatch
 import NuthatchCore
-
-/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh. Never
-/// asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that draw:
-/// what isn't there they ask for with nh_submit.
-///
-/// @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
-/// @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
-///         says NH_OK then, or what it was: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_thumbnail would fail before it
-///         looks for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
-@_cdecl("nh_peek")
-public func nhPeek(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
-) -> nh_image_ref? {
-  handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: false) }
-}
-
-/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
-/// told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
-///
-/// @return As nh_peek; nothing is counted when it is NULL.
-@_cdecl("nh_thumbnail_now")
-public func nhThumbnailNow(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
-) -> nh_image_ref? {
-  defer { deliverLog() }
-  return handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: true) }
-}
-
-private func sight(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, asHit: Bool
-) throws(NuthatchError) -> nh_image_ref? {
-  let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Image? in
-    let instant = view.cache.instant
-    if let side = onlySide(options), side != 0 {
-      return try instant.picture(try bytes(url, "url"), ThumbnailBox(side), asHit: asHit)
-    }
-    let draft = try askedForPicture(url, options)
-    return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
-  }
-  var image: nh_image_ref?
-  if let found { try give(found, .image, to: &image) }
-  return image
-}
 
 /// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
 ///

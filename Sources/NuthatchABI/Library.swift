@@ -1,4 +1,14 @@
-// nuthatch.h 1: The library
+// nuthatch.h 1: The library, and what went wrong
+// Types: nh_errors.h
+//
+// Every function may be called from any thread. Where its comment says nothing else, it waits neither for the network nor for the
+// disk, and NH_INVALID is a wrong handle or NULL.
+//
+//     if (nh_get(cache, url, NULL, &response) != NH_OK) {
+//         nh_error_info info = {.struct_size = sizeof info};
+//         nh_error_get_info(&info);
+//         fprintf(stderr, "%s: %s\n", nh_status_name(info.code), info.message);
+//     }
 
 import CNuthatch
 import CSystem

@@ -1,4 +1,7 @@
-// nuthatch.h 19: The log
+// nuthatch.h 18: The log
+// Types: nh_log.h
+//
+//     nh_log_set(NH_LOG_INFO, write_line, stderr);
 
 import CNuthatch
 import CSystem

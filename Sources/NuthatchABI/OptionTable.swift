@@ -1,13 +1,14 @@
-// nuthatch.h 22: The table of options
+// nuthatch.h 20: The table of options
+// Types: nh_table.h
+//
+//     nh_option option = {.struct_size = sizeof option};
+//     while (nh_option_next(option.name, &option) == NH_OK && option.name != NULL) printf("%s: %s\n", option.name, option.help);
 
 import CNuthatch
 import NuthatchCore
 
 /// Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
 /// where they may be said, and where they are in nh_options. Never a value.
-///
-///     for (nh_option option = {.struct_size = sizeof option}; nh_option_next(option.name, &option) == NH_OK && option.name;)
-///         printf("%s: %s\n", option.name, option.help);
 ///
 /// @param after   The name of the option before; NULL for the first.
 /// @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.

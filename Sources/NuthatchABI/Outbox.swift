@@ -1,4 +1,9 @@
-// nuthatch.h 20: The outbox
+// nuthatch.h 15: The outbox
+// Types: nh_frozen.h
+//
+//     nh_request_set(request, NH_OPTIONS(.method = "POST", .freezable = NH_YES, .outbox_handler = "posts"));
+//     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent when the network is back.");
+//     nh_outbox_attach(cache, "posts", hear, cache);  // event->frozen says which has ended, and event->code how
 
 import CNuthatch
 import NuthatchCore
@@ -22,7 +27,7 @@ public func nhOutboxNext(
 
 /// Gives the request of a number.
 ///
-/// @param frozen  As nh_outbox_next.
+/// @param frozen  As for nh_outbox_next.
 /// @return NH_OK; NH_INVALID, also when there is none; NH_IO; NH_CLOSED; NH_FORKED.
 @_cdecl("nh_outbox_get")
 public func nhOutboxGet(
@@ -103,7 +108,7 @@ public func nhOutboxAttach(
   }
 }
 
-/// They don't come any more.
+/// Ends what nh_outbox_attach began: outcomes of this handler don't come to this handle any more.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_outbox_detach")
@@ -116,11 +121,11 @@ public func nhOutboxDetach(_ cache: nh_cache_ref?, _ handler: UnsafePointer<CCha
   }
 }
 
-/// Has it asked, by a question (NH_ASK_SECRET) whose message is the provider's name, when a request can't be sent because its
-/// secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any thread; until
-/// then the request and those behind it wait.
+/// Has the program asked for secrets, by a question (NH_ASK_SECRET) whose message is the provider's name: when a request can't be
+/// sent because its secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any
+/// thread; until then the request and those behind it wait.
 ///
-/// @param provider  NULL for any that has no listener of its own.
+/// @param provider   NULL for any that has no listener of its own.
 /// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
 /// @param user_data  What the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
@@ -140,7 +145,8 @@ public func nhOutboxAsk(
   }
 }
 
-/// Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go on.
+/// Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go
+/// on.
 ///
 /// @param secret  NULL to take it back.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.

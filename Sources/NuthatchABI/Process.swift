@@ -1,4 +1,7 @@
-// nuthatch.h 18: The process
+// nuthatch.h 17: The process
+// Types: nh_process.h
+//
+//     nh_queue_set(NH_OPTIONS(.concurrency = 8, .per_host = 2, .rate = 10));
 
 import CNuthatch
 import NuthatchCore

@@ -1,4 +1,13 @@
-// nuthatch.h 14: Questions
+// nuthatch.h 9: Questions
+// Types: nh_questions.h
+//
+//     nh_event event;
+//     nh_submit(cache, url, NH_OPTIONS(.asks = NH_ASK_CREDENTIALS), &ticket);
+//     while (nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+//         nh_reply reply = {.struct_size = sizeof reply, .user = "ann", .password = "walnut"};
+//         if (event.question == NH_ASK_CREDENTIALS) nh_answer(event.ticket, &reply);
+//         nh_event_clear(&event);
+//     }
 
 import CNuthatch
 import NuthatchCore

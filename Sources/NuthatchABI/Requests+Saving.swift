@@ -1,4 +1,9 @@
-// nuthatch.h 7: Requests: where the answer goes
+// nuthatch.h 13: Requests: where the answer goes
+// Types: nh_saving.h
+//
+//     nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = "nuts.tar"));
+//     nh_request_set(request, NH_OPTIONS(.progress_events = NH_YES));
+//     nh_submit_request(cache, request, &ticket);
 
 import CNuthatch
 import NuthatchCore

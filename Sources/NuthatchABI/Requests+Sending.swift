@@ -1,4 +1,9 @@
-// nuthatch.h 6: Requests: what is sent
+// nuthatch.h 12: Requests: what is sent
+// Types: nh_sending.h
+//
+//     nh_request_set(request, NH_OPTIONS(.method = "POST"));
+//     nh_request_add_part(request, NH_PART(.name = "title", .data = "A nut", .size = 5));
+//     nh_request_add_part(request, NH_PART(.name = "picture", .path = "nut.jpg", .type = "image/jpeg"));
 
 import CNuthatch
 import NuthatchCore

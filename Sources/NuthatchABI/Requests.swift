@@ -1,12 +1,18 @@
-// nuthatch.h 5: Requests
+// nuthatch.h 11: Requests
+//
+//     nh_request_create(url, &request);
+//     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .timeout_ms = 5000});
+//     nh_request_set_body(request, "seeds", 5);
+//     if (nh_perform(cache, request, &response) == NH_OK) nh_response_release(response);
+//     nh_request_free(request);
 
 import CNuthatch
 import NuthatchCore
 
-/// Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is a
-/// GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of times, from any thread, and changed in between: tickets keep what it was
-/// when they were made. URL and headers are checked when it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for
-/// data: URLs.
+/// Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is
+/// a GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of
+/// times, from any thread, and changed in between: tickets keep what it was when they were made. URL and headers are checked when
+/// it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for data: URLs.
 ///
 /// @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
 /// @return NH_OK; NH_INVALID.

@@ -1,59 +1,14 @@
-// nuthatch.h 15: Responses
+// nuthatch.h 4: Responses
+// Types: nh_answers.h
+//
+//     const char *type, *json;
+//     size_t size;
+//     nh_response_header(response, "content-type", &type);
+//     if (nh_response_json(response, &json, &size) == NH_OK) parse(json, size);  // both live as long as the response
+//     nh_response_release(response);
 
 import CNuthatch
 import NuthatchCore
-
-/// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
-/// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
-///
-/// @param options   NULL for nothing.
-/// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
-///         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
-@_cdecl("nh_peek_response")
-public func nhPeekResponse(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
-  _ response: UnsafeMutablePointer<nh_response_ref?>?
-) -> nh_status {
-  answering { () throws(NuthatchError) in
-    let result = try place(response, "response")
-    if let found = try peeked(cache, url, options) { try give(ResponseView(found), .response, to: result) }
-  }
-}
-
-/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of in
-/// the log as one, and with its body told at once.
-///
-/// @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
-/// @return As nh_peek_response.
-@_cdecl("nh_get_now")
-public func nhGetNow(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
-  _ found: UnsafeMutablePointer<nh_found>?
-) -> nh_status {
-  defer { deliverLog() }
-  return answering { () throws(NuthatchError) in
-    guard let found else { throw .null("found") }
-    found.initialize(to: nh_found())
-    guard let answer = try peeked(cache, url, options, asHit: true) else { return }
-    let view = ResponseView(answer)
-    let (body, count) = view.body
-    var response: nh_response_ref?
-    try give(view, .response, to: &response)
-    found.initialize(to: nh_found(response: response, body: body, body_size: count))
-  }
-}
-
-private func peeked(
-  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
-  asHit: Bool = false
-) throws(NuthatchError) -> Response? {
-  try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
-    let instant = view.cache.instant
-    if onlySide(options) == 0 { return try instant.response(try bytes(url, "url"), asHit: asHit) }
-    return try instant.answer(to: try askedForAnswer(url, options).complete.forOneAnswer, asHit: asHit)?.response
-  }
-}
 
 /// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
 ///
@@ -68,8 +23,8 @@ public func nhResponseGetInfo(
   }
 }
 
-/// Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file, and
-/// what the disk fails to give of it reads as zeros.
+/// Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file,
+/// and what the disk fails to give of it reads as zeros.
 ///
 /// @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
 @_cdecl("nh_response_check")
@@ -133,8 +88,8 @@ public func nhResponseInterimAt(
   }
 }
 
-/// Gives the body as text in UTF-8, terminated by NUL: by the charset of the Content-Type, else taken for UTF-8; what can't be
-/// decoded becomes U+FFFD. It lives as long as the response.
+/// Gives the body as text in UTF-8, terminated by NUL, made on the calling thread: by the charset of the Content-Type, else taken
+/// for UTF-8; what can't be decoded becomes U+FFFD. It lives as long as the response.
 ///
 /// @param text  Gets the first byte.
 /// @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
@@ -147,7 +102,7 @@ public func nhResponseText(
   givingText(response, text, size, isJSON: false)
 }
 
-/// The same of a body that must be JSON (RFC 8259), for whatever reads it: of one that isn't, nothing is given.
+/// Gives the body as nh_response_text does, where it is JSON (RFC 8259). Of a body that isn't, nothing is given.
 ///
 /// @param text  Gets the first byte; NULL on failure.
 /// @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.

@@ -1,4 +1,9 @@
-// nuthatch.h 4: Sites
+// nuthatch.h 14: Sites
+//
+//     const nh_header token = {"Authorization", "Bearer hazel"};
+//     nh_site_open(cache, "https://api.example.org/v1/", NH_OPTIONS(.headers = &token, .header_count = 1), &site);
+//     if (nh_get(cache, "nuts?page=2", NH_OPTIONS(.site = site), &response) == NH_OK) nh_response_release(response);
+//     nh_site_close(site);
 
 import CNuthatch
 import NuthatchCore
@@ -48,7 +53,7 @@ public func nhSiteGetOptions(
   }
 }
 
-/// Forgets the cookies of a site, in memory and in the cache's directory.
+/// Forgets the cookies of a site, in memory and in the cache's directory. May wait for the disk.
 ///
 /// @return NH_OK, also when it keeps none; NH_INVALID.
 @_cdecl("nh_site_clear_cookies")
@@ -78,8 +83,8 @@ public func nhSiteReachable(_ site: nh_site_ref?, _ reachable: UnsafeMutablePoin
   }
 }
 
-/// Has changes of that come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of several that nobody took
-/// the newest is kept. Sites of one handle with the same base URL share one listener, the last.
+/// Has changes of what nh_site_reachable tells come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of
+/// several that nobody took the newest is kept. Sites of one handle with the same base URL share one listener, the last.
 ///
 /// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
 /// @param user_data  What the events carry.

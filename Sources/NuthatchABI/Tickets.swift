@@ -1,11 +1,21 @@
-// nuthatch.h 12: Submit and hear of it later
+// nuthatch.h 7: Submit and hear of it later
+//
+//     nh_event event;
+//     int is_final = 0;
+//     nh_submit(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &ticket);
+//     while (!is_final && nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+//         if (event.image_count == 1) draw(event.images[0]);  // a stale one may come first
+//         is_final = event.is_final;
+//         nh_event_clear(&event);
+//     }
+//     nh_ticket_release(ticket);
 
 import CNuthatch
 import NuthatchCore
 
-/// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns. Requests for one
-/// URL share one fetch. As many go to one host, and as many together, as nh_queue_set says; the others wait their turn, and
-/// only their deadline runs meanwhile.
+/// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns: it may wait for the disk,
+/// never for the network. Requests for one URL share one fetch. As many go to one host, and as many together, as nh_queue_set
+/// says; the others wait their turn, and only their deadline runs meanwhile.
 ///
 /// @param options  NULL for nothing. With sizes its answer is pictures.
 /// @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
@@ -23,7 +33,7 @@ public func nhSubmit(
   }
 }
 
-/// The same for a request that has more to say than options.
+/// Starts an nh_request, as nh_submit does a URL with options.
 ///
 /// @param ticket  As for nh_submit.
 /// @return As nh_submit.

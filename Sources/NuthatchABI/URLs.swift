@@ -1,4 +1,9 @@
-// nuthatch.h 21: What may be shown and kept
+// nuthatch.h 19: What may be shown and kept
+// Types: nh_urls.h
+//
+//     char shown[4096];
+//     nh_url_put("http://ann:walnut@example.org/", NH_URL_REDACTED, shown, sizeof shown);
+//     puts(shown);  // http://ann:***@example.org/
 
 import CNuthatch
 import NuthatchCore

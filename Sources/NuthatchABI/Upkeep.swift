@@ -1,11 +1,18 @@
-// nuthatch.h 3: Looking after a cache
+// nuthatch.h 16: Looking after a cache
+// Types: nh_upkeep.h
+//
+//     nh_statistics statistics = {.struct_size = sizeof statistics};
+//     nh_remove(cache, url, NULL);
+//     nh_trim(cache, 100 << 20);
+//     nh_stats(cache, &statistics);
+//     printf("%lld bytes on disk\n", (long long)statistics.disk_bytes);
 
 import CNuthatch
 import NuthatchCore
 
 /// Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
 /// this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
-/// that another URL has in common stay.
+/// that another URL has in common stay. May wait for the disk, and up to five seconds for another process.
 ///
 /// @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
 ///                 everybody's for that URL narrow it to that answer.
@@ -25,7 +32,7 @@ public func nhRemove(
   }
 }
 
-/// Forgets everything that is stored, of all processes.
+/// Forgets everything that is stored, of all processes. May wait for the disk.
 ///
 /// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_clear")
@@ -33,7 +40,8 @@ public func nhClear(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.clear() }
 }
 
-/// Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was.
+/// Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was. May wait for the
+/// disk.
 ///
 /// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
 @_cdecl("nh_trim")
@@ -45,7 +53,8 @@ public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
   }
 }
 
-/// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends.
+/// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends. May
+/// wait for the disk.
 ///
 /// @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_flush")
@@ -65,7 +74,7 @@ public func nhStats(_ cache: nh_cache_ref?, _ statistics: UnsafeMutablePointer<n
   }
 }
 
-/// The same as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
+/// Tells what nh_stats tells, as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
 /// the directory is, or null.
 ///
 /// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.

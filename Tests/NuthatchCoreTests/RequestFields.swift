@@ -80,6 +80,11 @@ enum RequestFields {
     "outbox": { request, _ in request.outbox = .off },
     "outboxBytes": { request, _ in request.outboxBytes = 1 },
     "outboxItems": { request, _ in request.outboxItems = 1 },
+    "concurrency": { request, _ in request.concurrency = 1 },
+    "perHost": { request, _ in request.perHost = 1 },
+    "perHostGrows": { request, _ in request.perHostGrows = true },
+    "rate": { request, _ in request.rate = 1 },
+    "inFlightBytes": { request, _ in request.inFlightBytes = 1 },
   ]
 
   static func names(_ value: Any) -> [String] {

@@ -8,15 +8,6 @@
 #include "nh_status.h"
 #include "nh_values.h"
 
-/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
-typedef enum nh_source {
-    NH_SOURCE_NONE = 0,
-    NH_SOURCE_MEMORY = 1,
-    NH_SOURCE_DISK = 2,
-    NH_SOURCE_REVALIDATED = 3,
-    NH_SOURCE_NETWORK = 4
-} nh_source;
-
 /** What a response holds. Set struct_size before the call. Everything pointed to lives as long as the response. */
 typedef struct nh_response_info {
     uint32_t struct_size;

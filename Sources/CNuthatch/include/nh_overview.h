@@ -18,28 +18,23 @@
  *     }
  *     nh_close(cache, 2000);
  *
- * A cache belongs to a directory. A request is a URL, and options where there is more to say: thumbnails of which size, headers,
- * limits. One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a
- * cache. Name what you want to say; 0 leaves an option as the level above has it.
+ * A cache belongs to a directory. A request is a URL, and options where there is more to say: sizes of thumbnails, headers, limits.
+ * One struct, nh_options, says them for a request, for a site (a base URL with what its requests have in common) and for a cache.
+ * Name what you want to say; 0 leaves an option as the level above has it. NH_OPTIONS is short for the struct with its size, in C:
  *
  *     nh_get(cache, url, NULL, &response);
  *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
- *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);    the same, shorter; C only
+ *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);
  *
- * What has more structure is an nh_request: a body, a form, places where the answer goes.
+ * What has more structure is an nh_request: a body, a form, places where the answer goes. What was fetched is kept in the directory,
+ * which any number of processes and handles share. is_in_cache says whether an answer was there before it was asked for.
  *
- * What was fetched is kept in the directory, which any number of processes and handles may use at the same time: they
- * share what is in it, and fetch nothing twice. is_in_cache says whether an answer was there before it was asked for,
- * source where it came from.
+ * There are four ways to an answer:
  *
- * There are three ways to hear of an answer, and one not to wait for it at all:
- *
- *   - Blocking: nh_get and nh_thumbnail, nh_perform and nh_perform_images for an nh_request, give the answer that holds now.
- *   - Events: nh_submit and nh_submit_request start a request and return at once. nh_poll takes the events of all requests of the handle, and
- *     nh_fd is readable while there are some; nh_wait takes those of one ticket. A stale answer may come first
- *     (NH_EVENT_CACHED), and the one that holds now after it. Exactly one event of a ticket is final, always.
- *   - Callbacks: for requests with a callback (nh_options), nh_dispatch calls it with the events, on the thread that called
- *     nh_dispatch and on no other.
+ *   - nh_get and nh_thumbnail wait for it; nh_perform and nh_perform_images for that of an nh_request.
+ *   - nh_submit returns at once. nh_poll takes the events of all requests of the handle, and nh_fd is readable while there are some;
+ *     nh_wait takes those of one ticket. Exactly one event of a ticket is final, always.
+ *   - For requests with a callback (nh_options) nh_dispatch calls it, on the thread that called nh_dispatch and on no other.
  *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
  *
  * A loop over events, beside whatever else the program waits for:
@@ -53,14 +48,9 @@
  *         }
  *     }
  *
- * A request may ask its program while it is under way: for a token to add, for user and password, whether an answer is
- * good (nh_options.asks). Such a question is an event, and is answered with nh_answer.
- *
- * A POST, PUT, PATCH or DELETE that can't reach its server may be kept in the directory's outbox (nh_options.freezable),
- * and is sent when the network is back, also after a restart, by whatever process has the directory open. Its outcome comes to
- * the handler that it names (nh_outbox_attach), or waits to be collected.
- *
- * bindings/c/examples in the sources has a program of at most 40 lines for each.
+ * A request may ask its program something on its way (nh_answer); one that can't reach its server may wait in the outbox
+ * (nh_options.freezable). The sections below begin with an example each; bindings/c/examples in the sources has whole programs.
+ * C++ has nuthatch.hpp.
  *
  * Caveats
  * =======
@@ -96,6 +86,9 @@
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
  *            the greatest, NH_OFF a text that is off. A number out of its option's range is NH_INVALID. nh_option_next has them all.
+ * Blocking.  For the network wait only nh_get, nh_thumbnail, nh_perform and nh_perform_images, and as long as they are told nh_wait,
+ *            nh_dispatch, nh_wait_idle, nh_drain and nh_close. For the disk may wait what says so. What decodes and encodes works on
+ *            the calling thread. The rest waits for neither.
  * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
  *            for as long as it takes.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "nh_handles.h"
-#include "nh_answers.h"
+#include "nh_values.h"
 #include "nh_options.h"
 
 /** Formats that images are written in. */

@@ -4,89 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nh_handles.h"
-#include "nh_status.h"
-
-/** More about a failed call than its status. Set struct_size before the call. */
-typedef struct nh_error_info {
-    uint32_t struct_size;
-    nh_status code;
-    /** As nh_error_message. */
-    const char *message;
-    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
-    int32_t http_status;
-    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
-    int32_t retry_after;
-    /** Of NH_FROZEN: the number in the outbox. Else 0. */
-    uint64_t outbox_id;
-} nh_error_info;
-
-/** What a cache holds, and what has happened. Set struct_size before the call. */
-typedef struct nh_statistics {
-    uint32_t struct_size;
-    /** Always 0. */
-    uint32_t reserved;
-
-    /* In this process, since the directory was opened; all handles on it count together. */
-
-    /** Requests submitted. */
-    int64_t requests;
-    /** Requests that were answered from what was stored, without the network. */
-    int64_t hits;
-    /** Requests that waited for another's fetch. */
-    int64_t joined;
-    /** Exchanges with servers, redirects and further attempts among them. */
-    int64_t transfers;
-    /** Fetches that ended with "it still holds", with a new answer, with none. */
-    int64_t revalidated;
-    int64_t fetched;
-    int64_t failed;
-    /** Decodes of a picture, each for any number of sizes. */
-    int64_t decodes;
-    /** Transfers of pictures that ended early, because the thumbnails were done (nh_options.early_stop). */
-    int64_t stopped;
-    /** Bodies that went on in a file, because those under way held too much memory. */
-    int64_t filed;
-    /** Bytes of bodies received. */
-    int64_t bytes_received;
-    /** Requests of this handle that are under way. */
-    int64_t activity;
-
-    /* On disk, of all processes. */
-
-    /** Records: what is known of URLs, bodies, thumbnails. */
-    int64_t metas;
-    int64_t bodies;
-    int64_t thumbs;
-    /** What they take, and may take. */
-    int64_t disk_bytes;
-    int64_t disk_limit;
-    /** Bytes that were dropped while results of this process hold them. */
-    int64_t pinned_bytes;
-    /** Records that this process dropped to keep to the limit. */
-    int64_t dropped;
-
-    /* In memory, of this process. */
-
-    int64_t memory_items;
-    int64_t memory_bytes;
-    int64_t memory_limit;
-    int64_t memory_hits;
-    int64_t memory_misses;
-    int64_t memory_evictions;
-    /** Records that are in no pack yet (spill), and those that were lost because they couldn't be written. */
-    int64_t unwritten;
-    int64_t lost;
-    /** How often memory was wanted back: half of it, all of it. */
-    int64_t pressure_warnings;
-    int64_t pressure_criticals;
-    /** Records that were written to disk when they had to leave memory (spill), or by nh_flush, and their bytes. */
-    int64_t spilled;
-    int64_t spilled_bytes;
-    /** Records that this process didn't keep, because another process held the directory's lock for too long. */
-    int64_t held_up;
-} nh_statistics;
-
 /** How badly memory is wanted. */
 typedef enum nh_pressure {
     /** Half of what is kept in memory is given up. */
@@ -94,21 +11,5 @@ typedef enum nh_pressure {
     /** All of it, and the allocator gives back what it holds. */
     NH_PRESSURE_CRITICAL = 2
 } nh_pressure;
-
-/** How much a line of the log matters. */
-typedef enum nh_log_level {
-    NH_LOG_NONE = 0,
-    /** Something is lost. */
-    NH_LOG_ERROR = 1,
-    /** Something isn't as it should be. */
-    NH_LOG_WARNING = 2,
-    /** Caches opened and closed, memory given up, requests that failed. */
-    NH_LOG_INFO = 3,
-    /** Every request's end. */
-    NH_LOG_DEBUG = 4
-} nh_log_level;
-
-/** Gets a line of the log, without an end, valid during the call only. See nh_log_set. */
-typedef void (*nh_log_callback)(nh_log_level level, const char *line, void *user_data);
 
 #endif

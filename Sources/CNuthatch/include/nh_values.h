@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /** Of a number in nh_options: none, off or zero, as the option's comment says. Other negative numbers are numbers. */
-#define NH_NONE INT64_MIN
+#define NH_NONE (-9223372036854775807 - 1)
 /** Of a number in nh_options: the greatest that the option has, or no end. */
-#define NH_FOREVER INT64_MAX
+#define NH_FOREVER 9223372036854775807
 /** Of a text in nh_options that may be off: an address that no text has. */
 #ifdef __cplusplus
 #define NH_OFF (reinterpret_cast<const char *>(static_cast<intptr_t>(-1)))
@@ -37,5 +37,14 @@ typedef struct nh_secret {
     const char *prefix;
     const char *provider;
 } nh_secret;
+
+/** Where an answer came from. NH_SOURCE_REVALIDATED: from the cache, and the server says that it still holds. */
+typedef enum nh_source {
+    NH_SOURCE_NONE = 0,
+    NH_SOURCE_MEMORY = 1,
+    NH_SOURCE_DISK = 2,
+    NH_SOURCE_REVALIDATED = 3,
+    NH_SOURCE_NETWORK = 4
+} nh_source;
 
 #endif

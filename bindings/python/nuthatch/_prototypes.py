@@ -121,12 +121,6 @@ ASK_VERDICT = 4
 ASK_SECRET = 8
 ASK_CHALLENGE = 16
 
-# nh_verdict
-VERDICT_UNSAID = 0
-VERDICT_ACCEPT = 1
-VERDICT_REJECT = 2
-VERDICT_RETRY = 3
-
 # nh_policy
 POLICY_UNSAID = 0
 POLICY_KIT = 1
@@ -187,6 +181,53 @@ SCALING_UNSAID = 0
 SCALING_BEST = 1
 SCALING_FAST = 2
 
+# nh_format
+FORMAT_PNG = 1
+FORMAT_JPEG = 2
+
+# nh_pixels
+PIXELS_RGBA = 1
+PIXELS_BGRA = 2
+PIXELS_RGBA_PREMULTIPLIED = 3
+PIXELS_BGRA_PREMULTIPLIED = 4
+PIXELS_RGB = 5
+PIXELS_BGR = 6
+PIXELS_GREY = 7
+
+# nh_verdict
+VERDICT_UNSAID = 0
+VERDICT_ACCEPT = 1
+VERDICT_REJECT = 2
+VERDICT_RETRY = 3
+
+# nh_sink_kind
+SINK_FILE = 1
+SINK_APPEND = 2
+SINK_DESCRIPTOR = 3
+SINK_EVENTS = 4
+
+# nh_frozen_state
+FROZEN_WAITING = 1
+FROZEN_SENDING = 2
+FROZEN_PAUSED = 3
+FROZEN_DONE = 4
+FROZEN_DEAD = 5
+
+# nh_pressure
+PRESSURE_WARNING = 1
+PRESSURE_CRITICAL = 2
+
+# nh_log_level
+LOG_NONE = 0
+LOG_ERROR = 1
+LOG_WARNING = 2
+LOG_INFO = 3
+LOG_DEBUG = 4
+
+# nh_url_form
+URL_REDACTED = 1
+URL_ORIGIN = 2
+
 # nh_option_kind
 OPTION_DURATION = 1
 OPTION_BYTES = 2
@@ -220,47 +261,6 @@ REACHES_FETCH = 2
 REACHES_NAME = 4
 REACHES_OUTBOX = 8
 
-# nh_sink_kind
-SINK_FILE = 1
-SINK_APPEND = 2
-SINK_DESCRIPTOR = 3
-SINK_EVENTS = 4
-
-# nh_url_form
-URL_REDACTED = 1
-URL_ORIGIN = 2
-
-# nh_format
-FORMAT_PNG = 1
-FORMAT_JPEG = 2
-
-# nh_pixels
-PIXELS_RGBA = 1
-PIXELS_BGRA = 2
-PIXELS_RGBA_PREMULTIPLIED = 3
-PIXELS_BGRA_PREMULTIPLIED = 4
-PIXELS_RGB = 5
-PIXELS_BGR = 6
-PIXELS_GREY = 7
-
-# nh_pressure
-PRESSURE_WARNING = 1
-PRESSURE_CRITICAL = 2
-
-# nh_log_level
-LOG_NONE = 0
-LOG_ERROR = 1
-LOG_WARNING = 2
-LOG_INFO = 3
-LOG_DEBUG = 4
-
-# nh_frozen_state
-FROZEN_WAITING = 1
-FROZEN_SENDING = 2
-FROZEN_PAUSED = 3
-FROZEN_DONE = 4
-FROZEN_DEAD = 5
-
 
 class nh_header(ctypes.Structure):
     _fields_ = [
@@ -281,64 +281,6 @@ class nh_secret(ctypes.Structure):
         ("header", ctypes.c_char_p),
         ("prefix", ctypes.c_char_p),
         ("provider", ctypes.c_char_p),
-    ]
-
-
-class nh_response_info(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("status", ctypes.c_int32),
-        ("body", ctypes.c_void_p),
-        ("body_size", ctypes.c_size_t),
-        ("url", ctypes.c_char_p),
-        ("final_url", ctypes.c_char_p),
-        ("content_type", ctypes.c_char_p),
-        ("is_in_cache", ctypes.c_int32),
-        ("source", ctypes.c_uint32),
-        ("redirects", ctypes.c_int32),
-        ("header_count", ctypes.c_int32),
-        ("first_byte_us", ctypes.c_int64),
-        ("total_us", ctypes.c_int64),
-        ("age", ctypes.c_int64),
-        ("is_stale", ctypes.c_int32),
-        ("is_stored", ctypes.c_int32),
-        ("reason", ctypes.c_char_p),
-        ("dns_us", ctypes.c_int64),
-        ("connect_us", ctypes.c_int64),
-        ("tls_us", ctypes.c_int64),
-        ("interim_count", ctypes.c_int32),
-        ("is_cut", ctypes.c_int32),
-        ("is_removal_due", ctypes.c_int32),
-        ("is_truncated", ctypes.c_int32),
-    ]
-
-
-class nh_interim(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("status", ctypes.c_int32),
-        ("headers", ctypes.c_void_p),
-        ("header_count", ctypes.c_size_t),
-    ]
-
-
-class nh_found(ctypes.Structure):
-    _fields_ = [
-        ("response", ctypes.c_void_p),
-        ("body", ctypes.c_void_p),
-        ("body_size", ctypes.c_size_t),
-    ]
-
-
-class nh_reply(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("verdict", ctypes.c_uint32),
-        ("reason", ctypes.c_char_p),
-        ("headers", ctypes.c_void_p),
-        ("header_count", ctypes.c_size_t),
-        ("user", ctypes.c_char_p),
-        ("password", ctypes.c_char_p),
     ]
 
 
@@ -465,24 +407,94 @@ class nh_options(ctypes.Structure):
     ]
 
 
-class nh_option(ctypes.Structure):
+class nh_error_info(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
-        ("kind", ctypes.c_uint32),
-        ("name", ctypes.c_char_p),
-        ("help", ctypes.c_char_p),
-        ("doc", ctypes.c_char_p),
-        ("by_default", ctypes.c_char_p),
-        ("range", ctypes.c_char_p),
-        ("least", ctypes.c_double),
-        ("greatest", ctypes.c_double),
-        ("none", ctypes.c_char_p),
-        ("empty", ctypes.c_char_p),
-        ("words", ctypes.c_char_p),
-        ("since", ctypes.c_char_p),
-        ("levels", ctypes.c_uint32),
-        ("reaches", ctypes.c_uint32),
-        ("offset", ctypes.c_size_t),
+        ("code", ctypes.c_uint32),
+        ("message", ctypes.c_char_p),
+        ("http_status", ctypes.c_int32),
+        ("retry_after", ctypes.c_int32),
+        ("outbox_id", ctypes.c_uint64),
+    ]
+
+
+class nh_response_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("status", ctypes.c_int32),
+        ("body", ctypes.c_void_p),
+        ("body_size", ctypes.c_size_t),
+        ("url", ctypes.c_char_p),
+        ("final_url", ctypes.c_char_p),
+        ("content_type", ctypes.c_char_p),
+        ("is_in_cache", ctypes.c_int32),
+        ("source", ctypes.c_uint32),
+        ("redirects", ctypes.c_int32),
+        ("header_count", ctypes.c_int32),
+        ("first_byte_us", ctypes.c_int64),
+        ("total_us", ctypes.c_int64),
+        ("age", ctypes.c_int64),
+        ("is_stale", ctypes.c_int32),
+        ("is_stored", ctypes.c_int32),
+        ("reason", ctypes.c_char_p),
+        ("dns_us", ctypes.c_int64),
+        ("connect_us", ctypes.c_int64),
+        ("tls_us", ctypes.c_int64),
+        ("interim_count", ctypes.c_int32),
+        ("is_cut", ctypes.c_int32),
+        ("is_removal_due", ctypes.c_int32),
+        ("is_truncated", ctypes.c_int32),
+    ]
+
+
+class nh_interim(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("status", ctypes.c_int32),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+    ]
+
+
+class nh_found(ctypes.Structure):
+    _fields_ = [
+        ("response", ctypes.c_void_p),
+        ("body", ctypes.c_void_p),
+        ("body_size", ctypes.c_size_t),
+    ]
+
+
+class nh_image_info(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("width", ctypes.c_int32),
+        ("height", ctypes.c_int32),
+        ("is_in_cache", ctypes.c_int32),
+        ("pixels", ctypes.c_void_p),
+        ("stride", ctypes.c_size_t),
+        ("original_width", ctypes.c_int32),
+        ("original_height", ctypes.c_int32),
+        ("source", ctypes.c_uint32),
+        ("is_partial", ctypes.c_int32),
+        ("url", ctypes.c_char_p),
+        ("final_url", ctypes.c_char_p),
+        ("age", ctypes.c_int64),
+        ("is_stale", ctypes.c_int32),
+        ("http_status", ctypes.c_int32),
+        ("is_stored", ctypes.c_int32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
+class nh_reply(ctypes.Structure):
+    _fields_ = [
+        ("struct_size", ctypes.c_uint32),
+        ("verdict", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
+        ("headers", ctypes.c_void_p),
+        ("header_count", ctypes.c_size_t),
+        ("user", ctypes.c_char_p),
+        ("password", ctypes.c_char_p),
     ]
 
 
@@ -509,36 +521,36 @@ class nh_sink(ctypes.Structure):
     ]
 
 
-class nh_image_info(ctypes.Structure):
+class nh_frozen_info(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
-        ("width", ctypes.c_int32),
-        ("height", ctypes.c_int32),
-        ("is_in_cache", ctypes.c_int32),
-        ("pixels", ctypes.c_void_p),
-        ("stride", ctypes.c_size_t),
-        ("original_width", ctypes.c_int32),
-        ("original_height", ctypes.c_int32),
-        ("source", ctypes.c_uint32),
-        ("is_partial", ctypes.c_int32),
+        ("state", ctypes.c_uint32),
+        ("id", ctypes.c_uint64),
+        ("method", ctypes.c_char_p),
         ("url", ctypes.c_char_p),
-        ("final_url", ctypes.c_char_p),
-        ("age", ctypes.c_int64),
-        ("is_stale", ctypes.c_int32),
+        ("queue", ctypes.c_char_p),
+        ("handler", ctypes.c_char_p),
+        ("tag", ctypes.c_char_p),
+        ("key", ctypes.c_char_p),
+        ("reason", ctypes.c_char_p),
+        ("body_size", ctypes.c_int64),
+        ("frozen_at", ctypes.c_int64),
+        ("wait", ctypes.c_int64),
+        ("attempts", ctypes.c_int32),
         ("http_status", ctypes.c_int32),
-        ("is_stored", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("code", ctypes.c_uint32),
+        ("history_count", ctypes.c_int32),
     ]
 
 
-class nh_error_info(ctypes.Structure):
+class nh_frozen_attempt(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
         ("code", ctypes.c_uint32),
-        ("message", ctypes.c_char_p),
+        ("time", ctypes.c_int64),
         ("http_status", ctypes.c_int32),
-        ("retry_after", ctypes.c_int32),
-        ("outbox_id", ctypes.c_uint64),
+        ("reserved", ctypes.c_uint32),
+        ("reason", ctypes.c_char_p),
     ]
 
 
@@ -581,36 +593,24 @@ class nh_statistics(ctypes.Structure):
     ]
 
 
-class nh_frozen_info(ctypes.Structure):
+class nh_option(ctypes.Structure):
     _fields_ = [
         ("struct_size", ctypes.c_uint32),
-        ("state", ctypes.c_uint32),
-        ("id", ctypes.c_uint64),
-        ("method", ctypes.c_char_p),
-        ("url", ctypes.c_char_p),
-        ("queue", ctypes.c_char_p),
-        ("handler", ctypes.c_char_p),
-        ("tag", ctypes.c_char_p),
-        ("key", ctypes.c_char_p),
-        ("reason", ctypes.c_char_p),
-        ("body_size", ctypes.c_int64),
-        ("frozen_at", ctypes.c_int64),
-        ("wait", ctypes.c_int64),
-        ("attempts", ctypes.c_int32),
-        ("http_status", ctypes.c_int32),
-        ("code", ctypes.c_uint32),
-        ("history_count", ctypes.c_int32),
-    ]
-
-
-class nh_frozen_attempt(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", ctypes.c_uint32),
-        ("code", ctypes.c_uint32),
-        ("time", ctypes.c_int64),
-        ("http_status", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
-        ("reason", ctypes.c_char_p),
+        ("kind", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("help", ctypes.c_char_p),
+        ("doc", ctypes.c_char_p),
+        ("by_default", ctypes.c_char_p),
+        ("range", ctypes.c_char_p),
+        ("least", ctypes.c_double),
+        ("greatest", ctypes.c_double),
+        ("none", ctypes.c_char_p),
+        ("empty", ctypes.c_char_p),
+        ("words", ctypes.c_char_p),
+        ("since", ctypes.c_char_p),
+        ("levels", ctypes.c_uint32),
+        ("reaches", ctypes.c_uint32),
+        ("offset", ctypes.c_size_t),
     ]
 
 
@@ -661,190 +661,11 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
-    "nh_cache_get_options": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
     "nh_drain": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_int64,
-        ],
-    ),
-    "nh_remove": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_clear": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_trim": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_flush": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_stats": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_statistics),
-        ],
-    ),
-    "nh_stats_json": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_is_held_up": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_activity_watch": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_wait_idle": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_site_open": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_site_get_options": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_site_clear_cookies": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_site_close": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_site_reachable": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_uint32),
-        ],
-    ),
-    "nh_site_watch": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_create": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_request_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_request_add_header": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_free": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_body": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_request_set_body_file": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_add_part": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_part),
-        ],
-    ),
-    "nh_request_add_field": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_save_to": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_sink),
         ],
     ),
     "nh_get": (
@@ -880,6 +701,125 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
             ctypes.POINTER(ctypes.c_void_p),
             ctypes.c_size_t,
+        ],
+    ),
+    "nh_response_get_info": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_response_info),
+        ],
+    ),
+    "nh_response_check": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_response_header": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_char_p),
+        ],
+    ),
+    "nh_response_header_at": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_char_p),
+        ],
+    ),
+    "nh_response_interim_at": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int32,
+            ctypes.POINTER(nh_interim),
+        ],
+    ),
+    "nh_response_text": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
+    "nh_response_json": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
+    "nh_response_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_response_image": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_image_decode": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.POINTER(nh_options),
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_image_get_info": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_image_info),
+        ],
+    ),
+    "nh_image_release": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_image_convert": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_image_pixels": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(ctypes.c_size_t),
+        ],
+    ),
+    "nh_image_encode": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_uint32,
+            ctypes.c_int32,
+            ctypes.POINTER(ctypes.c_void_p),
+            ctypes.POINTER(ctypes.c_size_t),
         ],
     ),
     "nh_submit": (
@@ -984,6 +924,22 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(nh_reply),
         ],
     ),
+    "nh_peek": (
+        ctypes.c_void_p,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
+    "nh_thumbnail_now": (
+        ctypes.c_void_p,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
     "nh_peek_response": (
         ctypes.c_uint32,
         [
@@ -1002,164 +958,106 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(nh_found),
         ],
     ),
-    "nh_response_get_info": (
+    "nh_request_create": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_char_p,
+            ctypes.POINTER(ctypes.c_void_p),
+        ],
+    ),
+    "nh_request_set": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.POINTER(nh_response_info),
+            ctypes.POINTER(nh_options),
         ],
     ),
-    "nh_response_check": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_response_header": (
+    "nh_request_add_header": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_char_p),
+            ctypes.c_char_p,
         ],
     ),
-    "nh_response_header_at": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_char_p),
-        ],
-    ),
-    "nh_response_interim_at": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(nh_interim),
-        ],
-    ),
-    "nh_response_text": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_response_json": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_response_release": (
+    "nh_request_free": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
         ],
     ),
-    "nh_peek": (
-        ctypes.c_void_p,
+    "nh_request_set_body": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_request_set_body_file": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_add_part": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_part),
+        ],
+    ),
+    "nh_request_add_field": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.c_char_p,
+        ],
+    ),
+    "nh_request_save_to": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_sink),
+        ],
+    ),
+    "nh_site_open": (
+        ctypes.c_uint32,
         [
             ctypes.c_void_p,
             ctypes.c_char_p,
             ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_thumbnail_now": (
-        ctypes.c_void_p,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_response_image": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
-    "nh_image_decode": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_image_get_info": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_image_info),
-        ],
-    ),
-    "nh_image_release": (
+    "nh_site_clear_cookies": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
         ],
     ),
-    "nh_image_convert": (
+    "nh_site_close": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_size_t,
         ],
     ),
-    "nh_image_pixels": (
+    "nh_site_reachable": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.POINTER(ctypes.c_size_t),
+            ctypes.POINTER(ctypes.c_uint32),
         ],
     ),
-    "nh_image_encode": (
+    "nh_site_watch": (
         ctypes.c_uint32,
         [
             ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_queue_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_memory_pressure": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_log_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_uint32,
             ctypes.c_void_p,
             ctypes.c_void_p,
         ],
-    ),
-    "nh_log_dispatch": (
-        ctypes.c_uint32,
-        [],
     ),
     "nh_outbox_next": (
         ctypes.c_uint32,
@@ -1253,6 +1151,94 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_void_p,
         ],
     ),
+    "nh_remove": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_char_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
+    "nh_clear": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_trim": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_flush": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_stats": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_statistics),
+        ],
+    ),
+    "nh_stats_json": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_size_t,
+        ],
+    ),
+    "nh_is_held_up": (
+        ctypes.c_int32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_activity_watch": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_wait_idle": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+        ],
+    ),
+    "nh_queue_set": (
+        ctypes.c_uint32,
+        [
+            ctypes.POINTER(nh_options),
+        ],
+    ),
+    "nh_memory_pressure": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_uint32,
+        ],
+    ),
+    "nh_log_set": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        ],
+    ),
+    "nh_log_dispatch": (
+        ctypes.c_uint32,
+        [],
+    ),
     "nh_url_put": (
         ctypes.c_int32,
         [
@@ -1324,190 +1310,11 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "int64_t",
         ],
     ),
-    "nh_cache_get_options": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_options *",
-        ],
-    ),
     "nh_drain": (
         "nh_status",
         [
             "nh_cache *",
             "int64_t",
-        ],
-    ),
-    "nh_remove": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_clear": (
-        "nh_status",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_trim": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_flush": (
-        "nh_status",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_stats": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_statistics *",
-        ],
-    ),
-    "nh_stats_json": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "char *",
-            "size_t",
-        ],
-    ),
-    "nh_is_held_up": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_activity_watch": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_wait_idle": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_site_open": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_site **",
-        ],
-    ),
-    "nh_site_get_options": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_options *",
-        ],
-    ),
-    "nh_site_clear_cookies": (
-        "nh_status",
-        [
-            "nh_site *",
-        ],
-    ),
-    "nh_site_close": (
-        "nh_status",
-        [
-            "nh_site *",
-        ],
-    ),
-    "nh_site_reachable": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_choice *",
-        ],
-    ),
-    "nh_site_watch": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_request_create": (
-        "nh_status",
-        [
-            "const char *",
-            "nh_request **",
-        ],
-    ),
-    "nh_request_set": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_request_add_header": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_free": (
-        "nh_status",
-        [
-            "nh_request *",
-        ],
-    ),
-    "nh_request_set_body": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const void *",
-            "size_t",
-        ],
-    ),
-    "nh_request_set_body_file": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_add_part": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_part *",
-        ],
-    ),
-    "nh_request_add_field": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_save_to": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_sink *",
         ],
     ),
     "nh_get": (
@@ -1543,6 +1350,125 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_request *",
             "nh_image **",
             "size_t",
+        ],
+    ),
+    "nh_response_get_info": (
+        "nh_status",
+        [
+            "nh_response *",
+            "nh_response_info *",
+        ],
+    ),
+    "nh_response_check": (
+        "nh_status",
+        [
+            "nh_response *",
+        ],
+    ),
+    "nh_response_header": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const char *",
+            "const char **",
+        ],
+    ),
+    "nh_response_header_at": (
+        "nh_status",
+        [
+            "nh_response *",
+            "int32_t",
+            "const char **",
+            "const char **",
+        ],
+    ),
+    "nh_response_interim_at": (
+        "nh_status",
+        [
+            "nh_response *",
+            "int32_t",
+            "nh_interim *",
+        ],
+    ),
+    "nh_response_text": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const char **",
+            "size_t *",
+        ],
+    ),
+    "nh_response_json": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const char **",
+            "size_t *",
+        ],
+    ),
+    "nh_response_release": (
+        "nh_status",
+        [
+            "nh_response *",
+        ],
+    ),
+    "nh_response_image": (
+        "nh_status",
+        [
+            "nh_response *",
+            "const nh_options *",
+            "nh_image **",
+        ],
+    ),
+    "nh_image_decode": (
+        "nh_status",
+        [
+            "const void *",
+            "size_t",
+            "const nh_options *",
+            "nh_image **",
+        ],
+    ),
+    "nh_image_get_info": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_image_info *",
+        ],
+    ),
+    "nh_image_release": (
+        "nh_status",
+        [
+            "nh_image *",
+        ],
+    ),
+    "nh_image_convert": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_pixels",
+            "void *",
+            "size_t",
+            "size_t",
+        ],
+    ),
+    "nh_image_pixels": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_pixels",
+            "const void **",
+            "size_t *",
+        ],
+    ),
+    "nh_image_encode": (
+        "nh_status",
+        [
+            "nh_image *",
+            "nh_format",
+            "int32_t",
+            "const void **",
+            "size_t *",
         ],
     ),
     "nh_submit": (
@@ -1647,6 +1573,22 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const nh_reply *",
         ],
     ),
+    "nh_peek": (
+        "nh_image *",
+        [
+            "nh_cache *",
+            "const char *",
+            "const nh_options *",
+        ],
+    ),
+    "nh_thumbnail_now": (
+        "nh_image *",
+        [
+            "nh_cache *",
+            "const char *",
+            "const nh_options *",
+        ],
+    ),
     "nh_peek_response": (
         "nh_status",
         [
@@ -1665,164 +1607,106 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "nh_found *",
         ],
     ),
-    "nh_response_get_info": (
+    "nh_request_create": (
         "nh_status",
         [
-            "nh_response *",
-            "nh_response_info *",
-        ],
-    ),
-    "nh_response_check": (
-        "nh_status",
-        [
-            "nh_response *",
-        ],
-    ),
-    "nh_response_header": (
-        "nh_status",
-        [
-            "nh_response *",
             "const char *",
-            "const char **",
+            "nh_request **",
         ],
     ),
-    "nh_response_header_at": (
+    "nh_request_set": (
         "nh_status",
         [
-            "nh_response *",
-            "int32_t",
-            "const char **",
-            "const char **",
-        ],
-    ),
-    "nh_response_interim_at": (
-        "nh_status",
-        [
-            "nh_response *",
-            "int32_t",
-            "nh_interim *",
-        ],
-    ),
-    "nh_response_text": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const char **",
-            "size_t *",
-        ],
-    ),
-    "nh_response_json": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const char **",
-            "size_t *",
-        ],
-    ),
-    "nh_response_release": (
-        "nh_status",
-        [
-            "nh_response *",
-        ],
-    ),
-    "nh_peek": (
-        "nh_image *",
-        [
-            "nh_cache *",
-            "const char *",
+            "nh_request *",
             "const nh_options *",
         ],
     ),
-    "nh_thumbnail_now": (
-        "nh_image *",
+    "nh_request_add_header": (
+        "nh_status",
         [
-            "nh_cache *",
+            "nh_request *",
             "const char *",
-            "const nh_options *",
+            "const char *",
         ],
     ),
-    "nh_response_image": (
+    "nh_request_free": (
         "nh_status",
         [
-            "nh_response *",
-            "const nh_options *",
-            "nh_image **",
+            "nh_request *",
         ],
     ),
-    "nh_image_decode": (
+    "nh_request_set_body": (
         "nh_status",
         [
+            "nh_request *",
             "const void *",
             "size_t",
+        ],
+    ),
+    "nh_request_set_body_file": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+        ],
+    ),
+    "nh_request_add_part": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const nh_part *",
+        ],
+    ),
+    "nh_request_add_field": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const char *",
+            "const char *",
+        ],
+    ),
+    "nh_request_save_to": (
+        "nh_status",
+        [
+            "nh_request *",
+            "const nh_sink *",
+        ],
+    ),
+    "nh_site_open": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
             "const nh_options *",
-            "nh_image **",
+            "nh_site **",
         ],
     ),
-    "nh_image_get_info": (
+    "nh_site_clear_cookies": (
         "nh_status",
         [
-            "nh_image *",
-            "nh_image_info *",
+            "nh_site *",
         ],
     ),
-    "nh_image_release": (
+    "nh_site_close": (
         "nh_status",
         [
-            "nh_image *",
+            "nh_site *",
         ],
     ),
-    "nh_image_convert": (
+    "nh_site_reachable": (
         "nh_status",
         [
-            "nh_image *",
-            "nh_pixels",
-            "void *",
-            "size_t",
-            "size_t",
+            "nh_site *",
+            "nh_choice *",
         ],
     ),
-    "nh_image_pixels": (
+    "nh_site_watch": (
         "nh_status",
         [
-            "nh_image *",
-            "nh_pixels",
-            "const void **",
-            "size_t *",
-        ],
-    ),
-    "nh_image_encode": (
-        "nh_status",
-        [
-            "nh_image *",
-            "nh_format",
-            "int32_t",
-            "const void **",
-            "size_t *",
-        ],
-    ),
-    "nh_queue_set": (
-        "nh_status",
-        [
-            "const nh_options *",
-        ],
-    ),
-    "nh_memory_pressure": (
-        "nh_status",
-        [
-            "nh_pressure",
-        ],
-    ),
-    "nh_log_set": (
-        "nh_status",
-        [
-            "nh_log_level",
-            "nh_log_callback",
+            "nh_site *",
+            "nh_callback",
             "void *",
         ],
-    ),
-    "nh_log_dispatch": (
-        "nh_status",
-        [],
     ),
     "nh_outbox_next": (
         "nh_status",
@@ -1915,6 +1799,94 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_frozen *",
         ],
+    ),
+    "nh_remove": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "const char *",
+            "const nh_options *",
+        ],
+    ),
+    "nh_clear": (
+        "nh_status",
+        [
+            "nh_cache *",
+        ],
+    ),
+    "nh_trim": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
+        ],
+    ),
+    "nh_flush": (
+        "nh_status",
+        [
+            "nh_cache *",
+        ],
+    ),
+    "nh_stats": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_statistics *",
+        ],
+    ),
+    "nh_stats_json": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "char *",
+            "size_t",
+        ],
+    ),
+    "nh_is_held_up": (
+        "int32_t",
+        [
+            "nh_cache *",
+            "int64_t",
+        ],
+    ),
+    "nh_activity_watch": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_callback",
+            "void *",
+        ],
+    ),
+    "nh_wait_idle": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "int64_t",
+        ],
+    ),
+    "nh_queue_set": (
+        "nh_status",
+        [
+            "const nh_options *",
+        ],
+    ),
+    "nh_memory_pressure": (
+        "nh_status",
+        [
+            "nh_pressure",
+        ],
+    ),
+    "nh_log_set": (
+        "nh_status",
+        [
+            "nh_log_level",
+            "nh_log_callback",
+            "void *",
+        ],
+    ),
+    "nh_log_dispatch": (
+        "nh_status",
+        [],
     ),
     "nh_url_put": (
         "int32_t",

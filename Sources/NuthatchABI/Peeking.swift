@@ -1,0 +1,107 @@
+// nuthatch.h 10: What can be given at once
+//
+//     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128))) != NULL) {
+//         draw(image);
+//         nh_image_release(image);
+//     } else {
+//         nh_submit(cache, url, NH_OPTIONS(.size = 128, .quiet = NH_YES), NULL);  // for a later frame
+//     }
+
+import CNuthatch
+import NuthatchCore
+
+/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh.
+/// Never asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that
+/// draw: what isn't there they ask for with nh_submit.
+///
+/// @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
+/// @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
+///         says NH_OK then, or what it was: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_thumbnail would fail before it
+///         looks for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_peek")
+public func nhPeek(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
+) -> nh_image_ref? {
+  handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: false) }
+}
+
+/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
+/// told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
+///
+/// @return As nh_peek; nothing is counted when it is NULL.
+@_cdecl("nh_thumbnail_now")
+public func nhThumbnailNow(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
+) -> nh_image_ref? {
+  defer { deliverLog() }
+  return handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: true) }
+}
+
+private func sight(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, asHit: Bool
+) throws(NuthatchError) -> nh_image_ref? {
+  let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Image? in
+    let instant = view.cache.instant
+    if let side = onlySide(options), side != 0 {
+      return try instant.picture(try bytes(url, "url"), ThumbnailBox(side), asHit: asHit)
+    }
+    let draft = try askedForPicture(url, options)
+    return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
+  }
+  var image: nh_image_ref?
+  if let found { try give(found, .image, to: &image) }
+  return image
+}
+
+/// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
+/// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
+///
+/// @param options   NULL for nothing.
+/// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
+/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
+///         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
+@_cdecl("nh_peek_response")
+public func nhPeekResponse(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ response: UnsafeMutablePointer<nh_response_ref?>?
+) -> nh_status {
+  answering { () throws(NuthatchError) in
+    let result = try place(response, "response")
+    if let found = try peeked(cache, url, options) { try give(ResponseView(found), .response, to: result) }
+  }
+}
+
+/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of
+/// in the log as one, and with its body told at once.
+///
+/// @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
+/// @return As nh_peek_response.
+@_cdecl("nh_get_now")
+public func nhGetNow(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  _ found: UnsafeMutablePointer<nh_found>?
+) -> nh_status {
+  defer { deliverLog() }
+  return answering { () throws(NuthatchError) in
+    guard let found else { throw .null("found") }
+    found.initialize(to: nh_found())
+    guard let answer = try peeked(cache, url, options, asHit: true) else { return }
+    let view = ResponseView(answer)
+    let (body, count) = view.body
+    var response: nh_response_ref?
+    try give(view, .response, to: &response)
+    found.initialize(to: nh_found(response: response, body: body, body_size: count))
+  }
+}
+
+private func peeked(
+  _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
+  asHit: Bool = false
+) throws(NuthatchError) -> Response? {
+  try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
+    let instant = view.cache.instant
+    if onlySide(options) == 0 { return try instant.response(try bytes(url, "url"), asHit: asHit) }
+    return try instant.answer(to: try askedForAnswer(url, options).complete.forOneAnswer, asHit: asHit)?
+      .response
+  }
+}
