@@ -896,6 +896,16 @@ nh_status nh_shutdown(nh_cache *cache);
 nh_status nh_close(nh_cache *cache, int64_t timeout_ms);
 
 /**
+ * Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
+ * directory was opened with first in this process. Options that have neither, such as netrc, are 0 or NULL; no end is NH_FOREVER, and
+ * zero NH_NONE. Nothing secret is told: values of such headers, and the password of a proxy, are ***.
+ *
+ * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+ * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
+ */
+nh_status nh_cache_get_options(nh_cache *cache, nh_options *options);
+
+/**
  * Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
  * this process, which begins nothing else any more. To be followed by nh_close.
  *
@@ -1666,6 +1676,15 @@ nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
  * @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
  */
 nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *options, nh_site **site);
+
+/**
+ * Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
+ * nh_cache_get_options does. User and password, and passwords of certificates, aren't told.
+ *
+ * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+ * @return NH_OK; NH_INVALID.
+ */
+nh_status nh_site_get_options(nh_site *site, nh_options *options);
 
 /**
  * Forgets the cookies of a site, in memory and in the cache's directory. May wait for the disk.

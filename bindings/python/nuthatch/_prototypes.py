@@ -661,6 +661,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.c_int64,
         ],
     ),
+    "nh_cache_get_options": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
     "nh_drain": (
         ctypes.c_uint32,
         [
@@ -1032,6 +1039,13 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
             ctypes.POINTER(ctypes.c_void_p),
         ],
     ),
+    "nh_site_get_options": (
+        ctypes.c_uint32,
+        [
+            ctypes.c_void_p,
+            ctypes.POINTER(nh_options),
+        ],
+    ),
     "nh_site_clear_cookies": (
         ctypes.c_uint32,
         [
@@ -1308,6 +1322,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
         [
             "nh_cache *",
             "int64_t",
+        ],
+    ),
+    "nh_cache_get_options": (
+        "nh_status",
+        [
+            "nh_cache *",
+            "nh_options *",
         ],
     ),
     "nh_drain": (
@@ -1679,6 +1700,13 @@ SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
             "const char *",
             "const nh_options *",
             "nh_site **",
+        ],
+    ),
+    "nh_site_get_options": (
+        "nh_status",
+        [
+            "nh_site *",
+            "nh_options *",
         ],
     ),
     "nh_site_clear_cookies": (
