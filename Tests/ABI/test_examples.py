@@ -163,6 +163,14 @@ def test_signin(server: TestServer, tmp_path: Path) -> None:
     assert "an empty answer is none" in empty.stderr
 
 
+def test_limits(server: TestServer, tmp_path: Path) -> None:
+    done = run("limits", [str(tmp_path / "cache"), server.url("")], tmp_path)
+    assert done.returncode == 0, done.stderr
+    limits = [line.strip() for line in done.stdout.splitlines()]
+    assert limits[1:5] == ["timeout_ms: 30000", "retries: 0", "max_bytes: 67108864", "max_pixels: 100000000"]
+    assert limits[6:] == ["timeout_ms: 5000", "retries: 0", "max_bytes: no limit", "max_pixels: 100000000"]
+
+
 def test_options(tmp_path: Path) -> None:
     done = run("options", [], tmp_path)
     assert done.returncode == 0, done.stderr
