@@ -46,7 +46,9 @@ def _type(words: Words) -> str:
 
 def _setters(row: Row) -> List[str]:
     name, member = row.name, f"raw_.{members(row)[0]}"
-    lines = [f"  /** {row.help[0].upper()}{row.help[1:]}. */".replace("`", "")]
+    begins = row.help.split()[0].endswith(":")
+    text = row.help if begins else row.help[0].upper() + row.help[1:]
+    lines = [f"  /** {text}. */".replace("`", "")]
     if row.kind == "sizes":
         count = members(row)[2]
         lines.append(_assigning("size", "Number said", member, _number(row, "said.raw", "size")))
@@ -70,7 +72,7 @@ def _setters(row: Row) -> List[str]:
             _assigning(name, f"{_type(row.words)} said", member, f"static_cast<nh_{row.words.name}>(said)")
         )
     elif row.kind in ("share", "rate"):
-        lines.append(_assigning(name, "double said", member, _number(row, "said", name, "fraction")))
+        lines.append(_assigning(name, "double said", member, _number(row, "said", name)))
         if row.none:
             lines.append(_assigning(name, "None", member, "static_cast<double>(NH_NONE)"))
     elif row.kind == "duration":
@@ -89,17 +91,14 @@ def _setters(row: Row) -> List[str]:
     return lines
 
 
-def _number(row: Row, said: str, name: str, call: str = "number") -> str:
+def _number(row: Row, said: str, name: str) -> str:
     """What the member gets: a zero that is said is another thing than a member that is left 0."""
-    least = row.range[0] if row.range else 0
-    refusal = f"{name} is 0; it must be {row.range_text}"
     if row.none == "zero":
-        zero = "static_cast<double>(NH_NONE)" if call == "fraction" else "NH_NONE"
-    elif least > 0 or row.none is None:
-        zero = "0"
-    else:
-        zero = "1"  # A millisecond is as good as none.
-    return f'{call}({said}, {zero}, "{refusal}")'
+        none = "static_cast<double>(NH_NONE)" if row.kind in ("share", "rate") else "NH_NONE"
+        return f"{said} == 0 ? {none} : {said}"
+    if row.range and row.range[0] == 0:
+        return f"{said} == 0 ? 1 : {said}"  # A millisecond is as good as none.
+    return f'above_zero({said}, "{name} is 0; it must be {row.range_text}")'
 
 
 def _assigning(name: str, parameter: str, member: str, value: str) -> str:

@@ -186,27 +186,27 @@ class Options {
 
   /** What is taken for fresh. */
   Options &policy(Policy said) { raw_.policy = static_cast<nh_policy>(said); return *this; }
-  /** Kit: how long pictures with a validator and no lifetime are fresh. */
-  Options &validator_ttl(Duration said) { raw_.validator_ttl_ms = number(said.raw, NH_NONE, "validator_ttl is 0; it must be 0 or more, or none"); return *this; }
-  /** Kit: how long pictures without any word on caching are fresh. */
-  Options &image_ttl(Duration said) { raw_.image_ttl_ms = number(said.raw, NH_NONE, "image_ttl is 0; it must be 0 or more, or none"); return *this; }
-  /** Kit: how long answers marked no-cache are fresh. */
-  Options &no_cache_ttl(Duration said) { raw_.no_cache_ttl_ms = number(said.raw, NH_NONE, "no_cache_ttl is 0; it must be 0 or more, or none"); return *this; }
-  /** Rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. */
-  Options &heuristic(double said) { raw_.heuristic = fraction(said, static_cast<double>(NH_NONE), "heuristic is 0; it must be 0 to 1, or none"); return *this; }
+  /** kit: how long pictures with a validator and no lifetime are fresh. */
+  Options &validator_ttl(Duration said) { raw_.validator_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** kit: how long pictures without any word on caching are fresh. */
+  Options &image_ttl(Duration said) { raw_.image_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** kit: how long answers marked no-cache are fresh. */
+  Options &no_cache_ttl(Duration said) { raw_.no_cache_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. */
+  Options &heuristic(double said) { raw_.heuristic = said == 0 ? static_cast<double>(NH_NONE) : said; return *this; }
   Options &heuristic(None) { raw_.heuristic = static_cast<double>(NH_NONE); return *this; }
   /** Longest silence: connecting, waiting, between two bytes. */
-  Options &timeout(Duration said) { raw_.timeout_ms = number(said.raw, 0, "timeout is 0; it must be 1 ms or more, or none"); return *this; }
+  Options &timeout(Duration said) { raw_.timeout_ms = above_zero(said.raw, "timeout is 0; it must be 1 ms or more, or none"); return *this; }
   /** Longest time for all of a request. */
-  Options &deadline(Duration said) { raw_.deadline_ms = number(said.raw, 0, "deadline is 0; it must be 1 ms or more, or none"); return *this; }
+  Options &deadline(Duration said) { raw_.deadline_ms = above_zero(said.raw, "deadline is 0; it must be 1 ms or more, or none"); return *this; }
   /** Further attempts after one that failed. */
-  Options &retries(Number said) { raw_.retries = number(said.raw, NH_NONE, "retries is 0; it must be 0 to 1000, or none"); return *this; }
+  Options &retries(Number said) { raw_.retries = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** How long a host may be out of reach before its requests fail. */
-  Options &give_up_after(Duration said) { raw_.give_up_after_ms = number(said.raw, 1, "give_up_after is 0; it must be 0 or more, or none"); return *this; }
+  Options &give_up_after(Duration said) { raw_.give_up_after_ms = said.raw == 0 ? 1 : said.raw; return *this; }
   /** Largest body. */
-  Options &max_bytes(Number said) { raw_.max_bytes = number(said.raw, 0, "max_bytes is 0; it must be 1 or more, or none"); return *this; }
+  Options &max_bytes(Number said) { raw_.max_bytes = above_zero(said.raw, "max_bytes is 0; it must be 1 or more, or none"); return *this; }
   /** Most pixels that a picture may have. */
-  Options &max_pixels(Number said) { raw_.max_pixels = number(said.raw, 0, "max_pixels is 0; it must be 1 or more, or none"); return *this; }
+  Options &max_pixels(Number said) { raw_.max_pixels = above_zero(said.raw, "max_pixels is 0; it must be 1 or more, or none"); return *this; }
   /** It is one of many that are submitted at once. */
   Options &batched(bool said = true) { raw_.batched = said ? NH_YES : NH_NO; return *this; }
   /** The site whose options hold, and against whose URL this one is resolved. */
@@ -258,7 +258,7 @@ class Options {
   /** Keep the answer under the URL without its query. */
   Options &ignore_query(bool said = true) { raw_.ignore_query = said ? NH_YES : NH_NO; return *this; }
   /** The boxes of the thumbnails that are wanted, at most 64. */
-  Options &size(Number said) { raw_.size = number(said.raw, 0, "size is 0; it must be 1 to 65535"); return *this; }
+  Options &size(Number said) { raw_.size = above_zero(said.raw, "size is 0; it must be 1 to 65535"); return *this; }
   Options &sizes(std::vector<nh_size> said) { return list(raw_.sizes, raw_.size_count, std::move(said)); }
   /** How pictures are made to fit their boxes. */
   Options &fit(Fit said) { raw_.fit = static_cast<nh_fit>(said); return *this; }
@@ -275,7 +275,7 @@ class Options {
   /** When answers from the cache are delivered. */
   Options &delivery(Delivery said) { raw_.delivery = static_cast<nh_delivery>(said); return *this; }
   /** Place in the queue, higher ones first. */
-  Options &priority(Number said) { raw_.priority = number(said.raw, NH_NONE, "priority is 0; it must be -10 to 10, or none"); return *this; }
+  Options &priority(Number said) { raw_.priority = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** A word to cancel by. */
   Options &tag(std::string said) { raw_.tag = keep(std::move(said)); return *this; }
   /** Tell of progress, of what is sent and of what comes. */
@@ -295,11 +295,11 @@ class Options {
   /** Who knows the password of user. */
   Options &password_provider(std::string said) { raw_.password_provider = keep(std::move(said)); return *this; }
   /** How often a server may answer that it can't now, before the request is put aside. */
-  Options &outbox_attempts(Number said) { raw_.outbox_attempts = number(said.raw, 0, "outbox_attempts is 0; it must be 1 or more, or none"); return *this; }
+  Options &outbox_attempts(Number said) { raw_.outbox_attempts = above_zero(said.raw, "outbox_attempts is 0; it must be 1 or more, or none"); return *this; }
   /** For how long it is tried at all. */
-  Options &outbox_max_age(Duration said) { raw_.outbox_max_age_ms = number(said.raw, 0, "outbox_max_age is 0; it must be 1 ms or more, or none"); return *this; }
+  Options &outbox_max_age(Duration said) { raw_.outbox_max_age_ms = above_zero(said.raw, "outbox_max_age is 0; it must be 1 ms or more, or none"); return *this; }
   /** For how long the server knows the Idempotency-Key. */
-  Options &outbox_key_lifetime(Duration said) { raw_.outbox_key_lifetime_ms = number(said.raw, 0, "outbox_key_lifetime is 0; it must be 1 ms or more, or none"); return *this; }
+  Options &outbox_key_lifetime(Duration said) { raw_.outbox_key_lifetime_ms = above_zero(said.raw, "outbox_key_lifetime is 0; it must be 1 ms or more, or none"); return *this; }
   /** A pointer that the events carry; the library never follows it. */
   Options &user_data(void *said) { raw_.user_data = said; return *this; }
   /** A function for nh_dispatch to call with each event. */
@@ -307,11 +307,11 @@ class Options {
   /** Keep the events out of the completion queue. */
   Options &quiet(bool said = true) { raw_.quiet = said ? NH_YES : NH_NO; return *this; }
   /** What this process may keep in memory, decoded thumbnails mostly. */
-  Options &memory_bytes(Number said) { raw_.memory_bytes = number(said.raw, NH_NONE, "memory_bytes is 0; it must be 0 or more, or none"); return *this; }
+  Options &memory_bytes(Number said) { raw_.memory_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** How many things this process may keep in memory. */
-  Options &memory_items(Number said) { raw_.memory_items = number(said.raw, 0, "memory_items is 0; it must be 1 or more, or none"); return *this; }
+  Options &memory_items(Number said) { raw_.memory_items = above_zero(said.raw, "memory_items is 0; it must be 1 or more, or none"); return *this; }
   /** What the directory may take on disk, the outbox apart. */
-  Options &disk_bytes(std::int64_t said) { raw_.disk_bytes = number(said, 0, "disk_bytes is 0; it must be 4 MiB to 64 TiB"); return *this; }
+  Options &disk_bytes(std::int64_t said) { raw_.disk_bytes = above_zero(said, "disk_bytes is 0; it must be 4 MiB to 64 TiB"); return *this; }
   /** When what comes is written to disk. */
   Options &spill(Spill said) { raw_.spill = static_cast<nh_spill>(said); return *this; }
   /** How thumbnails are kept on disk. */
@@ -323,28 +323,25 @@ class Options {
   /** Whether this process sends what is in the directory's outbox. */
   Options &outbox(Outbox said) { raw_.outbox = static_cast<nh_outbox>(said); return *this; }
   /** What the outbox may take on disk; more is refused. */
-  Options &outbox_bytes(Number said) { raw_.outbox_bytes = number(said.raw, 0, "outbox_bytes is 0; it must be 1 or more, or none"); return *this; }
+  Options &outbox_bytes(Number said) { raw_.outbox_bytes = above_zero(said.raw, "outbox_bytes is 0; it must be 1 or more, or none"); return *this; }
   /** How many requests the outbox may hold, those among them whose outcome waits. */
-  Options &outbox_items(Number said) { raw_.outbox_items = number(said.raw, 0, "outbox_items is 0; it must be 1 or more, or none"); return *this; }
+  Options &outbox_items(Number said) { raw_.outbox_items = above_zero(said.raw, "outbox_items is 0; it must be 1 or more, or none"); return *this; }
   /** How many requests run at once, of all caches together. */
-  Options &concurrency(std::int64_t said) { raw_.concurrency = number(said, 0, "concurrency is 0; it must be 1 to 512"); return *this; }
+  Options &concurrency(std::int64_t said) { raw_.concurrency = above_zero(said, "concurrency is 0; it must be 1 to 512"); return *this; }
   /** How many of them at one host. */
-  Options &per_host(std::int64_t said) { raw_.per_host = number(said, 0, "per_host is 0; it must be 1 to 512"); return *this; }
+  Options &per_host(std::int64_t said) { raw_.per_host = above_zero(said, "per_host is 0; it must be 1 to 512"); return *this; }
   /** More at a host that bears it, for requests of a batch. */
   Options &per_host_grows(bool said = true) { raw_.per_host_grows = said ? NH_YES : NH_NO; return *this; }
   /** How many requests may begin in a second at one host. */
-  Options &rate(double said) { raw_.rate = fraction(said, 0, "rate is 0; it must be 0.000001 to 1000000, or none"); return *this; }
+  Options &rate(double said) { raw_.rate = above_zero(said, "rate is 0; it must be 0.000001 to 1000000, or none"); return *this; }
   Options &rate(None) { raw_.rate = static_cast<double>(NH_NONE); return *this; }
   /** What bodies on their way may hold in memory; more goes to files. */
-  Options &inflight_bytes(Number said) { raw_.inflight_bytes = number(said.raw, NH_NONE, "inflight_bytes is 0; it must be 0 or more, or none"); return *this; }
+  Options &inflight_bytes(Number said) { raw_.inflight_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
  private:
-  static std::int64_t number(std::int64_t said, std::int64_t zero, const char *refusal) {
-    if (said == 0 && zero == 0) throw Error(NH_INVALID, refusal);
-    return said == 0 ? zero : said;
-  }
-  static double fraction(double said, double zero, const char *refusal) {
-    if (said == 0 && zero == 0) throw Error(NH_INVALID, refusal);
-    return said == 0 ? zero : said;
+  template <typename Said>
+  static Said above_zero(Said said, const char *refusal) {
+    if (said == 0) throw Error(NH_INVALID, refusal);
+    return said;
   }
   const char *keep(std::string said) {
     if (said.find('\0') != std::string::npos) throw Error(NH_INVALID, "a text of the options has a zero byte");

@@ -264,7 +264,7 @@ def test_polite(server: TestServer, tmp_path: Path) -> None:
     urls = "".join(server.url(f"/bytes/5?polite={n}\n") for n in range(3))
     done = run("polite", [str(tmp_path / "cache")], tmp_path, urls + server.url("/truncated\n"))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("at work\n") and done.stdout.endswith("at rest\n")
+    assert done.stdout.startswith("at work\n") and done.stdout.endswith("at rest\n"), done.stderr
     assert "note: " in done.stderr and "/truncated" in done.stderr
 
 
