@@ -50,11 +50,10 @@ static nh_request *request_for(const char *url) {
 }
 
 static void look_up(const char *url) {
-    nh_image *image = NULL;
     nh_response *response = NULL;
     nh_site *site = NULL;
     begin();
-    image = nh_peek(cache, url, NH_OPTIONS(.size = 20));
+    nh_image_release(nh_peek(cache, url, NH_OPTIONS(.size = 20)));
     nh_peek_response(cache, url, NULL, &response);
     nh_remove(cache, url, NULL);
     nh_site_open(cache, url, NULL, &site);
