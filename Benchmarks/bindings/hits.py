@@ -130,6 +130,8 @@ def main() -> int:
         def ready() -> bytes:
             return bytes(cache.thumbnail(url, SIZE).pixels)
 
+        limits: Any = {"timeout": 5, "deadline": 10, "priority": 3}
+        more: Any = {**limits, "retries": 2, "tag": "t"}
         contenders: Dict[str, Any] = {
             "nuthatch: Cache.peek": (lambda: cache.peek(url, SIZE), 20000),
             "nuthatch: Cache.thumbnail": (lambda: cache.thumbnail(url, SIZE), 20000),
@@ -138,6 +140,11 @@ def main() -> int:
             "nuthatch: the same as bytes": (ready, 2000),
             "nuthatch: Cache.get, the body": (lambda: cache.get(url).body, 2000),
             "nuthatch: Cache.get, its view": (lambda: cache.get(url).view, 2000),
+            "nuthatch: Cache.get": (lambda: cache.get(url), 20000),
+            "nuthatch: with three options": (lambda: cache.get(url, **limits), 20000),
+            "nuthatch: with one that reaches the hit": (lambda: cache.get(url, max_bytes=10**9), 5000),
+            "nuthatch: Cache.submit": (lambda: cache.submit(url), 5000),
+            "nuthatch: with five options": (lambda: cache.submit(url, **more), 5000),
             "functools.lru_cache": (lambda: remembered(url, SIZE), 20000),
             "cachetools.LRUCache": (lambda: held[url, SIZE], 20000),
             "diskcache: pixels": (in_turn([functools.partial(on_disk.get, (one, SIZE)) for one in urls]), 1000),
@@ -168,6 +175,14 @@ def main() -> int:
         print()
         judge("Python peek", best["nuthatch: Cache.peek"], 1.2, "us at most")
         judge("Python peek beside a busy thread", busy, 1.2, "us at most")
+        judge("Python get with three options", best["nuthatch: with three options"], 5, "us at most")
+        plain = best["nuthatch: Cache.submit"]
+        judge(
+            "submit with five options",
+            best["nuthatch: with five options"] / plain,
+            1.5,
+            "times without at most",
+        )
         judge("AsyncCache thumbnails a second", 1e6 / loops["thumbnail"], 100_000)
         judge("disk hit (raw), diskcache by it", best["diskcache: pixels"] / disk, 5)
         judge("disk hit (raw), requests-cache by it", best["requests-cache: get"] / disk, 50)

@@ -70,7 +70,11 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
       timeout_ms == 0 || view.cache.closing.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms)
     else {
       // Nothing is lost for a program that calls no second time.
-      try view.cache.closing.settle()
+      do throws(NuthatchError) { try view.cache.closing.settle() } catch {
+        try remove(cache, .cache)
+        view.cache.closing.end()
+        throw error
+      }
       throw NuthatchError(
         .timeout, "stale answers are still being revalidated after \(timeout_ms) ms: \(view.cache.path)")
     }

@@ -213,7 +213,9 @@ struct EventPlaces {
     let known = min(stride, MemoryLayout<nh_event>.size)
     var event = event
     event.struct_size = UInt32(known)
-    withUnsafeBytes(of: event) { (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known) }
+    withUnsafeBytes(of: event) {
+      (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known)
+    }
     // What it carries in members that the program doesn't know.
     withUnsafeMutableBytes(of: &event) { _ = memset($0.baseAddress ?? base, 0, known) }
     try? giveBack(event)

@@ -12,7 +12,8 @@ func read(
   guard size == 0 || size >= nh_oldest_options_size else {
     throw NuthatchError(
       .invalid,
-      "options has \(size) bytes, as in version 0.1, whose options were others: compile with a newer nuthatch.h")
+      "options has \(size) bytes, as in version 0.1, whose options were others: compile with a newer nuthatch.h"
+    )
   }
   let raw = try readSized(pointer, zero: nh_options(), "options")
   try raw.check(level)
@@ -59,6 +60,7 @@ extension Options {
   }
 
   mutating func takeQuestions(_ raw: nh_options) throws(NuthatchError) {
+    guard raw.asks | raw.asks_not != 0 else { return }
     let without = try given(questions: raw.asks_not, "asks_not")
     asks.subtract(without)
     asksNot.formUnion(without)

@@ -65,6 +65,7 @@ struct Draft: Sendable {
     if let said = try given(raw.fit, "fit") { fit = said }
     if let said = try given(raw.scaling, "scaling") { scaling = said }
     if let said = try given(raw.enlarge, "enlarge") { enlarge = said }
+    guard raw.size != 0 || raw.size_count != 0 else { return }
     guard raw.size == 0 || raw.size_count == 0 else {
       throw NuthatchError(.invalid, "size and sizes exclude each other")
     }

@@ -84,6 +84,7 @@ func names(_ said: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) 
 
 /// - Throws: `invalid` for bits that no question has.
 func given(questions: UInt64, _ name: String) throws(NuthatchError) -> Set<Question.Kind> {
+  guard questions != 0 else { return [] }
   let known = Question.Kind.allCases.filter { questions & UInt64($0.bit) != 0 }
   guard known.reduce(0, { $0 | UInt64($1.bit) }) == questions else {
     throw NuthatchError(.invalid, "\(name) has bits that no nh_question has")
@@ -104,5 +105,10 @@ func chosen<Number: Equatable, Value>(
 }
 
 func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
-  try chosen(choice, name, among: [NH_UNSAID: nil, NH_YES: true, NH_NO: false])
+  switch choice {
+  case NH_UNSAID: nil
+  case NH_YES: true
+  case NH_NO: false
+  default: throw NuthatchError(.invalid, "\(name) is no nh_choice")
+  }
 }

@@ -32,7 +32,7 @@ from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._in_force import empty, told
 from ._later import loading
 from ._library import bare, check, encode, last_status, library, quick
-from ._options import CACHE, options_struct, ready
+from ._options import CACHE, options_struct, ready, squares
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
 from ._quantities import ByteCount, Duration, amount, left_until, moment
@@ -140,7 +140,7 @@ class Cache(Fetching):
         # In as few steps as there can be; whatever is out of the ordinary takes the long way, which says what is wrong.
         if not decode:
             try:
-                place = ready(options, size) if type(size) is int and 0 < size < 65536 else None
+                place = _place_of(size, options)
                 if place is not None and "\0" not in url:
                     found = _peek(self._plain, url.encode(), place)
                     if found:
@@ -369,7 +369,7 @@ class Cache(Fetching):
         """The thumbnail that a request would give at once, without making one of it; the library counts it as one. None
         for whatever is out of the ordinary, too, which takes the long way."""
         try:
-            place = ready(options, size) if type(size) is int and 0 < size < 65536 else None
+            place = _place_of(size, options)
             if place is not None and "\0" not in url and not _tells_all():
                 found = _thumbnail_now(self._plain, url.encode(), place)
                 if found:
@@ -503,6 +503,14 @@ class Cache(Fetching):
             self._open()
             library.nh_close(handle, 0)
             return self._handle
+
+
+def _place_of(size: Any, options: Mapping[str, Any]) -> Any:
+    """Where a struct is that says this; None for what is out of the ordinary."""
+    if type(size) is not int:
+        return None
+    place = squares[size]
+    return ready(options, size) if options else place
 
 
 def _status(given: int, counts: bool) -> int:

@@ -23,7 +23,7 @@ from ._arguments import flag
 from ._errors import error_for
 from ._image import Image, Size, sides
 from ._library import bare, check, encode, last_status, library, quick
-from ._options import STRUCTURE, put_structure, request_struct
+from ._options import STRUCTURE, put_structure, ready, request_struct
 from ._prefetch import Item, prefetch
 from ._response import Response
 from ._saving import refuse_async
@@ -48,6 +48,8 @@ class Fetching:
     _asks: Dict[str, Any]
     #: The same, by way of other handles, as long as these are in use.
     _twins: Set[Any]
+    #: Whether its requests name a site of the library's, which is another one for each handle.
+    _is_site = False
 
     @property
     def _cache(self) -> "Cache":
@@ -243,7 +245,15 @@ class Fetching:
             finally:
                 bare.nh_request_free(request)
 
-        self._with_options(url, size, sizes, options, submit, number)
+        place = None
+        if not number and sizes is None and not self._is_site and (size is None or type(size) is int):
+            place = ready(options, size or 0, quiet=True) if size is None or 0 < size < 65536 else None
+        if place is None:
+            self._with_options(url, size, sizes, options, submit, number)
+        else:
+            _log.follow()
+            address = encode(url, "url")
+            self._cache._call(lambda cache: submit(cache, address, place), url)
         return ticket
 
     def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p:

@@ -27,6 +27,7 @@ __all__ = [
     "ready",
     "refuse_unknown",
     "request_struct",
+    "squares",
 ]
 
 
@@ -121,13 +122,13 @@ _KINDS = frozenset(("duration", "bytes", "count", "pixels", "share", "flag", "wo
 _SIMPLE = frozenset((str, int, float, bool))
 
 
-def ready(options: Mapping[str, Any], size: int = 0) -> Any:
+def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any:
     """The place of a struct that says this, filled once for all calls that say the same; None for options that aren't
     as simple. Nothing secret is kept."""
     values = options.values()
     try:
         # Types, too: 1, 1.0 and True are one key, and are not the same.
-        key = (size, *options.items(), *map(type, values))
+        key = (size, quiet, *options.items(), *map(type, values))
         known = _READY.get(key)
     except TypeError:
         return None
@@ -141,10 +142,27 @@ def ready(options: Mapping[str, Any], size: int = 0) -> Any:
     except (TypeError, ValueError, Error):
         return None  # the long way says what is wrong
     struct.size = size
+    if quiet:
+        struct.quiet = abi.YES
     if len(_READY) >= 256:
         _READY.clear()
     _READY[key] = place = ctypes.byref(struct)
     return place
+
+
+class _Squares(Dict[int, Any]):
+    """The same for nothing but the side of a box."""
+
+    def __missing__(self, side: int) -> Any:
+        if not 0 < side < 65536:
+            raise ValueError(side)
+        if len(self) >= 256:
+            self.clear()
+        self[side] = place = ready({}, side)
+        return place
+
+
+squares = _Squares()
 
 
 def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:

@@ -40,6 +40,8 @@ class Site(Fetching):
     'hello'
     """
 
+    _is_site = True
+
     def __init__(self, cache: "Cache", base_url: str, options: Dict[str, Any]) -> None:
         #: What requests are resolved against.
         self.base_url = base_url
