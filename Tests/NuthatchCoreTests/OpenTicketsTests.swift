@@ -85,4 +85,25 @@ import Testing
       #expect(isTold)
     }
   }
+
+  @Test("are none before those have been told who watch for that")
+  func watchersToldFirst() {
+    let open = OpenTickets()
+    let ticket = Ticket(url: "http://host.example/")
+    let isEnding = Atomic(false)
+    let isTold = Atomic(false)
+    #expect(open.add(ticket))
+    open.watch {
+      isEnding.store(true, ordering: .releasing)
+      usleep(200_000)
+      isTold.store(true, ordering: .releasing)
+    }
+    onThreads(2) { number in
+      if number == 0 { return ticket.cancel() }
+      while !isEnding.load(ordering: .acquiring) { usleep(100) }
+      #expect(open.waitUntilEmpty(within: 0))
+      let wasTold = isTold.load(ordering: .acquiring)
+      #expect(wasTold)
+    }
+  }
 }

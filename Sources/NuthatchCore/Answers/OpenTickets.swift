@@ -72,12 +72,17 @@ final class OpenTickets: Sendable {
   /// Called after `noteEnd`, when nothing is locked.
   func tell() {
     let watchers = book.withLock { book in
-      book.telling -= 1
       defer { book.hasTurned = false }
-      return book.hasTurned ? book.watchers : []
+      let watchers = book.hasTurned ? book.watchers : []
+      if watchers.isEmpty { book.telling -= 1 }
+      return watchers
+    }
+    if !watchers.isEmpty {
+      // What they tell is there before whoever waits for the end goes on, and closes the cache perhaps.
+      for watcher in watchers { watcher() }
+      book.withLock { $0.telling -= 1 }
     }
     bell.ring()
-    for watcher in watchers { watcher() }
   }
 
   /// Calls `watcher` when the number of open tickets has turned from or to none, on whatever thread did it: it must return
