@@ -337,6 +337,8 @@ class Options {
   Options &rate(None) { raw_.rate = static_cast<double>(NH_NONE); return *this; }
   /** What bodies on their way may hold in memory; more goes to files. */
   Options &inflight_bytes(Number said) { raw_.inflight_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** How many redirects are followed. */
+  Options &redirects(Number said) { raw_.redirects = said.raw == 0 ? NH_NONE : said.raw; return *this; }
  private:
   template <typename Said>
   static Said above_zero(Said said, const char *refusal) {

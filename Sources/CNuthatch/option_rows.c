@@ -446,9 +446,15 @@ static const nh_option rows[] = {
      "the smaller of 64 MiB and an eighth of the memory", "0 or more, or none", 0.0, 9223372036854775807.0, "zero", "",
      "", "0.1", NH_LEVEL_PROCESS, 0,
      offsetof(nh_options, inflight_bytes)},
+    {sizeof(nh_option), NH_OPTION_COUNT, "redirects",
+     "how many redirects are followed",
+     "With none a redirect is the answer, with its status and its Location, and is kept apart from what it leads to. One more than are followed is the error too_many_redirects. An answer in the cache that lies behind more of them is fetched again.",
+     "10", "0 to 100, or none", 0.0, 100.0, "zero", "",
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
+     offsetof(nh_options, redirects)},
 };
 
-const size_t nh_option_row_count = 74;
+const size_t nh_option_row_count = 75;
 
 const nh_option *nh_option_rows(void) { return rows; }
 

@@ -61,6 +61,16 @@ static void errors(void) {
     CHECK("null place", nh_get(cache, base, NULL, NULL) == NH_INVALID);
     CHECK("truncated", nh_get(cache, url_of(base, "/truncated"), NULL, &response) == NH_TRUNCATED && response == NULL);
     CHECK("redirects", nh_get(cache, url_of(base, "/redirect-loop"), NULL, &response) == NH_TOO_MANY_REDIRECTS);
+    CHECK("one is followed", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = 1), &response) == NH_OK);
+    nh_response_release(response);
+    CHECK("and no more", nh_get(cache, url_of(base, "/redirect/2"), NH_OPTIONS(.redirects = 1), &response) ==
+                             NH_TOO_MANY_REDIRECTS && response == NULL);
+    nh_response_info info = {.struct_size = sizeof info};
+    CHECK("none", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = NH_NONE), &response) == NH_OK &&
+                      nh_response_get_info(response, &info) == NH_OK && info.status == 302 && info.redirects == 0);
+    nh_response_release(response);
+    CHECK("too many to say", nh_get(cache, base, NH_OPTIONS(.redirects = 101), &response) == NH_INVALID &&
+                                 strstr(nh_error_message(), "redirects") != NULL);
     CHECK("name", strcmp(nh_status_name(NH_TOO_MANY_REDIRECTS), "too_many_redirects") == 0);
     CHECK("no name", strcmp(nh_status_name((nh_status)12345), "unknown") == 0);
     CHECK("refused", nh_get(cache, "http://127.0.0.1:1/", NULL, &response) == NH_REFUSED);

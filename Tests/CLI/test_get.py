@@ -119,6 +119,24 @@ def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> N
     assert five.method == "HEAD"
 
 
+def test_redirects_that_are_not_followed(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", {**redirect("/b"), "steps": [body("moved")]})
+    server.on("/b", {**redirect("/c"), "steps": [body("moved")]})
+    server.on("/c", ok("there"))
+    for word in ("none", "0"):
+        done = nuthatch("get", server.url("/a"), "--redirects", word, "--verbose", "--cache", "c")
+        assert (done.returncode, done.stdout) == (0, b"moved") and b" 302 " in done.stderr
+    done = nuthatch("get", server.url("/a"), "--redirects", "1", "--cache", "c")
+    assert done.returncode == 4
+    assert done.stderr.decode() == f"nuthatch: get: too_many_redirects: more than 1 redirect, the last from: {server.url('/b')}\n"
+    done = nuthatch("get", server.url("/a"), "--redirects", "2", "--cache", "c")
+    assert (done.returncode, done.stdout) == (0, b"there")
+    # What was fetched is found with the same options, and with no others.
+    for more, is_there in [([], True), (["--redirects", "none"], False)]:
+        done = nuthatch("explain", server.url("/a"), *more, "--cache", "c")
+        assert (b"nothing is stored" not in done.stdout) == is_there
+
+
 def test_a_header_is_sent_as_often_as_it_is_given(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", redirect("/b"))
     server.on("/b", ok("x"))

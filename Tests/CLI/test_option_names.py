@@ -39,7 +39,7 @@ NAMED_OTHERWISE = [
     ("get --request PUT http://x/", "curl's is --method here."),
     ("get --data-binary @f http://x/", "curl's is --data here."),
     ("get --max-filesize 5 http://x/", "curl's is --max-bytes here."),
-    ("get --location http://x/", "curl's is always done here."),
+    ("get --location http://x/", "curl's is always done, but for --redirects none, here."),
     ("get --output-document f http://x/", "wget's is --output here."),
     ("get --url http://x/", "curl's is an argument without an option here."),
     ("get --data-urlencode a=b http://x/", "curl's sends a body that it encodes first."),

@@ -26,6 +26,8 @@ SAID = [
     (["--netrc-file=passwords"], True),
     (["--cache-key=k-{}"], True),
     (["--ignore-query"], True),
+    (["--redirects=2"], False),
+    (["--redirects=none"], True),
 ]
 
 

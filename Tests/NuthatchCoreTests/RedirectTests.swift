@@ -24,6 +24,76 @@ import Testing
     #expect(try bench.failure("/redirect-loop").code == .tooManyRedirects)
   }
 
+  @Test("are followed as often as is said, and no answer is given that lies behind more")
+  func ownLimit() throws {
+    let bench = try Bench()
+    #expect(try bench.get("/redirect/3") { $0.redirects = 3 }.redirects == 3)
+    for (count, words) in [(2, "more than 2 redirects"), (1, "more than 1 redirect,")] {
+      let error = try bench.failure("/redirect/3") { $0.redirects = count }
+      #expect(error.code == .tooManyRedirects && error.message.contains(words))
+    }
+    #expect(try bench.get("/redirect/12") { $0.redirects = 100 }.redirects == 12)
+    // What is stored, fresh as it is, has come by two.
+    bench.server.on("/a", .redirect(to: "/b"))
+    bench.server.on("/b", .redirect(to: "/c"))
+    bench.server.on("/c", .ok("x").with("Cache-Control", "max-age=600"))
+    #expect(try bench.get("/a").redirects == 2)
+    #expect(try bench.get("/a") { $0.redirects = 2 }.isInCache)
+    #expect(try bench.failure("/a") { $0.redirects = 1 }.code == .tooManyRedirects)
+    #expect(try bench.failure("/a") { ($0.redirects, $0.policy) = (1, .offline) }.code == .offline)
+    bench.server.on("/a", .redirect(to: "/c"))
+    #expect(try bench.get("/a") { $0.redirects = 1 }.redirects == 1)
+    #expect(try bench.get("/a") { $0.redirects = 1 }.isInCache)
+    for count in [-1, 101] { #expect(try bench.failure("/a") { $0.redirects = count }.code == .invalid) }
+  }
+
+  @Test(
+    "are answers where none is followed, kept apart from what they lead to",
+    arguments: [Policy.kit, .rfc9111])
+  func notFollowed(policy: Policy) throws {
+    let bench = try Bench { $0.policy = policy }
+    let fresh = ("Cache-Control", "max-age=600")
+    bench.server.on("/a", Script.redirect(to: "/b").with(fresh.0, fresh.1))
+    bench.server.on("/b", .ok("there").with(fresh.0, fresh.1))
+    for round in 0..<2 {
+      let hop = try bench.get("/a") { $0.redirects = 0 }
+      #expect(hop.status == 302 && hop.header("Location") == "/b" && hop.redirects == 0)
+      // By the kit's rules only successes are stored.
+      #expect(hop.isInCache == (round == 1 && policy == .rfc9111))
+      let whole = try bench.get("/a")
+      #expect(whole.text == "there" && whole.isInCache == (round == 1))
+    }
+    #expect(try bench.get("/b") { $0.redirects = 0 }.text == "there")
+    let error = #expect(throws: NuthatchError.self) {
+      var request = Request(bench.server.url("/a"))
+      request.redirects = 0
+      _ = try bench.cache.thumbnail(request, ImageOptions(ThumbnailBox(16)))
+    }
+    #expect(error?.code == .http && error?.status == 302)
+    var options = Options()
+    options.redirects = 0
+    let site = try bench.cache.site(bench.server.url("/"), options)
+    #expect(try bench.cache.submit(site.request("a")).result().status == 302)
+    var followed = site.request("a")
+    followed.redirects = 1
+    #expect(try bench.cache.submit(followed).result().text == "there")
+  }
+
+  @Test("are followed by each of two requests as it says, when they come together")
+  func together() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script.redirect(to: "/b").after(.wait("gate")))
+    bench.server.on("/b", .ok("there"))
+    let tickets = try [10, 0, 1].map { count in
+      var request = Request(bench.server.url("/a"))
+      request.redirects = count
+      return try bench.cache.submit(request)
+    }
+    #expect(bench.server.gate("gate").waitUntilReached(3))
+    bench.server.gate("gate").open()
+    #expect(try tickets.map { try $0.result().status } == [200, 302, 200])
+  }
+
   @Test(
     "keep or drop method and body as HTTP says",
     arguments: [

@@ -385,6 +385,11 @@ typedef struct nh_options {
      *  name, and lie in the cache's directory. The memory is the machine's, or its control group's. 0 or more, or
      *  none. Default: the smaller of 64 MiB and an eighth of the memory. NH_NONE: zero. Of the process. */
     int64_t inflight_bytes;
+    /** How many redirects are followed. With none a redirect is the answer, with its status and its Location, and
+     *  is kept apart from what it leads to. One more than are followed is the error too_many_redirects. An answer
+     *  in the cache that lies behind more of them is fetched again. 0 to 100, or none. Default: 10. NH_NONE: zero.
+     *  Of a cache or a site or a request. */
+    int64_t redirects;
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L

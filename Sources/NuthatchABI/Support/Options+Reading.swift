@@ -79,6 +79,9 @@ extension Options {
     if let said = try number(raw.inflight_bytes, "inflight_bytes", none: 0, greatest: .max) {
       inFlightBytes = said
     }
+    if let said = try number(raw.redirects, "redirects", none: 0, greatest: 100) {
+      redirects = Int(said)
+    }
   }
 }
 
@@ -287,6 +290,7 @@ extension nh_options {
       if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != 0 { throw level.doesNotHave("rate", [.process]) }
       if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -362,6 +366,7 @@ extension nh_options {
       if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
       if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
+      if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
     }
   }
 }

@@ -39,5 +39,6 @@ extension nh_options {
     if level == .cache { outbox = nh_outbox(UInt32(options.outbox.rawValue)) }
     if level == .cache { outbox_bytes = told(options.outboxBytes) }
     if level == .cache { outbox_items = told(options.outboxItems) }
+    redirects = told(options.redirects)
   }
 }

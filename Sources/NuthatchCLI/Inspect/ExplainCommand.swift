@@ -86,14 +86,13 @@ enum ExplainCommand: Command {
   private static func reason(_ request: Request, _ info: StoredAnswerInfo) -> String {
     let isThere =
       request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
-    let isRedirect = (300..<400).contains(info.status) && info.header("Location") != nil
     switch info.prospect {
     case .refuse: return refusal(info.refusal)
-    case .hit where isRedirect:
+    case .hit where info.leadsOn:
       return "a redirect to an answer that is stored, and good enough for this request"
-    case .revalidate where isRedirect:
+    case .revalidate where info.leadsOn:
       return "a redirect; the server is asked about it, or about what it leads to"
-    case .fetch where isRedirect: return "a redirect to what isn't stored, or is of no use to this request"
+    case .fetch where info.leadsOn: return "a redirect to what isn't stored, or is of no use to this request"
     case .revalidate where info.isFromFuture:
       return "stored at a time that is still to come: the clock was set back, and the server is asked"
     case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"

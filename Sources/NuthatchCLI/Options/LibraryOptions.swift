@@ -65,6 +65,7 @@ enum LibraryOptions {
     perHostGrows,
     rate,
     inflightBytes,
+    redirects,
   ]
 
   private static let policy = Option(
@@ -808,6 +809,18 @@ enum LibraryOptions {
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.process.inFlightBytes = try value.bytes(0, nil, none: 0)
+    })
+
+  private static let redirects = Option(
+    "redirects", value: "N",
+    "how many redirects are followed (10)",
+    range: "0 to 100, or none",
+    group: "Where redirects lead",
+    library: Option.Library(
+      "redirects", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.redirects = try value.count(0, 100, none: 0)
     })
 
   /// The names that each command had in version 0.1.

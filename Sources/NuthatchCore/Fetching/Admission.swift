@@ -34,7 +34,7 @@ final class Admission: @unchecked Sendable {
     arrival = attempt.received(head, timings)
     received = attempt.body.buffer
     verdict = attempt.verdict
-    isBodyMissing = attempt.skipsBody && head.redirection == nil || !attempt.isKept
+    isBodyMissing = attempt.skipsBody && !arrival.plan.isLedOn(by: head) || !attempt.isKept
     base = attempt.base
     recipes = wanting.recipes
     made = attempt.made

@@ -85,7 +85,7 @@ final class Attempt: @unchecked Sendable {
   /// Whether what it brings is what a request wants that comes now.
   func mayBeJoined(by plan: RequestPlan) -> Bool {
     // An error page is passed over, because all waiters wanted pictures when it came.
-    if skipsBody, head?.redirection == nil, !plan.wantsPictures { return false }
+    if skipsBody, head.map(self.plan.isLedOn(by:)) != true, !plan.wantsPictures { return false }
     // What it will bring may have been removed meanwhile.
     return !isClosed && began.map { shared.store.isCurrent($0) } ?? true
   }
@@ -216,7 +216,7 @@ extension Attempt: TransferSink {
     noteAnswer(head)
     plan.cookies?.take(head, from: hop.url)
     runtime.reachability.note(hop.url.origin, isReachable: true)
-    if head.redirection != nil {
+    if plan.isLedOn(by: head) {
       if !plan.isHopByHop { return judgeRedirect(head) }
       skipsBody = true
       return .goOn
@@ -270,11 +270,7 @@ extension Attempt: TransferSink {
   }
 
   private func judgeRedirect(_ head: ResponseHead) -> TransferVerdict {
-    let most = RequestPlan.longestChain
-    guard redirects.count < most else {
-      return stop(
-        NuthatchError(.tooManyRedirects, "more than \(most) redirects, the last from: \(hop.url)"))
-    }
+    guard redirects.count < plan.redirects else { return stop(plan.tooManyRedirects(from: hop.url)) }
     do { next = try RequestPlan.target(of: head, from: hop.url) } catch { return stop(error) }
     return .goOn
   }

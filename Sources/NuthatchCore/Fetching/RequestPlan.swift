@@ -5,8 +5,6 @@ import NuthatchTransport
 /// An object, because task and fetch share it, and a hundred thousand of them may wait. Has the members of its terms.
 @dynamicMemberLookup
 final class RequestPlan: Sendable {
-  static let longestChain = 10
-
   /// What it shares with other requests.
   let sharedTerms: SharedTerms
   let url: WebURL
@@ -68,7 +66,8 @@ final class RequestPlan: Sendable {
         || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
           && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
-              // Whether a redirect is an answer (`isHopByHop`).
+              && one.redirects == other.redirects
+              // Whether a redirect is an answer of its own (`isHopByHop`).
               && (one.policy == .rfc9111) == (other.policy == .rfc9111))
     }
 
@@ -89,6 +88,14 @@ final class RequestPlan: Sendable {
   /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
   /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
   var isHopByHop: Bool { isShared && terms.policy == .rfc9111 && !terms.wantsPart }
+
+  /// Whether an answer isn't the one that is wanted, which it leads to.
+  func isLedOn(by head: ResponseHead) -> Bool { terms.redirects > 0 && head.redirection != nil }
+
+  func tooManyRedirects(from url: WebURL) -> NuthatchError {
+    let most = "\(terms.redirects) redirect\(terms.redirects == 1 ? "" : "s")"
+    return NuthatchError(.tooManyRedirects, "more than \(most), the last from: \(url)")
+  }
 
   /// Whether what is stored may answer.
   var readsStore: Bool { isShared && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
@@ -126,7 +133,7 @@ final class RequestPlan: Sendable {
     self.url = url
     name = AnswerName(
       address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named)
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, follows: terms.redirects > 0)
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
@@ -152,10 +159,7 @@ final class RequestPlan: Sendable {
   func following(
     _ head: ResponseHead, sentByPublic: Bool, isStale: Bool = false
   ) throws(NuthatchError) -> RequestPlan {
-    guard hops < Self.longestChain else {
-      throw NuthatchError(
-        .tooManyRedirects, "more than \(Self.longestChain) redirects, the last from: \(url)")
-    }
+    guard hops < terms.redirects else { throw tooManyRedirects(from: url) }
     var next = first.redirected(
       to: try Self.target(of: head, from: url), status: head.status, travelling: terms.travelling)
     next.isSentByPublic = isSentByPublic || sentByPublic
@@ -169,7 +173,7 @@ final class RequestPlan: Sendable {
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named)
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, follows: true)
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale

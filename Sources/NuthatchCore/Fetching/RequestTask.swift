@@ -232,7 +232,7 @@ extension RequestTask {
     with found: StoredAnswer, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
-    if found.isRedirect { return follow { () throws(NuthatchError) in try plan.following(found) } }
+    if plan.isLedOn(by: found.record.head) { return follow { () throws(NuthatchError) in try plan.following(found) } }
     guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, provenance) }
     let provenance = provenance.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, provenance) {
@@ -369,7 +369,7 @@ extension RequestTask: FetchWaiter {
     guard ticket.isOpen else { return }
     switch outcome {
     case .answered(let fetched):
-      if fetched.head.redirection != nil, plan.isHopByHop {
+      if plan.isLedOn(by: fetched.head), plan.isHopByHop {
         // The program doesn't judge redirects: they are kept in any case.
         return follow(after: fetched.keep) { () throws(NuthatchError) in
           try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)

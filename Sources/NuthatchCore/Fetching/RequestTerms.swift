@@ -19,6 +19,8 @@ struct RequestTerms: Sendable {
   /// What makes the answer of a URL one for somebody, the credentials of the URL itself left aside.
   private(set) var secrets: [(String, [UInt8])]
   let proxy: ProxyChoice
+  /// How many redirects are followed; of none, each is the answer.
+  let redirects: Int
   let partition: String?
   /// Every header that the caller set; nil for what is never shared.
   private(set) var jointFields: [String]?
@@ -98,6 +100,7 @@ struct RequestTerms: Sendable {
     cookie = jar.flatMap { jar in outside.read { jar.header(for: $0) } }
     secrets = Self.secrets(headers, credentials, extras, cookie)
     proxy = request.options.proxyChoice
+    redirects = request.options.redirects ?? Options.Standard.redirects
     partition = request.partition
     jointFields = Self.jointFields(request, cookies, cookie)
     wantsPart =

@@ -50,6 +50,8 @@ public struct StoredAnswerInfo: Sendable {
   public internal(set) var refusal: Refusal?
   /// Whether a request that gets it has the server asked behind it.
   package internal(set) var revalidates = false
+  /// Whether it is a redirect, which the request follows.
+  package internal(set) var leadsOn = false
   /// The URL that answered, without userinfo.
   public let finalURL: String
   /// The HTTP status.

@@ -108,7 +108,7 @@ extension Decision.Finding {
     }
     if !stored.isAnswer(to: plan) {
       self = .unfit
-    } else if stored.isRedirect {
+    } else if plan.isLedOn(by: stored.record.head) {
       self = .redirect(stored.grade)
     } else if let limit = stored.exceededLimit(of: plan) {
       self = .beyondLimit(limit, stored.grade)

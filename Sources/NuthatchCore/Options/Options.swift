@@ -387,6 +387,17 @@ public struct Options: Sendable, Equatable {
     get { read(\.inFlightBytes) }
     set { special.inFlightBytes = newValue }
   }
+  /// How many redirects are followed.
+  ///
+  /// With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it leads to. One
+  /// more than are followed is the error `too_many_redirects`. An answer in the cache that lies behind more of them is
+  /// fetched again.
+  ///
+  /// Default: 10. Said of a cache or a site or a request.
+  public var redirects: Int? {
+    get { read(\.redirects) }
+    set { special.redirects = newValue }
+  }
 
   /// Nothing said.
   public init() {}
@@ -466,6 +477,7 @@ extension Options {
     var perHostGrows = false
     var rate: Double?
     var inFlightBytes: Int64?
+    var redirects: Int?
 
     static let none = Special()
 
@@ -511,6 +523,7 @@ extension Options {
       guard left.perHostGrows == right.perHostGrows else { return false }
       guard left.rate == right.rate else { return false }
       guard left.inFlightBytes == right.inFlightBytes else { return false }
+      guard left.redirects == right.redirects else { return false }
       return true
     }
   }
@@ -528,6 +541,7 @@ extension Options {
     static let maxPixels = 100_000_000
     static let addresses = Addresses.guarded
     static let signIn = SignIn.basic
+    static let redirects = 10
   }
 
   /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.
@@ -581,6 +595,7 @@ extension Options.Special {
     if netrc == nil { netrc = outer.netrc }
     if partition == nil { partition = outer.partition }
     asks.formUnion(outer.asks.subtracting(asksNot))
+    if redirects == nil { redirects = outer.redirects }
   }
 }
 
@@ -715,6 +730,7 @@ extension Options {
       if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -763,6 +779,7 @@ extension Options {
       if outbox != OutboxMode.auto { throw level.doesNotHave("outbox", [.cache]) }
       if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
+      if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
     }
     try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")
@@ -784,6 +801,7 @@ extension Options {
     try OptionRange.check("per_host", perHost, 1, 512, "1 to 512")
     try OptionRange.check("rate", rate, 1e-06, 1_000_000, "0.000001 to 1000000, or none")
     try OptionRange.check("inflight_bytes", inFlightBytes, 0, nil, "0 or more, or none")
+    try OptionRange.check("redirects", redirects, 0, 100, "0 to 100, or none")
   }
 
   /// These, with the defaults where nothing is said.
@@ -800,6 +818,7 @@ extension Options {
     result.maxPixels = result.maxPixels ?? Standard.maxPixels
     result.addresses = result.addresses ?? Standard.addresses
     result.signIn = result.signIn ?? Standard.signIn
+    result.redirects = result.redirects ?? Standard.redirects
     return result
   }
 }

@@ -110,7 +110,7 @@ final class FreezingPlan: Sendable {
       headers: headers.map { ($0.name, $0.value) }, secrets: freezing.secrets, user: user,
       signIn: plan.extras.flatMap { SignIn($0.signIn) },
       certificate: plan.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
-      proxy: proxy, queue: queue,
+      proxy: proxy, options: plan.frozenOptions, queue: queue,
       isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
       attempts: freezing.attempts,

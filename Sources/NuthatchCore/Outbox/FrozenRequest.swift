@@ -29,6 +29,8 @@ struct FrozenRequest: Sendable {
   var certificate: ClientCertificate?
   /// Its site's, empty for none; nil: that of whoever sends it.
   var proxy: String?
+  /// What else was said, by the names of options.
+  var options: [(name: String, value: String)] = []
   /// The name of its queue, or its origin.
   var queue: String
   var isNamedQueue = false
@@ -135,7 +137,7 @@ extension FrozenRequest {
     encoder.put(
       UInt8(
         (isNamedQueue ? 1 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
-          | (asked == nil ? 0 : 16) | (proxy == nil ? 0 : 32)))
+          | (asked == nil ? 0 : 16) | (proxy == nil ? 0 : 32) | (options.isEmpty ? 0 : 64)))
     encoder.put(frozen)
     encoder.put(exposed)
     encoder.put(passedURL)
@@ -182,6 +184,7 @@ extension FrozenRequest {
       encoder.put(UInt8(1))
     }
     if let proxy { encoder.put(proxy) }
+    if !options.isEmpty { encoder.put(fields: options) }
   }
 
   /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
@@ -229,6 +232,7 @@ extension FrozenRequest {
       _ = try decoder.number(UInt8.self)
     }
     if flags & 32 != 0 { proxy = try decoder.text() }
+    if flags & 64 != 0 { options = try decoder.fields() }
     isNamedQueue = flags & 1 != 0
     // Version 0.1 said so of a key that may be forgotten.
     if flags & 2 != 0 { keyLifetime = nil }

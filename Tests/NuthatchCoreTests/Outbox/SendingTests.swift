@@ -314,6 +314,26 @@ import Testing
     #expect(error?.code == .secretNeedsProvider && error?.message.contains("hush") == false)
   }
 
+  @Test("follows as many redirects as was said, whoever sends it")
+  func redirects() throws {
+    let ids = try [0, 1, nil].map { count in
+      try bench.freeze("/a") {
+        $0.redirects = count
+        $0.freezing?.queue = "queue \(count ?? 10)"
+      }
+    }
+    bench.close()
+    try bench.open()
+    bench.server.on("/a", .redirect(to: "/b", status: 307))
+    bench.server.on("/b", .redirect(to: "/c", status: 307))
+    bench.server.on("/c", .ok("done"))
+    try bench.server.goUp()
+    let ended = try ids.map { try bench.waitUntilEnded($0) }
+    #expect(ended.map(\.isDone) == [false, false, true])
+    #expect(ended[0].status == 307)
+    #expect(try bench.list().first { $0.id == ids[1] }?.code == .tooManyRedirects)
+  }
+
   @Test("gives outcomes to the handler that is attached, again after a restart, until they are collected")
   func handlers() throws {
     bench.server.on("/a", .ok("ok"))

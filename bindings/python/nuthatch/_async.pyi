@@ -74,6 +74,7 @@ class AsyncCache(AsyncFetching):
         open in this process says, else 256 MiB. None: no limit.
     :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
         as the directory's first open in this process says, else 10,000. None: no limit.
+    :param redirects: how many redirects are followed. Default: 10.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -114,6 +115,7 @@ class AsyncCache(AsyncFetching):
         outbox: Optional[OutboxMode] = ...,
         outbox_bytes: ByteCount = ...,
         outbox_items: Optional[int] = ...,
+        redirects: Optional[int] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -146,6 +148,7 @@ class AsyncCache(AsyncFetching):
         cookie_jar: Optional[CookieJarMode] = ...,
         secrets: Secrets = ...,
         password_provider: Optional[str] = ...,
+        redirects: Optional[int] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -185,6 +188,7 @@ class AsyncCache(AsyncFetching):
             "memory" or "disk". Default: off.
         :param secrets: where the values of secret headers come from when it is sent later. Default: none.
         :param password_provider: who knows the password of user. Default: none.
+        :param redirects: how many redirects are followed. Default: 10.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -222,6 +226,7 @@ class AsyncCache(AsyncFetching):
         partition: Optional[str] = ...,
         cache_key: Optional[str] = ...,
         ignore_query: Optional[bool] = ...,
+        redirects: Optional[int] = ...,
     ) -> None:
         """As :meth:`Cache.remove`.
 
@@ -238,6 +243,7 @@ class AsyncCache(AsyncFetching):
             the credentials.
         :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
         :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param redirects: how many redirects are followed. Default: 10.
         """
     async def clear(self) -> None:
         """As :meth:`Cache.clear`."""

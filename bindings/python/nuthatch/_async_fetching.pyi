@@ -62,6 +62,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -125,6 +126,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -185,6 +187,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -247,6 +250,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -308,6 +312,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -371,6 +376,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -431,6 +437,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -494,6 +501,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -555,6 +563,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -618,6 +627,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -679,6 +689,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -742,6 +753,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -803,6 +815,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -866,6 +879,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -926,6 +940,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -989,6 +1004,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1047,6 +1063,7 @@ class AsyncFetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1108,6 +1125,7 @@ class AsyncFetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

@@ -109,6 +109,10 @@ class Cache(Fetching):
         open in this process says, else 256 MiB. None: no limit.
     :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
         as the directory's first open in this process says, else 10,000. None: no limit.
+    :param redirects: how many redirects are followed. Default: 10.
+        With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+        leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+        behind more of them is fetched again.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -154,6 +158,7 @@ class Cache(Fetching):
         outbox: Optional[OutboxMode] = ...,
         outbox_bytes: ByteCount = ...,
         outbox_items: Optional[int] = ...,
+        redirects: Optional[int] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -202,6 +207,7 @@ class Cache(Fetching):
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -275,6 +281,7 @@ class Cache(Fetching):
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -335,6 +342,7 @@ class Cache(Fetching):
         cookie_jar: Optional[CookieJarMode] = ...,
         secrets: Secrets = ...,
         password_provider: Optional[str] = ...,
+        redirects: Optional[int] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -422,6 +430,10 @@ class Cache(Fetching):
             A request without a user that asks its program for one needs a provider; it knows both then, as
             `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
             nothing before it has both.
+        :param redirects: how many redirects are followed. Default: 10.
+            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+            behind more of them is fetched again.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -451,6 +463,7 @@ class Cache(Fetching):
         partition: Optional[str] = ...,
         cache_key: Optional[str] = ...,
         ignore_query: Optional[bool] = ...,
+        redirects: Optional[int] = ...,
     ) -> None:
         """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
 
@@ -471,6 +484,7 @@ class Cache(Fetching):
             the credentials.
         :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
         :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param redirects: how many redirects are followed. Default: 10.
         """
     def clear(self) -> None:
         """Forgets everything that is stored."""

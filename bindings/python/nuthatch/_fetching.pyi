@@ -63,6 +63,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -126,6 +127,7 @@ class Fetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -187,6 +189,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -257,6 +260,7 @@ class Fetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -317,6 +321,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -384,6 +389,7 @@ class Fetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -445,6 +451,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -513,6 +520,7 @@ class Fetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -574,6 +582,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -718,6 +727,10 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param redirects: how many redirects are followed. Default: 10.
+            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+            behind more of them is fetched again.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -793,6 +806,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -937,6 +951,10 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param redirects: how many redirects are followed. Default: 10.
+            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+            behind more of them is fetched again.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1012,6 +1030,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1156,6 +1175,10 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
+        :param redirects: how many redirects are followed. Default: 10.
+            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+            behind more of them is fetched again.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1228,6 +1251,7 @@ class Fetching:
         outbox_attempts: Optional[int] = ...,
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
+        redirects: Optional[int] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1311,6 +1335,7 @@ class Fetching:
             Default: 25. None: no limit.
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param redirects: how many redirects are followed. Default: 10.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

@@ -85,6 +85,7 @@ HELP = _entries("""\
     open in this process says, else 256 MiB. None: no limit.
 :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
     as the directory's first open in this process says, else 10,000. None: no limit.
+:param redirects: how many redirects are followed. Default: 10.
 :param body: what is sent: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON, in which NaN and infinity are Invalid.
 :param form: fields to send as a form does, without those that are None.
@@ -220,6 +221,10 @@ MORE = _entries("""\
 :param outbox:
     "auto": In its turn, when no other process does.
     "off": Requests may be frozen, and looked at, but are sent by others.
+:param redirects:
+    With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
+    leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
+    behind more of them is fetched again.
 :param files:
     A path is read while it is sent, an open file from where it stands.
 :param save_to:

@@ -412,6 +412,14 @@ ROWS: Dict[str, Row] = {
         none="zero",
         range="0 or more, or none",
     ),
+    "redirects": Row(
+        "count",
+        "redirects",
+        CACHE | SITE | REQUEST,
+        none="zero",
+        greatest=100,
+        range="0 to 100, or none",
+    ),
     "body": Row(
         "argument",
         "",

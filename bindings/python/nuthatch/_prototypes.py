@@ -404,6 +404,7 @@ class nh_options(ctypes.Structure):
         ("reserved_8", ctypes.c_uint32),
         ("rate", ctypes.c_double),
         ("inflight_bytes", ctypes.c_int64),
+        ("redirects", ctypes.c_int64),
     ]
 
 

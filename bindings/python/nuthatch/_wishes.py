@@ -97,6 +97,7 @@ class _Part4(TypedDict, total=False):
     headers: HeaderArgument
     netrc: Netrc
     partition: Optional[str]
+    redirects: Optional[int]
 
 
 class _Part5(TypedDict, total=False):

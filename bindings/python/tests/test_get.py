@@ -107,6 +107,27 @@ def test_redirects_are_followed(server: TestServer, cache: nuthatch.Cache) -> No
     assert (response.url, response.final_url) == (server.url("/a"), server.url("/b?c"))
 
 
+def test_redirects_that_are_not_followed(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", redirect("/b"))
+    server.on("/b", redirect("/c"))
+    server.on("/c", ok("there"))
+    answer = cache.get(server.url("/a"), redirects=0)
+    assert (answer.status, answer.headers["Location"], answer.redirects) == (302, "/b", 0)
+    assert cache.get(server.url("/a"), redirects=2).text == "there"
+    with pytest.raises(nuthatch.TooManyRedirects, match="more than 1 redirect, the last from: .*/b"):
+        cache.get(server.url("/a"), redirects=1)
+    with pytest.raises(nuthatch.HTTPStatusError) as failed:
+        cache.thumbnail(server.url("/a"), 16, redirects=0)
+    assert failed.value.status == 302
+    with nuthatch.Cache(tmp_path / "other", redirects=1) as other:
+        assert other.options["redirects"] == 1
+        site = other.site(server.url("/"), redirects=0)
+        assert (site.get("a").status, site.get("a", redirects=2).status, site.options["redirects"]) == (302, 200, 0)
+        assert other.get(server.url("/b")).text == "there"
+        # None is "as above": it must not become none at all.
+        assert site.get("a", redirects=None).status == 302
+
+
 def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     """Without options a hit is no request, and must not differ from one."""
     fresh = [("Cache-Control", "max-age=60"), ("X-Seed", "1")]
