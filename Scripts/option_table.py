@@ -114,6 +114,11 @@ class Row(NamedTuple):
     flag: Optional[Flag]
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is a text in Swift, too."""
+        return self.kind == "text" or (self.kind == "path" and self.type is None)
+
+    @property
     def is_said_once(self) -> bool:
         """Whether no level is above another, and the default is known: then what isn't said is the default."""
         above = [level for level in self.levels if level != "image"]

@@ -205,7 +205,7 @@ def _taken(row: Row) -> List[str]:
         return [f'if let said = try given({raw}, "{name}") {{ {target} = said }}']
     if row.words:
         return [f'if let said = try given({raw}, "{name}") {{ {target} = said }}']
-    if row.kind == "text":
+    if row.is_text:
         empty = "true" if row.empty else "false"
         return [f'if let said = try text({raw}, "{name}", mayBeEmpty: {empty}) {{ {target} = said }}']
     if row.kind == "names":
@@ -280,10 +280,10 @@ def _told(row: Row) -> str:
     if row.words:
         raw = f"{value}.rawValue" if row.is_said_once else f"({value}?.rawValue ?? 0)"
         return f"{member} = nh_{row.words.name}(UInt32({raw}))"
-    if row.kind in ("headers", "names", "questions", "path") or row.name == "proxy":
-        return f"tell{row.swift[0].upper()}{row.swift[1:]}({value}, texts)"
-    if row.kind == "text":
+    if row.is_text and row.name != "proxy":
         return f"{member} = texts.pointer({value})"
+    if row.kind in ("headers", "names", "questions", "path", "text"):
+        return f"tell{row.swift[0].upper()}{row.swift[1:]}({value}, texts)"
     return f"{member} = told({value})"
 
 

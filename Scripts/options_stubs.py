@@ -24,6 +24,7 @@ TYPES = {
     "headers": "HeaderArgument",
     "names": "Optional[Sequence[str]]",
     "secrets": "Secrets",
+    "path": "FileName",
 }
 # Those that Python has in a form of its own.
 OWN_TYPES = {"user": "User", "cert": "Certificate", "netrc": "Netrc"}
@@ -205,7 +206,7 @@ VALUES = [
     "Fields",
     "Files",
 ]
-VALUES += ["HeaderArgument", "Netrc", "Secrets", "SinkArgument", "User"]
+VALUES += ["FileName", "HeaderArgument", "Netrc", "Secrets", "SinkArgument", "User"]
 
 
 # Stubs

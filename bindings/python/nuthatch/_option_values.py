@@ -48,6 +48,7 @@ Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 #: A file with users and passwords by host; True for the usual one.
 Netrc = Union[bool, str, os.PathLike[str], None]
 _Path = Union[str, os.PathLike[str]]
+FileName = Optional[_Path]
 
 #: A file, or a tuple of certificate, key and the key's password.
 Certificate = Union[

@@ -225,10 +225,10 @@ def _path(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[An
             if part is not None or member == "cert":
                 text = os.fspath(part) if isinstance(part, os.PathLike) else part
                 setattr(struct, member, encode(text, "cert"))
-    elif value is False:
-        setattr(struct, row.member, ctypes.c_char_p(abi.OFF))
+    elif name == "netrc" and isinstance(value, bool):
+        setattr(struct, row.member, b"" if value else ctypes.c_char_p(abi.OFF))
     else:
-        setattr(struct, row.member, b"" if value is True else encode_path(value, None, name))
+        setattr(struct, row.member, encode_path(value, None, name))
 
 
 def _secret(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:
