@@ -785,6 +785,15 @@ typedef struct nh_options {
      *  in the cache that lies behind more of them is fetched again. 0 to 100, or none. Default: 10. NH_NONE: zero.
      *  Of a cache or a site or a request. */
     int64_t redirects;
+    /** Certificates that servers are checked by, in a file in PEM. In place of all others: where ca_file or ca_dir
+     *  is said, neither the system's certificates nor the environment's count. Else the file is CURL_CA_BUNDLE,
+     *  else SSL_CERT_FILE, else the system's; the folder is SSL_CERT_DIR, else the system's. The environment isn't
+     *  read where a program is privileged. An answer that was fetched with certificates of one's own, or
+     *  unchecked, is kept apart from all others. What a site says about them counts at its origin; what a cache or
+     *  a request says, wherever redirects lead. It is about servers, and not about a proxy over https. Default:
+     *  what the environment says, else the system's. "": as if nothing were said. Of a cache or a site or a
+     *  request. */
+    const char *ca_file;
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L

@@ -339,6 +339,8 @@ class Options {
   Options &inflight_bytes(Number said) { raw_.inflight_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** How many redirects are followed. */
   Options &redirects(Number said) { raw_.redirects = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** Certificates that servers are checked by, in a file in PEM. */
+  Options &ca_file(std::string said) { raw_.ca_file = keep(std::move(said)); return *this; }
  private:
   template <typename Said>
   static Said above_zero(Said said, const char *refusal) {

@@ -452,9 +452,15 @@ static const nh_option rows[] = {
      "10", "0 to 100, or none", 0.0, 100.0, "zero", "",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, redirects)},
+    {sizeof(nh_option), NH_OPTION_PATH, "ca_file",
+     "certificates that servers are checked by, in a file in PEM",
+     "In place of all others: where ca_file or ca_dir is said, neither the system's certificates nor the environment's count. Else the file is CURL_CA_BUNDLE, else SSL_CERT_FILE, else the system's; the folder is SSL_CERT_DIR, else the system's. The environment isn't read where a program is privileged. An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others. What a site says about them counts at its origin; what a cache or a request says, wherever redirects lead. It is about servers, and not about a proxy over https.",
+     "what the environment says, else the system's", "", 0.0, 0.0, "", "as if nothing were said",
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
+     offsetof(nh_options, ca_file)},
 };
 
-const size_t nh_option_row_count = 75;
+const size_t nh_option_row_count = 76;
 
 const nh_option *nh_option_rows(void) { return rows; }
 

@@ -16,6 +16,7 @@ enum Lengths {
   /// - Throws: `invalid`.
   static func check(path: String?, _ what: StaticString) throws(NuthatchError) {
     try check(path, what, longestPath)
+    if path?.utf8.contains(0) == true { throw NuthatchError(.invalid, "\(what) has a NUL in it") }
   }
 
   private static func check(_ text: String?, _ what: StaticString, _ most: Int) throws(NuthatchError) {
@@ -49,6 +50,7 @@ enum Lengths {
     try check(request.user)
     try check(request.netrc)
     try check(request.cert)
+    try check(path: request.caFile, "the path of the certificates to trust")
     for sink in request.saveTo {
       switch sink {
       case .file(let path), .appended(let path): try check(path: path, "the path of the file to save to")

@@ -62,6 +62,11 @@ public struct Request: Sendable {
     get { own.isAnonymous }
     set { own.isAnonymous = newValue }
   }
+  /// Whether what it says of certificates to trust is a site's word, which counts at the URL's origin only.
+  var isTrustOfSite: Bool {
+    get { own.isTrustOfSite }
+    set { own.isTrustOfSite = newValue }
+  }
   /// What becomes of `saveTo`, once it is submitted.
   var download: Download? {
     get { own.download }
@@ -137,6 +142,7 @@ extension Request {
     var saveTo: [Sink] = []
     var userPlace: SignInPlace?
     var isAnonymous = false
+    var isTrustOfSite = false
     var download: Download?
     var freezing: Freezing?
     var isReplay = false
@@ -151,6 +157,7 @@ extension Request {
       download == nil && other.download == nil && freezing == nil && other.freezing == nil && site == nil
         && other.site == nil && method == other.method && body == other.body && upload == other.upload
         && saveTo == other.saveTo && userPlace == other.userPlace && isAnonymous == other.isAnonymous
+        && isTrustOfSite == other.isTrustOfSite
         && isReplay == other.isReplay
     }
   }

@@ -24,16 +24,31 @@ package final class TransferExtras: Sendable {
     }
   }
 
+  /// By which certificates servers are checked.
+  package enum Trust: Sendable, Equatable {
+    /// By those in files of PEM and in hashed folders that are named, and no others.
+    case authorities(file: String?, folder: String?)
+  }
+
   /// In the place of `body`.
   package let upload: BodySource?
   package let signIn: SignIn
   /// Shown to the server.
   package let certificate: Certificate?
+  /// Nil for what the environment says.
+  package let trust: Trust?
+  /// The same where a redirect to another origin leads.
+  package let trustElsewhere: Trust?
 
-  package init(upload: BodySource? = nil, signIn: SignIn = .basic, certificate: Certificate? = nil) {
+  package init(
+    upload: BodySource? = nil, signIn: SignIn = .basic, certificate: Certificate? = nil, trust: Trust? = nil,
+    trustElsewhere: Trust? = nil
+  ) {
     self.upload = upload
     self.signIn = signIn
     self.certificate = certificate
+    self.trust = trust
+    self.trustElsewhere = trustElsewhere
   }
 
   /// What a redirect takes along.
@@ -44,8 +59,12 @@ package final class TransferExtras: Sendable {
   package func following(sendsBody: Bool, staysAtOrigin: Bool) -> TransferExtras? {
     if sendsBody, staysAtOrigin { return self }
     let upload = sendsBody ? upload : nil
-    guard staysAtOrigin else { return upload.map { TransferExtras(upload: $0) } }
-    return TransferExtras(upload: upload, signIn: signIn, certificate: certificate)
+    guard staysAtOrigin else {
+      return upload == nil && trustElsewhere == nil
+        ? nil : TransferExtras(upload: upload, trust: trustElsewhere, trustElsewhere: trustElsewhere)
+    }
+    return TransferExtras(
+      upload: upload, signIn: signIn, certificate: certificate, trust: trust, trustElsewhere: trustElsewhere)
   }
 }
 

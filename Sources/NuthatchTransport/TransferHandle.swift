@@ -113,8 +113,7 @@ final class TransferHandle {
     note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
     if request.url.scheme == .https, !request.connectsOnly {
       configureVersion(transfer)
-      if let file = surroundings.certificateFile { set(CURLOPT_CAINFO, file) }
-      if let folder = surroundings.certificateFolder { set(CURLOPT_CAPATH, folder) }
+      try configureTrust(request, surroundings)
     }
     if !isIdempotent(method: request.method) { configureOnceOnly(transfer) }
     configureRoute(transfer)
@@ -209,6 +208,37 @@ final class TransferHandle {
   private func watchUpload(_ transfer: Transfer) {
     set(CURLOPT_NOPROGRESS, 0)
     note(nhs_easy_set_progress_callback(easy, progressMade, transfer.context))
+  }
+
+  private func configureTrust(
+    _ request: TransferRequest, _ surroundings: TransportSurroundings
+  ) throws(TransportFault) {
+    guard case .authorities(let file, let folder)? = request.extras?.trust else {
+      if let file = surroundings.certificateFile { set(CURLOPT_CAINFO, file) }
+      if let folder = surroundings.certificateFolder { set(CURLOPT_CAPATH, folder) }
+      return
+    }
+    // Of what isn't there, or is no file, libcurl says too little, and a pipe would hold up the loop.
+    try Self.check(file, isFolder: false)
+    try Self.check(folder, isFolder: true)
+    // Nil takes the system's away.
+    for (option, path) in [(CURLOPT_CAINFO, file), (CURLOPT_CAPATH, folder)] {
+      if let path { set(option, path) } else { note(nhs_easy_set_pointer(easy, option, nil)) }
+    }
+  }
+
+  private static func check(_ path: String?, isFolder: Bool) throws(TransportFault) {
+    guard let path else { return }
+    var status = stat()
+    let what = isFolder ? "folder" : "file"
+    guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+      throw TransportFault(
+        .tls,
+        "the \(what) of certificates to trust can't be read: \(path): \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
+      throw TransportFault(.tls, "the \(what) of certificates to trust is no \(what): \(path)")
+    }
   }
 
   /// Of the files that were checked libcurl gets the bytes: by their names it might open others.

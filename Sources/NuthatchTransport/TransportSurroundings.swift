@@ -1,9 +1,9 @@
 /// What the environment says to every transfer, read once.
 struct TransportSurroundings: Sendable {
   var proxies: ProxyRules
-  /// Certificates to trust in place of the system's: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
+  /// Certificates to trust, where no option names any, in place of the system's file: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
   var certificateFile: String?
-  /// `SSL_CERT_DIR`.
+  /// The same in place of the system's folder: `SSL_CERT_DIR`.
   var certificateFolder: String?
 
   init(environment: (String) -> String?) {

@@ -4,16 +4,14 @@ import json
 import os
 import shutil
 import signal
-import socket
-import ssl
 import subprocess
-import threading
 import time
 from pathlib import Path
 from typing import Dict, Iterator, List
 
 import pytest
 from command import COMMAND, Runner, heed_signals
+from secure_server import SecureServer, needs_openssl
 from testserver import TestServer, ok
 
 
@@ -82,57 +80,6 @@ def test_proxies_are_taken_from_the_environment(server: TestServer, nuthatch: Ru
     assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: dns:")
 
 
-class SecureServer:
-    """Answers every TLS connection with one response, under a certificate for 127.0.0.1."""
-
-    def __init__(self, folder: Path) -> None:
-        certificate, key = folder / "certificate.pem", folder / "key.pem"
-        command = [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            "rsa:2048",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=nut",
-        ]
-        command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
-        subprocess.run(command, check=True, capture_output=True)
-        self.certificate = certificate
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(str(certificate), str(key))
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self._thread = threading.Thread(target=self._serve)
-        self._thread.start()
-
-    def _serve(self) -> None:
-        while True:
-            connection, _ = self._listener.accept()
-            if self._listener.fileno() < 0:
-                return
-            try:
-                with self._context.wrap_socket(connection, server_side=True) as secure:
-                    if not secure.recv(65536):
-                        return
-                    secure.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nsecure")
-            except OSError:
-                connection.close()
-                if self._stopping:
-                    return
-
-    _stopping = False
-
-    def stop(self) -> None:
-        self._stopping = True
-        socket.create_connection(("127.0.0.1", self.port)).close()
-        self._thread.join()
-        self._listener.close()
-
-
 @pytest.fixture
 def secure(tmp_path: Path) -> Iterator[SecureServer]:
     server = SecureServer(tmp_path)
@@ -151,11 +98,9 @@ def namespace() -> List[str]:
 TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 
 
-@pytest.mark.skipif(
-    shutil.which("openssl") is None, reason="there is no openssl command to make certificates with"
-)
+@needs_openssl
 def test_a_certificate_that_nobody_vouches_for_is_refused(secure: SecureServer, nuthatch: Runner) -> None:
-    done = nuthatch("get", f"https://127.0.0.1:{secure.port}/")
+    done = nuthatch("get", secure.url())
     assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: tls:")
 
 
@@ -167,7 +112,7 @@ def test_a_trusted_certificate_counts_for_its_own_host_only(
     secure: SecureServer, environment: Dict[str, str]
 ) -> None:
     def get(host: str) -> "subprocess.CompletedProcess[bytes]":
-        inside = f"mount --bind '{secure.certificate}' {TRUSTED} && exec '{COMMAND}' get https://{host}:{secure.port}/"
+        inside = f"mount --bind '{secure.certificate}' {TRUSTED} && exec '{COMMAND}' get {secure.url('/', host)}"
         return subprocess.run(
             [*namespace(), "sh", "-c", inside], env=environment, capture_output=True, timeout=60, check=False
         )
@@ -177,3 +122,21 @@ def test_a_trusted_certificate_counts_for_its_own_host_only(
     other = get("localhost")
     assert (other.returncode, other.stdout) == (4, b"")
     assert other.stderr.startswith(b"nuthatch: get: tls:")
+
+
+@needs_openssl
+def test_certificates_that_are_named(secure: SecureServer, nuthatch: Runner, tmp_path: Path) -> None:
+    secure.answers["/"] = (200, {"Cache-Control": "max-age=600"})
+    done = nuthatch("get", secure.url(), "--cacert", str(secure.certificate))
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"secure", b"")
+    assert nuthatch("get", secure.url()).returncode == 4
+    for more, is_there in [([], False), (["--cacert", str(secure.certificate)], True)]:
+        done = nuthatch("explain", secure.url(), *more)
+        assert (b"nothing is stored" not in done.stdout) == is_there
+    done = nuthatch("get", secure.url(), "--cacert", "nowhere.pem")
+    path = tmp_path / "nowhere.pem"
+    words = f"the file of certificates to trust can't be read: {path}: No such file or directory"
+    assert (done.returncode, done.stderr.decode()) == (
+        4,
+        f"nuthatch: get: tls: {words}: {secure.url()}\n",
+    )

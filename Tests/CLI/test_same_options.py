@@ -28,6 +28,7 @@ SAID = [
     (["--ignore-query"], True),
     (["--redirects=2"], False),
     (["--redirects=none"], True),
+    (["--cacert=passwords"], True),
 ]
 
 

@@ -82,6 +82,7 @@ extension Options {
     if let said = try number(raw.redirects, "redirects", none: 0, greatest: 100) {
       redirects = Int(said)
     }
+    if let said = try text(raw.ca_file, "ca_file", mayBeEmpty: true) { caFile = said }
   }
 }
 
@@ -291,6 +292,7 @@ extension nh_options {
       if rate != 0 { throw level.doesNotHave("rate", [.process]) }
       if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
       if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
+      if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -367,6 +369,7 @@ extension nh_options {
       if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
       if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
+      if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
     }
   }
 }

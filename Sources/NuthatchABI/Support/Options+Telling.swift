@@ -40,5 +40,6 @@ extension nh_options {
     if level == .cache { outbox_bytes = told(options.outboxBytes) }
     if level == .cache { outbox_items = told(options.outboxItems) }
     redirects = told(options.redirects)
+    ca_file = texts.pointer(options.caFile)
   }
 }

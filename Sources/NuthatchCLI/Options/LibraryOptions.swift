@@ -66,6 +66,7 @@ enum LibraryOptions {
     rate,
     inflightBytes,
     redirects,
+    caFile,
   ]
 
   private static let policy = Option(
@@ -821,6 +822,18 @@ enum LibraryOptions {
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.redirects = try value.count(0, 100, none: 0)
+    })
+
+  private static let caFile = Option(
+    "cacert", value: "FILE",
+    "certificates that servers are checked by, in a file in PEM (what the environment says, else the system's)",
+    range: "a text that isn't empty",
+    group: "Whom to trust",
+    library: Option.Library(
+      "ca_file", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.caFile = value.text
     })
 
   /// The names that each command had in version 0.1.

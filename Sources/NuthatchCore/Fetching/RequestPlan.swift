@@ -133,7 +133,8 @@ final class RequestPlan: Sendable {
     self.url = url
     name = AnswerName(
       address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, follows: terms.redirects > 0)
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, trust: terms.extras?.trustParts ?? [],
+      follows: terms.redirects > 0)
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
@@ -173,7 +174,8 @@ final class RequestPlan: Sendable {
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, follows: true)
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, trust: terms.extras?.trustParts ?? [],
+      follows: true)
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale

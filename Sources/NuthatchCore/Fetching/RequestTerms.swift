@@ -81,7 +81,8 @@ struct RequestTerms: Sendable {
     let request = try own.completed(with: cacheOptions, &outside)
     method = request.method
     var headers = try Self.headers(request)
-    extras = try Self.extras(request, &outside, &headers)
+    extras = try Self.extras(
+      request, trustElsewhere: own.trustElsewhere(cacheOptions), &outside, &headers)
     let credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
     self.credentials = credentials
     freezing =
@@ -173,10 +174,15 @@ struct RequestTerms: Sendable {
   }
 
   private static func extras(
-    _ request: Request, _ outside: inout OutsideReadings, _ headers: inout HeaderFields
+    _ request: Request, trustElsewhere: TransferExtras.Trust?, _ outside: inout OutsideReadings,
+    _ headers: inout HeaderFields
   ) throws(NuthatchError) -> TransferExtras? {
     let signIn = (request.signIn ?? Options.Standard.signIn).scheme
-    guard request.upload != nil || signIn != .basic || request.cert != nil else { return nil }
+    let trust = request.options.trust
+    guard
+      request.upload != nil || signIn != .basic || request.cert != nil || trust != nil
+        || trustElsewhere != nil
+    else { return nil }
     var made: (source: BodySource, type: String?)?
     if let upload = request.upload {
       made = try outside.read { (url) throws(NuthatchError) in try upload.source(for: url) }
@@ -186,7 +192,9 @@ struct RequestTerms: Sendable {
     if let own = request.cert {
       certificate = try outside.read { (url) throws(NuthatchError) in try own.checked(for: url) }
     }
-    return TransferExtras(upload: made?.source, signIn: signIn, certificate: certificate)
+    return TransferExtras(
+      upload: made?.source, signIn: signIn, certificate: certificate, trust: trust,
+      trustElsewhere: trustElsewhere)
   }
 
   private static func headers(_ request: Request) throws(NuthatchError) -> HeaderFields {

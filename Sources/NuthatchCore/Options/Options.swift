@@ -398,6 +398,22 @@ public struct Options: Sendable, Equatable {
     get { read(\.redirects) }
     set { special.redirects = newValue }
   }
+  /// Certificates that servers are checked by, in a file in PEM.
+  ///
+  /// In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the environment's
+  /// count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the folder is `SSL_CERT_DIR`, else
+  /// the system's. The environment isn't read where a program is privileged.
+  ///
+  /// An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others. What a site
+  /// says about them counts at its origin; what a cache or a request says, wherever redirects lead. It is about servers,
+  /// and not about a proxy over `https`.
+  ///
+  /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
+  /// request.
+  public var caFile: String? {
+    get { read(\.caFile) }
+    set { special.caFile = newValue }
+  }
 
   /// Nothing said.
   public init() {}
@@ -478,6 +494,7 @@ extension Options {
     var rate: Double?
     var inFlightBytes: Int64?
     var redirects: Int?
+    var caFile: String?
 
     static let none = Special()
 
@@ -524,6 +541,7 @@ extension Options {
       guard left.rate == right.rate else { return false }
       guard left.inFlightBytes == right.inFlightBytes else { return false }
       guard left.redirects == right.redirects else { return false }
+      guard left.caFile == right.caFile else { return false }
       return true
     }
   }
@@ -596,6 +614,7 @@ extension Options.Special {
     if partition == nil { partition = outer.partition }
     asks.formUnion(outer.asks.subtracting(asksNot))
     if redirects == nil { redirects = outer.redirects }
+    if caFile == nil { caFile = outer.caFile }
   }
 }
 
@@ -731,6 +750,7 @@ extension Options {
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
       if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
+      if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -780,6 +800,7 @@ extension Options {
       if outboxBytes != nil { throw level.doesNotHave("outbox_bytes", [.cache]) }
       if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
       if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
+      if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
     }
     try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")

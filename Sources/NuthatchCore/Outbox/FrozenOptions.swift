@@ -1,20 +1,32 @@
 /// Options that a frozen request keeps by their names, as texts, where they aren't the usual ones. So a further one needs no other
 /// format; what a later version has written, and this one doesn't know, is passed over.
 extension RequestPlan {
+  /// Beside what is said of trust: that it is a site's word.
+  fileprivate static let trustOfSite = "trust_of_site"
+
   var frozenOptions: [(name: String, value: String)] {
     var options: [(String, String)] = []
     if terms.redirects != Options.Standard.redirects {
       options.append(("redirects", String(terms.redirects)))
     }
+    if let extras = terms.extras, let trust = extras.trust {
+      switch trust {
+      case .authorities(let file, _):
+        if let file { options.append(("ca_file", file)) }
+      }
+      if extras.trustElsewhere != trust { options.append((Self.trustOfSite, "1")) }
+    }
     return options
   }
 }
 
-extension Options {
+extension Request {
   mutating func take(frozen options: [(name: String, value: String)]) {
     for (name, value) in options {
       switch name {
-      case "redirects": redirects = Int(value)
+      case "redirects": self.redirects = Int(value)
+      case "ca_file": self.caFile = value
+      case RequestPlan.trustOfSite: isTrustOfSite = true
       default: break
       }
     }

@@ -9,7 +9,7 @@ from ._async_outbox import AsyncOutbox
 from ._async_site import AsyncSite
 from ._cache import Cache
 from ._fetching import Fetching
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, HeaderArgument, Netrc, Secrets, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, FileName, HeaderArgument, Netrc, Secrets, User
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
@@ -75,6 +75,8 @@ class AsyncCache(AsyncFetching):
     :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
         as the directory's first open in this process says, else 10,000. None: no limit.
     :param redirects: how many redirects are followed. Default: 10.
+    :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        says, else the system's. "": as if nothing were said.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -116,6 +118,7 @@ class AsyncCache(AsyncFetching):
         outbox_bytes: ByteCount = ...,
         outbox_items: Optional[int] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -149,6 +152,7 @@ class AsyncCache(AsyncFetching):
         secrets: Secrets = ...,
         password_provider: Optional[str] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -189,6 +193,8 @@ class AsyncCache(AsyncFetching):
         :param secrets: where the values of secret headers come from when it is sent later. Default: none.
         :param password_provider: who knows the password of user. Default: none.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -227,6 +233,7 @@ class AsyncCache(AsyncFetching):
         cache_key: Optional[str] = ...,
         ignore_query: Optional[bool] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
     ) -> None:
         """As :meth:`Cache.remove`.
 
@@ -244,6 +251,8 @@ class AsyncCache(AsyncFetching):
         :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
         :param ignore_query: keep the answer under the URL without its query. Default: no.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         """
     async def clear(self) -> None:
         """As :meth:`Cache.clear`."""

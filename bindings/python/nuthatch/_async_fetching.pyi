@@ -5,7 +5,7 @@ from ._async import AsyncCache
 from ._async_ticket import AsyncTicket
 from ._fetching import Fetching
 from ._image import Image, Size
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
 from ._port import Port
 from ._prefetch import Item
 from ._quantities import ByteCount, Duration, PixelCount
@@ -63,6 +63,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -127,6 +128,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -188,6 +191,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -251,6 +255,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -313,6 +319,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -377,6 +384,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -438,6 +447,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -502,6 +512,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -564,6 +576,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -628,6 +641,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -690,6 +705,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -754,6 +770,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -816,6 +834,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -880,6 +899,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -941,6 +962,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1005,6 +1027,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1064,6 +1088,7 @@ class AsyncFetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1126,6 +1151,8 @@ class AsyncFetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from . import _prototypes as abi
 from ._fetching import Fetching
 from ._image import Image, Size
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
 from ._outbox import Listeners, Outbox
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
@@ -113,6 +113,14 @@ class Cache(Fetching):
         With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
         leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
         behind more of them is fetched again.
+    :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        says, else the system's. "": as if nothing were said.
+        In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+        environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+        folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+        An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+        What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+        lead. It is about servers, and not about a proxy over `https`.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -159,6 +167,7 @@ class Cache(Fetching):
         outbox_bytes: ByteCount = ...,
         outbox_items: Optional[int] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -208,6 +217,7 @@ class Cache(Fetching):
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -282,6 +292,8 @@ class Cache(Fetching):
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -343,6 +355,7 @@ class Cache(Fetching):
         secrets: Secrets = ...,
         password_provider: Optional[str] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -434,6 +447,14 @@ class Cache(Fetching):
             With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
             leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
             behind more of them is fetched again.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
+            In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+            environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+            folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+            An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+            What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+            lead. It is about servers, and not about a proxy over `https`.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -464,6 +485,7 @@ class Cache(Fetching):
         cache_key: Optional[str] = ...,
         ignore_query: Optional[bool] = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
     ) -> None:
         """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
 
@@ -485,6 +507,8 @@ class Cache(Fetching):
         :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
         :param ignore_query: keep the answer under the URL without its query. Default: no.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         """
     def clear(self) -> None:
         """Forgets everything that is stored."""

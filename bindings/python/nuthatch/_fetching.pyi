@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 from . import _prototypes as abi
 from ._cache import Cache
 from ._image import Image, Size
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
 from ._prefetch import Item
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
@@ -64,6 +64,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -128,6 +129,8 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -190,6 +193,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -261,6 +265,8 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -322,6 +328,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -390,6 +397,8 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -452,6 +461,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -521,6 +531,8 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -583,6 +595,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -731,6 +744,14 @@ class Fetching:
             With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
             leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
             behind more of them is fetched again.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
+            In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+            environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+            folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+            An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+            What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+            lead. It is about servers, and not about a proxy over `https`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -807,6 +828,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -955,6 +977,14 @@ class Fetching:
             With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
             leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
             behind more of them is fetched again.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
+            In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+            environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+            folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+            An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+            What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+            lead. It is about servers, and not about a proxy over `https`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1031,6 +1061,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1179,6 +1210,14 @@ class Fetching:
             With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
             leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
             behind more of them is fetched again.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
+            In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+            environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+            folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+            An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+            What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+            lead. It is about servers, and not about a proxy over `https`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1252,6 +1291,7 @@ class Fetching:
         outbox_max_age: Duration = ...,
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
+        ca_file: FileName = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1336,6 +1376,8 @@ class Fetching:
         :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
+        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            says, else the system's. "": as if nothing were said.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

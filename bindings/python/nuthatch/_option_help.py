@@ -86,6 +86,8 @@ HELP = _entries("""\
 :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
     as the directory's first open in this process says, else 10,000. None: no limit.
 :param redirects: how many redirects are followed. Default: 10.
+:param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+    says, else the system's. "": as if nothing were said.
 :param body: what is sent: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON, in which NaN and infinity are Invalid.
 :param form: fields to send as a form does, without those that are None.
@@ -225,6 +227,13 @@ MORE = _entries("""\
     With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
     leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
     behind more of them is fetched again.
+:param ca_file:
+    In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
+    environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+    folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
+    An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
+    What a site says about them counts at its origin; what a cache or a request says, wherever redirects
+    lead. It is about servers, and not about a proxy over `https`.
 :param files:
     A path is read while it is sent, an open file from where it stands.
 :param save_to:

@@ -420,6 +420,11 @@ ROWS: Dict[str, Row] = {
         greatest=100,
         range="0 to 100, or none",
     ),
+    "ca_file": Row(
+        "path",
+        "ca_file",
+        CACHE | SITE | REQUEST,
+    ),
     "body": Row(
         "argument",
         "",

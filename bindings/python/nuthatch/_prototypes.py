@@ -405,6 +405,7 @@ class nh_options(ctypes.Structure):
         ("rate", ctypes.c_double),
         ("inflight_bytes", ctypes.c_int64),
         ("redirects", ctypes.c_int64),
+        ("ca_file", ctypes.c_char_p),
     ]
 
 

@@ -12,6 +12,7 @@ from ._option_values import (
     Certificate,
     Fields,
     Files,
+    FileName,
     HeaderArgument,
     Netrc,
     Secrets,
@@ -98,6 +99,7 @@ class _Part4(TypedDict, total=False):
     netrc: Netrc
     partition: Optional[str]
     redirects: Optional[int]
+    ca_file: FileName
 
 
 class _Part5(TypedDict, total=False):

@@ -1,0 +1,34 @@
+import NuthatchBase
+import NuthatchTransport
+
+extension Options {
+  /// By which certificates servers are checked, where options say so.
+  var trust: TransferExtras.Trust? {
+    guard let file = caFile, !file.isEmpty else { return nil }
+    // Wherever the process is when the request is sent.
+    return .authorities(file: absolute(file), folder: nil)
+  }
+}
+
+extension Request {
+  /// The same at another origin than its site's: what a site says counts at its own.
+  func trustElsewhere(_ cache: Options) -> TransferExtras.Trust? {
+    isTrustOfSite ? cache.trust : options.over(cache).trust
+  }
+}
+
+extension TransferExtras {
+  /// What an answer is kept under as far as trust goes; nothing for the usual one.
+  var trustParts: [(String, [UInt8])] {
+    let own = trust.map { [("trust", $0.bytes)] } ?? []
+    return trustElsewhere == trust ? own : own + [("trust elsewhere", trustElsewhere?.bytes ?? [])]
+  }
+}
+
+extension TransferExtras.Trust {
+  fileprivate var bytes: [UInt8] {
+    switch self {
+    case .authorities(let file, let folder): Array("\(file ?? "")\0\(folder ?? "")".utf8)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Glibc
+import NuthatchTransport
+import Testing
+
+@testable import NuthatchCore
+
+/// Whom requests trust. What comes of it over TLS is tested with the bindings, where servers that speak it are at hand.
+@Suite("Trust") struct TrustTests {
+  let bench: Bench
+  init() throws { bench = try Bench() }
+
+  private func options(_ change: (inout Options) -> Void) -> Options {
+    var options = Options()
+    change(&options)
+    return options
+  }
+
+  /// What a request would be kept under, and whom it trusts at its origin and elsewhere.
+  private func plan(
+    of site: Options? = nil, in cache: Options = Options(), to url: String = "http://here.test/a",
+    _ change: (inout Request) -> Void = { _ in }
+  ) throws -> RequestPlan {
+    var request = Request(url)
+    if let site { request = request.to(try bench.cache.site("http://here.test/", site)) }
+    change(&request)
+    return try RequestPlan(request, cache)
+  }
+
+  @Test("has a part in the name, unless nothing is said of it")
+  func names() throws {
+    let one = options { $0.caFile = "/one.pem" }
+    let usual = try plan().name
+    #expect(try plan(in: options { $0.caFile = "" }).name == usual)
+    var seen: Set<AnswerName> = [usual]
+    for different in [
+      try plan(in: one), try plan { $0.caFile = "/two.pem" },
+      // A site's word counts at its origin only: what its redirects lead to is another answer.
+      try plan(of: one), try plan(of: options { $0.caFile = "" }, in: one),
+      try plan(of: options { $0.caFile = "/two.pem" }, in: one),
+    ] {
+      #expect(seen.insert(different.name).inserted)
+      #expect(different.joint != (try plan()).joint)
+    }
+    #expect(try plan(in: one).name == (try plan { $0.caFile = "/one.pem" }).name)
+    #expect(seen.allSatisfy { $0.group == usual.group })
+  }
+
+  @Test("of a site stays at its origin, and of a request or a cache goes along")
+  func elsewhere() throws {
+    let (one, two) = (options { $0.caFile = "/one.pem" }, options { $0.caFile = "/two.pem" })
+    func trusted(_ plan: RequestPlan) throws -> [TransferExtras.Trust?] {
+      let away = plan.first.redirected(to: try WebURL("http://there.test/"), status: 302, travelling: [])
+      let near = plan.first.redirected(to: try WebURL("http://here.test/b"), status: 302, travelling: [])
+      return [plan.first, near, away].map { $0.extras?.trust }
+    }
+    let (first, second) = (one.trust, two.trust)
+    #expect(try trusted(plan(of: one)) == [first, first, nil])
+    #expect(try trusted(plan(of: one, in: two)) == [first, first, second])
+    #expect(try trusted(plan(in: two)) == [second, second, second])
+    #expect(try trusted(plan(of: one, in: two) { $0.caFile = "/one.pem" }) == [first, first, first])
+    #expect(try plan(of: one, to: "http://there.test/a").extras?.trust == nil)
+    #expect(try plan(of: one, to: "http://there.test/a").name == (try plan(to: "http://there.test/a")).name)
+  }
+
+  @Test("is kept with a frozen request, as what it is: a site's word, or the request's")
+  func frozen() throws {
+    let outbox = try OutboxBench()
+    outbox.server.goDown()
+    let site = try #require(outbox.cache).site(outbox.url("/"), options { $0.caFile = "one.pem" })
+    _ = try outbox.freeze("/a") { $0 = $0.to(site) }
+    _ = try outbox.freeze("/a") { $0.caFile = "/two.pem" }
+    _ = try outbox.freeze("/a")
+    outbox.close()
+    try outbox.open { $0.outbox = .off }
+    let here = try #require(getcwd(nil, 0))
+    defer { free(here) }
+    let kept = try outbox.list().map { item in
+      try #require(try outbox.cache?.shared.outbox.store.begin(item.id)?.request(OutboxSecrets()) { $0 })
+    }
+    #expect(kept.map(\.options.caFile) == ["\(String(cString: here))/one.pem", "/two.pem", nil])
+    #expect(kept.map(\.isTrustOfSite) == [true, false, false])
+    let sent = try kept.map { try RequestPlan($0, Options()).extras }
+    #expect(sent.map { $0?.trust == nil } == [false, false, true])
+    #expect(sent.map { $0?.trustElsewhere == nil } == [true, false, true])
+  }
+}

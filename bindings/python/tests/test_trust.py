@@ -1,0 +1,157 @@
+"""Whom requests trust: `ca_file`, `ca_dir` and `insecure`, and that their answers stay apart."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Dict, Iterator, List
+
+import nuthatch
+import pytest
+from secure_server import SecureServer, needs_openssl
+from testserver import TestServer, ok
+
+pytestmark = needs_openssl
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[SecureServer]:
+    server = SecureServer(tmp_path)
+    # Fresh as long as the test takes.
+    server.answers["/"] = (200, {"Cache-Control": "max-age=600"})
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[SecureServer]:
+    server = SecureServer(tmp_path, "other")
+    yield server
+    server.stop()
+
+
+def code(cache: Any, url: str, **options: Any) -> str:
+    try:
+        response = cache.get(url, **options)
+    except nuthatch.Error as error:
+        return error.code
+    return "hit" if response.is_in_cache else str(response.text)
+
+
+def test_a_file_of_certificates(cache: nuthatch.Cache, secure: SecureServer, other: SecureServer) -> None:
+    url = secure.url()
+    assert code(cache, url) == "tls"
+    assert code(cache, url, ca_file=secure.certificate) == "secure"
+    assert code(cache, url, ca_file=str(secure.certificate)) == "hit"
+    # Nobody else's hit, and no way round for a connection that is open.
+    assert code(cache, url) == "tls"
+    assert code(cache, url, ca_file=other.certificate) == "tls"
+    assert code(cache, url, ca_file="") == "tls"
+    assert len(secure.requests) == 1
+    # Whatever the process's folder is.
+    before = Path.cwd()
+    os.chdir(secure.certificate.parent)
+    try:
+        assert code(cache, url, ca_file=secure.certificate.name) == "hit"
+    finally:
+        os.chdir(before)
+
+
+def test_a_file_that_cannot_be_read(cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name, words in [("nowhere", "No such file"), ("", "is no file"), ("pipe", "is no file")]:
+        with pytest.raises(nuthatch.Error, match=f"{words}.*{secure.url()}" if words[:2] == "is" else words):
+            cache.get(secure.url(), ca_file=tmp_path / name)
+    for bad in (True, 7, ["a"]):
+        with pytest.raises(TypeError, match="ca_file"):
+            cache.get(secure.url(), ca_file=bad)  # type: ignore[arg-type]
+    with pytest.raises(nuthatch.Invalid, match="NUL"):
+        cache.get(secure.url(), ca_file="a\0b")
+    with pytest.raises(nuthatch.Invalid, match="5000 bytes"):
+        cache.get(secure.url(), ca_file="a" * 5000)
+
+
+def test_a_site_trusts_at_its_own_origin(
+    tmp_path: Path, cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
+    secure.answers["/away"] = (302, {"Location": other.url("/there")})
+    both = tmp_path / "both.pem"
+    both.write_text(secure.certificate.read_text() + other.certificate.read_text())
+    site = cache.site(secure.url(), ca_file=both)
+    assert site.options["ca_file"] == str(both)
+    assert code(site, "/") == "secure"
+    assert code(site, "/away") == code(site, other.url("/there")) == "tls"
+    assert code(site, "/away", ca_file=both) == "secure"
+    assert code(cache, secure.url("/away"), ca_file=both) == "hit" or len(other.requests) == 2
+    with nuthatch.Cache(tmp_path / "trusting", ca_file=both) as trusting:
+        assert trusting.options["ca_file"] == str(both)
+        assert code(trusting, secure.url("/away")) == "secure"
+        assert code(trusting.site(secure.url(), ca_file=""), "/") == "tls"
+
+
+def test_requests_that_come_together_trust_each_for_itself(
+    cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
+    files: List[Any] = [None, secure.certificate, other.certificate] * 3
+    tickets = [cache.submit(secure.url("/together"), ca_file=file) for file in files]
+    found = []
+    for ticket in tickets:
+        try:
+            found.append(ticket.result().text)
+        except nuthatch.Error as error:
+            found.append(error.code)
+    assert found == ["tls", "secure", "tls"] * 3
+
+
+def test_what_is_kept_for_one_trust_is_removed_with_all(cache: nuthatch.Cache, secure: SecureServer) -> None:
+    assert code(cache, secure.url(), ca_file=secure.certificate) == "secure"
+    cache.remove(secure.url(), ca_file=secure.certificate)
+    assert code(cache, secure.url(), ca_file=secure.certificate) == "secure"
+
+
+BY_ENVIRONMENT = """
+import sys, nuthatch
+cache, url, options = nuthatch.Cache(sys.argv[1]), sys.argv[2], dict(pair.split("=") for pair in sys.argv[3:])
+try:
+    print(cache.get(url, **options).text)
+except nuthatch.Error as error:
+    print(error.code)
+"""
+
+
+def test_the_environment(tmp_path: Path, secure: SecureServer, other: SecureServer) -> None:
+    """`ca_file` before `CURL_CA_BUNDLE`, and that before `SSL_CERT_FILE`; `SSL_CERT_DIR` beside either."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    shutil.copy(secure.certificate, folder)
+    subprocess.run(["openssl", "rehash", str(folder)], check=True)
+    (good, bad) = (str(secure.certificate), str(other.certificate))
+    cases: List[Any] = [
+        ({}, "tls"),
+        ({"CURL_CA_BUNDLE": good}, "secure"),
+        ({"SSL_CERT_FILE": good}, "secure"),
+        ({"SSL_CERT_DIR": str(folder)}, "secure"),
+        ({"CURL_CA_BUNDLE": bad, "SSL_CERT_FILE": good}, "tls"),
+        ({"CURL_CA_BUNDLE": good, "SSL_CERT_FILE": bad}, "secure"),
+        ({"CURL_CA_BUNDLE": bad, "SSL_CERT_DIR": str(folder)}, "secure"),
+        ({"CURL_CA_BUNDLE": good, "SSL_CERT_DIR": str(folder), "ca_file": bad}, "tls"),
+        ({"CURL_CA_BUNDLE": bad, "ca_file": good}, "secure"),
+    ]
+    trusted = ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "SSL_CERT_DIR")
+    plain = {name: value for name, value in os.environ.items() if name not in trusted}
+    for number, (said, wanted) in enumerate(cases):
+        options = [f"{name}={value}" for name, value in said.items() if name == "ca_file"]
+        variables: Dict[str, str] = {name: value for name, value in said.items() if name != "ca_file"}
+        done = subprocess.run(
+            [sys.executable, "-c", BY_ENVIRONMENT, str(tmp_path / f"cache{number}"), secure.url(), *options],
+            env={**plain, **variables}, capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert (done.stdout.strip(), done.stderr) == (wanted, ""), said
+
+
+def test_without_tls_too(cache: nuthatch.Cache, server: TestServer, secure: SecureServer) -> None:
+    """A redirect may lead to where it counts."""
+    server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
+    assert [code(cache, server.url("/a"), ca_file=secure.certificate) for _ in range(2)] == ["x", "hit"]
+    assert code(cache, server.url("/a")) == "x"
