@@ -458,9 +458,21 @@ static const nh_option rows[] = {
      "what the environment says, else the system's", "", 0.0, 0.0, "", "as if nothing were said",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, ca_file)},
+    {sizeof(nh_option), NH_OPTION_PATH, "ca_dir",
+     "a folder of such certificates, one a file, named by their hashes (openssl rehash)",
+     "As ca_file, and beside it where both are said.",
+     "what the environment says, else the system's", "", 0.0, 0.0, "", "as if nothing were said",
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
+     offsetof(nh_options, ca_dir)},
+    {sizeof(nh_option), NH_OPTION_FLAG, "insecure",
+     "certificates aren't checked: anybody on the way can read and change what is sent and what comes",
+     "For servers of one's own that have no certificate that could be named by ca_file. The log has a warning, once in each process. What is said of a site counts at its origin, as for ca_file.",
+     "no", "", 0.0, 0.0, "", "",
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
+     offsetof(nh_options, insecure)},
 };
 
-const size_t nh_option_row_count = 76;
+const size_t nh_option_row_count = 78;
 
 const nh_option *nh_option_rows(void) { return rows; }
 

@@ -60,6 +60,7 @@ enum GetCommand: Command {
     let said = try arguments.said()
     let writer = try ResponseWriter(arguments, said)
     let wordiness = try arguments.wordiness
+    said.warn(of: "get", wordiness)
     let form = wordiness == .quiet ? .never : try arguments.progress
     let progress = GetProgress(form, isAnswerOnTerminal: writer.writesToTerminal)
     do {

@@ -51,6 +51,7 @@ enum Lengths {
     try check(request.netrc)
     try check(request.cert)
     try check(path: request.caFile, "the path of the certificates to trust")
+    try check(path: request.caDir, "the path of the certificates to trust")
     for sink in request.saveTo {
       switch sink {
       case .file(let path), .appended(let path): try check(path: path, "the path of the file to save to")

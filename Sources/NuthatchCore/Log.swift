@@ -115,6 +115,16 @@ extension Log {
     }
   }
 
+  private static let isUncheckedNoted = Atomic(false)
+
+  /// Notes once that a request is sent to a server whose certificate isn't checked.
+  static func noteUnchecked(_ url: WebURL) {
+    guard url.scheme == .https, isOn(.warning), !isUncheckedNoted.exchange(true, ordering: .relaxed) else {
+      return
+    }
+    note(.warning, "certificates aren't checked (insecure), here for the first time: \(url)")
+  }
+
   /// Notes a ticket's end, before anybody hears of it: who has the answer finds the line.
   static func follow(_ ticket: Ticket) {
     guard isOn(.info) else { return }

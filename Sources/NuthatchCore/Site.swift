@@ -89,7 +89,8 @@ extension Site {
   func inherited(at url: WebURL) -> Options {
     guard url.origin != base.origin else { return options }
     var result = options
-    (result.user, result.signIn, result.cert, result.caFile) = (nil, nil, nil, nil)
+    (result.user, result.signIn, result.cert) = (nil, nil, nil)
+    (result.caFile, result.caDir, result.insecure) = (nil, nil, nil)
     result.headers.removeAll {
       !HeaderFields.Field(name: $0.name, value: "").mayLeaveOrigin(with: travelling)
     }
@@ -174,6 +175,7 @@ extension Options {
     try Lengths.check(user)
     try Lengths.check(cert)
     try Lengths.check(path: caFile, "the path of the certificates to trust")
+    try Lengths.check(path: caDir, "the path of the certificates to trust")
     if let proxy, !proxy.isEmpty {
       do throws(URLFault) { try ProxyChoice.check(proxy) } catch {
         throw NuthatchError(

@@ -28,6 +28,8 @@ package final class TransferExtras: Sendable {
   package enum Trust: Sendable, Equatable {
     /// By those in files of PEM and in hashed folders that are named, and no others.
     case authorities(file: String?, folder: String?)
+    /// They aren't.
+    case unchecked
   }
 
   /// In the place of `body`.

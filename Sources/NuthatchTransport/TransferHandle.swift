@@ -213,7 +213,14 @@ final class TransferHandle {
   private func configureTrust(
     _ request: TransferRequest, _ surroundings: TransportSurroundings
   ) throws(TransportFault) {
-    guard case .authorities(let file, let folder)? = request.extras?.trust else {
+    let (file, folder): (String?, String?)
+    switch request.extras?.trust {
+    case .authorities(let ownFile, let ownFolder)?: (file, folder) = (ownFile, ownFolder)
+    case .unchecked?:
+      set(CURLOPT_SSL_VERIFYPEER, 0)
+      set(CURLOPT_SSL_VERIFYHOST, 0)
+      return
+    case nil:
       if let file = surroundings.certificateFile { set(CURLOPT_CAINFO, file) }
       if let folder = surroundings.certificateFolder { set(CURLOPT_CAPATH, folder) }
       return

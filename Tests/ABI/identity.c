@@ -31,6 +31,18 @@ static void trust(void) {
             nh_response_release(response);
         }
     }
+    for (int round = 0; round < 2; round++) {
+        CHECK("unchecked", nh_get(cache, url, NH_OPTIONS(.insecure = NH_YES), &response) == NH_OK);
+        nh_response_get_info(response, &info);
+        CHECK("its own", info.is_in_cache == round);
+        nh_response_release(response);
+        CHECK("by a folder", nh_get(cache, url, NH_OPTIONS(.ca_dir = "/"), &response) == NH_OK);
+        nh_response_get_info(response, &info);
+        CHECK("its own", info.is_in_cache == round);
+        nh_response_release(response);
+    }
+    CHECK("no such folder", nh_get(cache, "https://127.0.0.1:1/", NH_OPTIONS(.ca_dir = "/nowhere"), &response) == NH_TLS &&
+                                strstr(nh_error_message(), "/nowhere: No such file") != NULL);
     CHECK("no such file", nh_get(cache, "https://127.0.0.1:1/", NH_OPTIONS(.ca_file = "/nowhere.pem"), &response) == NH_TLS &&
                               strstr(nh_error_message(), "/nowhere.pem: No such file") != NULL);
     CHECK("none", nh_get(cache, url, NH_OPTIONS(.ca_file = NH_OFF), &response) == NH_INVALID &&

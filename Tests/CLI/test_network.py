@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Dict, Iterator, List
 
 import pytest
-from command import COMMAND, Runner, heed_signals
+from command import COMMAND, Runner, heed_signals, lines
 from secure_server import SecureServer, needs_openssl
 from testserver import TestServer, ok
 
@@ -112,7 +112,9 @@ def test_a_trusted_certificate_counts_for_its_own_host_only(
     secure: SecureServer, environment: Dict[str, str]
 ) -> None:
     def get(host: str) -> "subprocess.CompletedProcess[bytes]":
-        inside = f"mount --bind '{secure.certificate}' {TRUSTED} && exec '{COMMAND}' get {secure.url('/', host)}"
+        inside = (
+            f"mount --bind '{secure.certificate}' {TRUSTED} && exec '{COMMAND}' get {secure.url('/', host)}"
+        )
         return subprocess.run(
             [*namespace(), "sh", "-c", inside], env=environment, capture_output=True, timeout=60, check=False
         )
@@ -140,3 +142,29 @@ def test_certificates_that_are_named(secure: SecureServer, nuthatch: Runner, tmp
         4,
         f"nuthatch: get: tls: {words}: {secure.url()}\n",
     )
+
+
+@needs_openssl
+def test_certificates_that_are_not_checked(secure: SecureServer, nuthatch: Runner) -> None:
+    warning = (
+        "warning: certificates aren't checked (--insecure): anybody on the way can read and change what is sent and "
+        "what comes\n"
+    )
+    for flag in ("--insecure", "-k"):
+        done = nuthatch("get", flag, secure.url())
+        assert (done.returncode, done.stdout) == (0, b"secure")
+        assert done.stderr.decode() == f"nuthatch: get: {warning}"
+    done = nuthatch("get", "-kq", secure.url())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"secure", b"")
+    urls = lines([secure.url(f"/{number}") for number in range(5)])
+    done = nuthatch("prefetch", "--insecure", "-", given=urls)
+    assert done.stderr.decode().count(f"nuthatch: prefetch: {warning}") == 1
+    assert len([path for path, _ in secure.requests if path != "/"]) == 5
+    assert b"warning" not in nuthatch("explain", "-k", secure.url()).stderr
+    folder = secure.certificate.parent / "folder"
+    folder.mkdir()
+    shutil.copy(secure.certificate, folder)
+    assert nuthatch("get", "--capath", str(folder), secure.url()).returncode == 4
+    subprocess.run(["openssl", "rehash", str(folder)], check=True)
+    done = nuthatch("get", "--capath", str(folder), secure.url())
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"secure", b"")

@@ -29,6 +29,8 @@ SAID = [
     (["--redirects=2"], False),
     (["--redirects=none"], True),
     (["--cacert=passwords"], True),
+    (["--capath=."], True),
+    (["--insecure"], True),
 ]
 
 

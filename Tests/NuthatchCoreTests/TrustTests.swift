@@ -37,10 +37,14 @@ import Testing
       // A site's word counts at its origin only: what its redirects lead to is another answer.
       try plan(of: one), try plan(of: options { $0.caFile = "" }, in: one),
       try plan(of: options { $0.caFile = "/two.pem" }, in: one),
+      try plan { $0.caDir = "/one.pem" }, try plan(in: one) { $0.caDir = "/one.pem" },
+      try plan { $0.insecure = true }, try plan(of: options { $0.insecure = true }),
+      try plan(of: options { $0.insecure = false }, in: options { $0.insecure = true }),
     ] {
       #expect(seen.insert(different.name).inserted)
       #expect(different.joint != (try plan()).joint)
     }
+    #expect(try plan(in: options { $0.insecure = true }) { $0.insecure = false }.name == usual)
     #expect(try plan(in: one).name == (try plan { $0.caFile = "/one.pem" }).name)
     #expect(seen.allSatisfy { $0.group == usual.group })
   }
@@ -69,6 +73,8 @@ import Testing
     let site = try #require(outbox.cache).site(outbox.url("/"), options { $0.caFile = "one.pem" })
     _ = try outbox.freeze("/a") { $0 = $0.to(site) }
     _ = try outbox.freeze("/a") { $0.caFile = "/two.pem" }
+    _ = try outbox.freeze("/a") { ($0.insecure, $0.caFile) = (true, "/two.pem") }
+    _ = try outbox.freeze("/a") { $0.caDir = "/three" }
     _ = try outbox.freeze("/a")
     outbox.close()
     try outbox.open { $0.outbox = .off }
@@ -77,10 +83,12 @@ import Testing
     let kept = try outbox.list().map { item in
       try #require(try outbox.cache?.shared.outbox.store.begin(item.id)?.request(OutboxSecrets()) { $0 })
     }
-    #expect(kept.map(\.options.caFile) == ["\(String(cString: here))/one.pem", "/two.pem", nil])
-    #expect(kept.map(\.isTrustOfSite) == [true, false, false])
+    #expect(kept.map(\.options.caFile) == ["\(String(cString: here))/one.pem", "/two.pem", nil, nil, nil])
+    #expect(kept.map(\.isTrustOfSite) == [true, false, false, false, false])
+    #expect(kept.map(\.options.insecure) == [nil, nil, true, nil, nil])
+    #expect(kept.map(\.options.caDir) == [nil, nil, nil, "/three", nil])
     let sent = try kept.map { try RequestPlan($0, Options()).extras }
-    #expect(sent.map { $0?.trust == nil } == [false, false, true])
-    #expect(sent.map { $0?.trustElsewhere == nil } == [true, false, true])
+    #expect(sent.map { $0?.trust == nil } == [false, false, false, false, true])
+    #expect(sent.map { $0?.trustElsewhere == nil } == [true, false, false, false, true])
   }
 }

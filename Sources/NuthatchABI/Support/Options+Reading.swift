@@ -83,6 +83,8 @@ extension Options {
       redirects = Int(said)
     }
     if let said = try text(raw.ca_file, "ca_file", mayBeEmpty: true) { caFile = said }
+    if let said = try text(raw.ca_dir, "ca_dir", mayBeEmpty: true) { caDir = said }
+    if let said = try given(raw.insecure, "insecure") { insecure = said }
   }
 }
 
@@ -97,6 +99,7 @@ extension nh_options {
     guard reserved_6 == 0 else { throw NuthatchError(.invalid, "reserved_6 is not 0") }
     guard reserved_7 == 0 else { throw NuthatchError(.invalid, "reserved_7 is not 0") }
     guard reserved_8 == 0 else { throw NuthatchError(.invalid, "reserved_8 is not 0") }
+    guard reserved_9 == 0 else { throw NuthatchError(.invalid, "reserved_9 is not 0") }
     if level == .cache {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
@@ -293,6 +296,8 @@ extension nh_options {
       if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
       if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
       if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
+      if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
+      if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -370,6 +375,8 @@ extension nh_options {
       if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
       if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
       if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
+      if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
+      if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
     }
   }
 }

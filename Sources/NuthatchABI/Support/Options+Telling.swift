@@ -41,5 +41,7 @@ extension nh_options {
     if level == .cache { outbox_items = told(options.outboxItems) }
     redirects = told(options.redirects)
     ca_file = texts.pointer(options.caFile)
+    ca_dir = texts.pointer(options.caDir)
+    insecure = told(options.insecure)
   }
 }

@@ -87,6 +87,7 @@ struct ForeignOption {
     ForeignOption("curl", "time-cond", from: "ti", "asks for what is newer than a time"),
     ForeignOption("curl", "url", "is a URL", here: "an argument without an option"),
     ForeignOption("curl", "url-query", from: "url-", "adds to the query of the URL"),
+    ForeignOption("wget", "ca-certificate", "names certificates to trust", here: "--cacert"),
     ForeignOption("wget", "delete-after", from: "del", "removes the file when it has come"),
     ForeignOption("wget", "directory-prefix", from: "di", "says where files go", here: "--output of get"),
     ForeignOption("wget", "input-file", "names a list of URLs", here: "an argument without an option"),
@@ -95,6 +96,7 @@ struct ForeignOption {
     ForeignOption(
       "wget", "no-cache", from: "no-ca", "asks that no cache on the way answers",
       here: "--policy reload"),
+    ForeignOption("wget", "no-check-certificate", "checks no certificates", here: "--insecure"),
     ForeignOption("wget", "no-remove-listing", from: "no-r", "leaves the listing of an FTP folder"),
     ForeignOption("wget", "output-document", "names the file that is written", here: "--output"),
     ForeignOption("wget", "post-data", "sends a body", here: "--data"),

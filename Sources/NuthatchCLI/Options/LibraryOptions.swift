@@ -67,6 +67,8 @@ enum LibraryOptions {
     inflightBytes,
     redirects,
     caFile,
+    caDir,
+    insecure,
   ]
 
   private static let policy = Option(
@@ -834,6 +836,29 @@ enum LibraryOptions {
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.caFile = value.text
+    })
+
+  private static let caDir = Option(
+    "capath", value: "DIR",
+    "a folder of such certificates, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
+    range: "a text that isn't empty",
+    group: "Whom to trust",
+    library: Option.Library(
+      "ca_dir", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.caDir = value.text
+    })
+
+  private static let insecure = Option(
+    "insecure", letter: "k",
+    "certificates aren't checked: anybody on the way can read and change what is sent and what comes",
+    group: "Whom to trust",
+    library: Option.Library(
+      "insecure", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, _) throws(UsageError) in
+      said.cache.insecure = true
     })
 
   /// The names that each command had in version 0.1.

@@ -46,6 +46,14 @@ struct SaidOptions {
     if value.text != "auto" { process.concurrency = try value.count(1, 512, none: nil) }
   }
 
+  /// Says what is dangerous, to whom it may have slipped in.
+  func warn(of command: String, _ wordiness: Wordiness) {
+    guard cache.insecure == true, wordiness != .quiet else { return }
+    Terminal.complain(
+      "nuthatch: \(command): warning: certificates aren't checked (--insecure): anybody on the way can read and change "
+        + "what is sent and what comes\n")
+  }
+
   /// A box for each size.
   var boxes: [ThumbnailBox] {
     sizes.map {

@@ -100,6 +100,7 @@ enum PrefetchCommand: Command {
     }
     try settings.checkReport(list)
     try settings.settleSignIn(list)
+    if !settings.isDryRun { settings.said.warn(of: "prefetch", settings.wordiness) }
     do throws(NuthatchError) {
       OpenFiles.allowMany()
       try ProcessQueue.set(queue)

@@ -113,6 +113,7 @@ extension Attempt {
     journey.queued += max(0, waited) / 1000
     requestTime = shared.clock.seconds
     silence.begin(fetch.waiters)
+    if hop.extras?.trust == .unchecked { Log.noteUnchecked(hop.url) }
     let transfer = shared.transport.start(request(about: base), sink: self)
     current = (fetch, entry, transfer)
     plan.download?.whenFree = { [weak self] in self?.goOn(with: transfer) }

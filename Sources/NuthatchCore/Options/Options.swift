@@ -414,6 +414,26 @@ public struct Options: Sendable, Equatable {
     get { read(\.caFile) }
     set { special.caFile = newValue }
   }
+  /// A folder of such certificates, one a file, named by their hashes (`openssl rehash`).
+  ///
+  /// As `ca_file`, and beside it where both are said.
+  ///
+  /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
+  /// request.
+  public var caDir: String? {
+    get { read(\.caDir) }
+    set { special.caDir = newValue }
+  }
+  /// Certificates aren't checked: anybody on the way can read and change what is sent and what comes.
+  ///
+  /// For servers of one's own that have no certificate that could be named by `ca_file`. The log has a warning, once in
+  /// each process. What is said of a site counts at its origin, as for `ca_file`.
+  ///
+  /// Default: no. Said of a cache or a site or a request.
+  public var insecure: Bool? {
+    get { read(\.insecure) }
+    set { special.insecure = newValue }
+  }
 
   /// Nothing said.
   public init() {}
@@ -495,6 +515,8 @@ extension Options {
     var inFlightBytes: Int64?
     var redirects: Int?
     var caFile: String?
+    var caDir: String?
+    var insecure: Bool?
 
     static let none = Special()
 
@@ -542,6 +564,8 @@ extension Options {
       guard left.inFlightBytes == right.inFlightBytes else { return false }
       guard left.redirects == right.redirects else { return false }
       guard left.caFile == right.caFile else { return false }
+      guard left.caDir == right.caDir else { return false }
+      guard left.insecure == right.insecure else { return false }
       return true
     }
   }
@@ -560,6 +584,7 @@ extension Options {
     static let addresses = Addresses.guarded
     static let signIn = SignIn.basic
     static let redirects = 10
+    static let insecure = false
   }
 
   /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.
@@ -615,6 +640,8 @@ extension Options.Special {
     asks.formUnion(outer.asks.subtracting(asksNot))
     if redirects == nil { redirects = outer.redirects }
     if caFile == nil { caFile = outer.caFile }
+    if caDir == nil { caDir = outer.caDir }
+    if insecure == nil { insecure = outer.insecure }
   }
 }
 
@@ -751,6 +778,8 @@ extension Options {
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
       if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
       if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
+      if caDir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
+      if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -801,6 +830,8 @@ extension Options {
       if outboxItems != nil { throw level.doesNotHave("outbox_items", [.cache]) }
       if redirects != nil { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
       if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
+      if caDir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
+      if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
     }
     try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")
@@ -840,6 +871,7 @@ extension Options {
     result.addresses = result.addresses ?? Standard.addresses
     result.signIn = result.signIn ?? Standard.signIn
     result.redirects = result.redirects ?? Standard.redirects
+    result.insecure = result.insecure ?? Standard.insecure
     return result
   }
 }

@@ -4,10 +4,13 @@ import NuthatchTransport
 extension Options {
   /// By which certificates servers are checked, where options say so.
   var trust: TransferExtras.Trust? {
-    guard let file = caFile, !file.isEmpty else { return nil }
+    if insecure == true { return .unchecked }
     // Wherever the process is when the request is sent.
-    return .authorities(file: absolute(file), folder: nil)
+    let (file, folder) = (Self.path(caFile), Self.path(caDir))
+    return file == nil && folder == nil ? nil : .authorities(file: file, folder: folder)
   }
+
+  private static func path(_ said: String?) -> String? { said.flatMap { $0.isEmpty ? nil : absolute($0) } }
 }
 
 extension Request {
@@ -28,6 +31,7 @@ extension TransferExtras {
 extension TransferExtras.Trust {
   fileprivate var bytes: [UInt8] {
     switch self {
+    case .unchecked: Array("unchecked".utf8)
     case .authorities(let file, let folder): Array("\(file ?? "")\0\(folder ?? "")".utf8)
     }
   }

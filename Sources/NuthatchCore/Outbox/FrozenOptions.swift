@@ -11,8 +11,10 @@ extension RequestPlan {
     }
     if let extras = terms.extras, let trust = extras.trust {
       switch trust {
-      case .authorities(let file, _):
+      case .authorities(let file, let folder):
         if let file { options.append(("ca_file", file)) }
+        if let folder { options.append(("ca_dir", folder)) }
+      case .unchecked: options.append(("insecure", "yes"))
       }
       if extras.trustElsewhere != trust { options.append((Self.trustOfSite, "1")) }
     }
@@ -26,6 +28,8 @@ extension Request {
       switch name {
       case "redirects": self.redirects = Int(value)
       case "ca_file": self.caFile = value
+      case "ca_dir": self.caDir = value
+      case "insecure": self.insecure = true
       case RequestPlan.trustOfSite: isTrustOfSite = true
       default: break
       }

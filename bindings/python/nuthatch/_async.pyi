@@ -77,6 +77,10 @@ class AsyncCache(AsyncFetching):
     :param redirects: how many redirects are followed. Default: 10.
     :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
         says, else the system's. "": as if nothing were said.
+    :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+        what the environment says, else the system's. "": as if nothing were said.
+    :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+        comes. Default: no.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -119,6 +123,8 @@ class AsyncCache(AsyncFetching):
         outbox_items: Optional[int] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -153,6 +159,8 @@ class AsyncCache(AsyncFetching):
         password_provider: Optional[str] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -195,6 +203,10 @@ class AsyncCache(AsyncFetching):
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -234,6 +246,8 @@ class AsyncCache(AsyncFetching):
         ignore_query: Optional[bool] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
     ) -> None:
         """As :meth:`Cache.remove`.
 
@@ -253,6 +267,10 @@ class AsyncCache(AsyncFetching):
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         """
     async def clear(self) -> None:
         """As :meth:`Cache.clear`."""

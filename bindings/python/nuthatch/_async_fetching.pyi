@@ -64,6 +64,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -130,6 +132,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -192,6 +198,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -257,6 +265,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -320,6 +332,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -386,6 +400,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -448,6 +466,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -514,6 +534,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -577,6 +601,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -643,6 +669,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -706,6 +736,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -772,6 +804,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -835,6 +871,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -901,6 +939,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -963,6 +1005,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1029,6 +1073,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1089,6 +1137,8 @@ class AsyncFetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1153,6 +1203,10 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

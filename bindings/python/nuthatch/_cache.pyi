@@ -121,6 +121,13 @@ class Cache(Fetching):
         An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
         What a site says about them counts at its origin; what a cache or a request says, wherever redirects
         lead. It is about servers, and not about a proxy over `https`.
+    :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+        what the environment says, else the system's. "": as if nothing were said.
+        As `ca_file`, and beside it where both are said.
+    :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+        comes. Default: no.
+        For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+        warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -168,6 +175,8 @@ class Cache(Fetching):
         outbox_items: Optional[int] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -218,6 +227,8 @@ class Cache(Fetching):
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -294,6 +305,10 @@ class Cache(Fetching):
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -356,6 +371,8 @@ class Cache(Fetching):
         password_provider: Optional[str] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -455,6 +472,13 @@ class Cache(Fetching):
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+            As `ca_file`, and beside it where both are said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
+            For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+            warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -486,6 +510,8 @@ class Cache(Fetching):
         ignore_query: Optional[bool] = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
     ) -> None:
         """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
 
@@ -509,6 +535,10 @@ class Cache(Fetching):
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         """
     def clear(self) -> None:
         """Forgets everything that is stored."""

@@ -65,6 +65,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -131,6 +133,10 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -194,6 +200,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -267,6 +275,10 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -329,6 +341,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -399,6 +413,10 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -462,6 +480,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -533,6 +553,10 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -596,6 +620,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -752,6 +778,13 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+            As `ca_file`, and beside it where both are said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
+            For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+            warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -829,6 +862,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -985,6 +1020,13 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+            As `ca_file`, and beside it where both are said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
+            For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+            warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1062,6 +1104,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1218,6 +1262,13 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+            As `ca_file`, and beside it where both are said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
+            For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+            warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1292,6 +1343,8 @@ class Fetching:
         outbox_key_lifetime: Duration = ...,
         redirects: Optional[int] = ...,
         ca_file: FileName = ...,
+        ca_dir: FileName = ...,
+        insecure: Optional[bool] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1378,6 +1431,10 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+            what the environment says, else the system's. "": as if nothing were said.
+        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+            comes. Default: no.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

@@ -88,6 +88,10 @@ HELP = _entries("""\
 :param redirects: how many redirects are followed. Default: 10.
 :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
     says, else the system's. "": as if nothing were said.
+:param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
+    what the environment says, else the system's. "": as if nothing were said.
+:param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
+    comes. Default: no.
 :param body: what is sent: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON, in which NaN and infinity are Invalid.
 :param form: fields to send as a form does, without those that are None.
@@ -234,6 +238,11 @@ MORE = _entries("""\
     An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
     What a site says about them counts at its origin; what a cache or a request says, wherever redirects
     lead. It is about servers, and not about a proxy over `https`.
+:param ca_dir:
+    As `ca_file`, and beside it where both are said.
+:param insecure:
+    For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
+    warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
 :param files:
     A path is read while it is sent, an open file from where it stands.
 :param save_to:

@@ -425,6 +425,16 @@ ROWS: Dict[str, Row] = {
         "ca_file",
         CACHE | SITE | REQUEST,
     ),
+    "ca_dir": Row(
+        "path",
+        "ca_dir",
+        CACHE | SITE | REQUEST,
+    ),
+    "insecure": Row(
+        "flag",
+        "insecure",
+        CACHE | SITE | REQUEST,
+    ),
     "body": Row(
         "argument",
         "",

@@ -406,6 +406,9 @@ class nh_options(ctypes.Structure):
         ("inflight_bytes", ctypes.c_int64),
         ("redirects", ctypes.c_int64),
         ("ca_file", ctypes.c_char_p),
+        ("ca_dir", ctypes.c_char_p),
+        ("insecure", ctypes.c_uint32),
+        ("reserved_9", ctypes.c_uint32),
     ]
 
 

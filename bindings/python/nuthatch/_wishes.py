@@ -100,6 +100,8 @@ class _Part4(TypedDict, total=False):
     partition: Optional[str]
     redirects: Optional[int]
     ca_file: FileName
+    ca_dir: FileName
+    insecure: Optional[bool]
 
 
 class _Part5(TypedDict, total=False):

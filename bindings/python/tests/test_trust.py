@@ -72,6 +72,56 @@ def test_a_file_that_cannot_be_read(cache: nuthatch.Cache, secure: SecureServer,
         cache.get(secure.url(), ca_file="a" * 5000)
 
 
+def test_a_folder_of_certificates(cache: nuthatch.Cache, secure: SecureServer, other: SecureServer) -> None:
+    folder = secure.certificate.parent / "folder"
+    folder.mkdir()
+    shutil.copy(secure.certificate, folder)
+    subprocess.run(["openssl", "rehash", str(folder)], check=True)
+    url = secure.url()
+    assert [code(cache, url, ca_dir=folder) for _ in range(2)] == ["secure", "hit"]
+    assert code(cache, url) == code(cache, url, ca_file=other.certificate) == "tls"
+    # Both count.
+    for ca_file, wanted in [(secure.certificate, "secure"), (other.certificate, "secure")]:
+        assert code(cache, url, ca_file=ca_file, ca_dir=folder) == wanted
+    assert code(cache, other.url(), ca_file=other.certificate, ca_dir=folder) == "secure"
+    with pytest.raises(nuthatch.Error, match="the folder of certificates to trust is no folder"):
+        cache.get(url, ca_dir=other.certificate)
+    with pytest.raises(nuthatch.Error, match="nowhere: No such file"):
+        cache.get(url, ca_dir=folder / "nowhere")
+
+
+LOGGED = """
+import sys, nuthatch
+with nuthatch.Cache(sys.argv[1]) as cache:
+    site = cache.site(sys.argv[2], insecure=True)
+    print([site.get(path).text for path in ("/", "/b", "/c")], site.options["insecure"])
+"""
+
+
+def test_certificates_that_are_not_checked(
+    tmp_path: Path, cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
+    url = secure.url()
+    assert [code(cache, url, insecure=True) for _ in range(2)] == ["secure", "hit"]
+    # Not for another name, either: what is unchecked is all of it.
+    assert code(cache, secure.url("/", "localhost"), insecure=True) == "secure"
+    assert code(cache, url) == code(cache, url, insecure=False) == "tls"
+    assert code(cache, url, ca_file=secure.certificate) == "secure"
+    assert code(cache, url, ca_file=other.certificate, insecure=True) == "hit"
+    secure.answers["/away"] = (302, {"Location": other.url("/there")})
+    site = cache.site(url, insecure=True)
+    assert code(site, "/away") == "tls"
+    assert code(site, "/", insecure=False) == code(site, other.url("/there")) == "tls"
+    assert code(cache, secure.url("/away"), insecure=True) == "secure"
+    done = subprocess.run(
+        [sys.executable, "-c", LOGGED, str(tmp_path / "logged"), url], env={**os.environ, "NUTHATCH_LOG": "warning"},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout == "['secure', 'secure', 'secure'] True\n"
+    (line,) = done.stderr.splitlines()
+    assert line.endswith(f"warning: certificates aren't checked (insecure), here for the first time: {url}")
+
+
 def test_a_site_trusts_at_its_own_origin(
     tmp_path: Path, cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
 ) -> None:
