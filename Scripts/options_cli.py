@@ -147,6 +147,8 @@ def _value(row: Row) -> str:
         return f"try $1.word([{', '.join('.' + word for word, _ in row.words.members)}])"
     if row.kind == "duration":
         return "try $1.lifetime()" if row.none == "zero" else f"try $1.limit({row.range[0]})"
+    if row.kind == "names":
+        return "$1.names()"
     if row.range:
         least, greatest = (f"{one:_}" if isinstance(one, int) else str(one) for one in row.range)
         if row.kind == "rate":

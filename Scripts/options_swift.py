@@ -267,6 +267,9 @@ def _filled(row: Row, target: str, outer: str, indent: str) -> str:
     prefix = "" if target == "self" else f"{target}."
     if row.merge == "one by one":
         return f"{indent}{prefix}{name}.formUnion({outer}.{name}.subtracting({prefix}{name}Not))"
+    if row.kind == "names":
+        own = f"{prefix}{name}"
+        return f"{indent}{own} += {outer}.{name}.filter {{ !{own}.contains($0) }}"
     if row.merge == "by name":
         return f"{indent}{prefix}{name} += {outer}.{name}.without(namesOf: {prefix}{name})"
     return f"{indent}if {prefix}{name} == nil {{ {prefix}{name} = {outer}.{name} }}"

@@ -480,6 +480,16 @@ typedef enum nh_spill {
     NH_SPILL_PRESSURE = 2
 } nh_spill;
 
+/** When what is read from the disk is compared with its checksum. */
+typedef enum nh_check_bytes {
+    NH_CHECK_BYTES_UNSAID = 0,
+    /** When it is read for the first time while any process has the directory open, by whichever of them. Disks
+     *  say by themselves when they fail. */
+    NH_CHECK_BYTES_FIRST = 1,
+    /** Each time it is read: for disks, and file systems, that change bytes without a word. */
+    NH_CHECK_BYTES_ALWAYS = 2
+} nh_check_bytes;
+
 /** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
 typedef enum nh_thumb_store {
     NH_THUMB_STORE_UNSAID = 0,
@@ -594,10 +604,11 @@ typedef struct nh_options {
      *  before. Default: none. Of a cache or a site or a request. */
     const nh_header *headers;
     size_t header_count;
-    /** Names of headers that go along to other origins. When a redirect, or a request's URL, leads to another
-     *  origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these. Default: none. With commas
-     *  between them. Of a site. */
-    const char *cross_origin_headers;
+    /** Names of headers that go along to other origins. When a redirect, or the URL of a site's request, leads to
+     *  another origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these, whatever secrets are
+     *  in them; Host never goes. All levels together name them. Default: none. With commas between them. Of a
+     *  cache or a site or a request. */
+    const char *keep_headers_across_origins;
     /** What the User-Agent header says. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
     const char *user_agent;
     /** What the Accept header says. Default: anything; for pictures, first of all what is decoded. "": an empty
@@ -803,8 +814,18 @@ typedef struct nh_options {
      *  in each process. What is said of a site counts at its origin, as for ca_file. Default: no. Of a cache or a
      *  site or a request. */
     nh_choice insecure;
-    /** Must be 0. */
-    uint32_t reserved_9;
+    /** When what is read from the disk is compared with its checksum. What doesn't match isn't given, and is
+     *  fetched again. Always costs a copy of what is given, and the time to read all of it; then memory holds
+     *  copies of it, and nothing of the disk's. Default: as the directory's first open in this process says, else
+     *  first. Of a cache. */
+    nh_check_bytes check_bytes;
+    /** How long answers are fresh since they came, whatever their headers say. For the request that says so, when
+     *  it looks into the cache; nothing of it is stored, and nothing is stored for its sake. Zero: expired at
+     *  once, so that the server is asked whether an answer still holds. What may be done with a stale answer its
+     *  headers say all the same (must-revalidate, stale-while-revalidate), and the request (delivery). Fractions
+     *  of a second count as whole ones. 0 or more, or none. Default: what headers and policy say. NH_NONE: zero.
+     *  Of a cache or a site or a request. */
+    int64_t expire_after_ms;
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
@@ -1692,7 +1713,7 @@ nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
  * relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
  *
  * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
- * but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
+ * but harmless ones (docs/HTTP.md) and those that options->keep_headers_across_origins names.
  *
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.

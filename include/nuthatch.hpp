@@ -103,6 +103,9 @@ enum class Delivery { twice = NH_DELIVERY_TWICE, first = NH_DELIVERY_FIRST, fres
 /** When what comes is written to disk. */
 enum class Spill { eager = NH_SPILL_EAGER, pressure = NH_SPILL_PRESSURE };
 
+/** When what is read from the disk is compared with its checksum. */
+enum class CheckBytes { first = NH_CHECK_BYTES_FIRST, always = NH_CHECK_BYTES_ALWAYS };
+
 /** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
 enum class ThumbStore { packed = NH_THUMB_STORE_PACKED, lossless = NH_THUMB_STORE_LOSSLESS, raw = NH_THUMB_STORE_RAW };
 
@@ -220,7 +223,7 @@ class Options {
   /** Headers that are sent, in this order. */
   Options &headers(const Headers &said) { return list(raw_.headers, raw_.header_count, kept(said)); }
   /** Names of headers that go along to other origins. */
-  Options &cross_origin_headers(const std::vector<std::string> &said) { raw_.cross_origin_headers = keep(joined(said)); return *this; }
+  Options &keep_headers_across_origins(const std::vector<std::string> &said) { raw_.keep_headers_across_origins = keep(joined(said)); return *this; }
   /** What the User-Agent header says. */
   Options &user_agent(std::string said) { raw_.user_agent = keep(std::move(said)); return *this; }
   /** What the Accept header says. */
@@ -345,6 +348,10 @@ class Options {
   Options &ca_dir(std::string said) { raw_.ca_dir = keep(std::move(said)); return *this; }
   /** Certificates aren't checked: anybody on the way can read and change what is sent and what comes. */
   Options &insecure(bool said = true) { raw_.insecure = said ? NH_YES : NH_NO; return *this; }
+  /** When what is read from the disk is compared with its checksum. */
+  Options &check_bytes(CheckBytes said) { raw_.check_bytes = static_cast<nh_check_bytes>(said); return *this; }
+  /** How long answers are fresh since they came, whatever their headers say. */
+  Options &expire_after(Duration said) { raw_.expire_after_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
  private:
   template <typename Said>
   static Said above_zero(Said said, const char *refusal) {

@@ -104,12 +104,12 @@ static const nh_option rows[] = {
      "none", "", 0.0, 0.0, "", "",
      "", "0.1", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, headers)},
-    {sizeof(nh_option), NH_OPTION_NAMES, "cross_origin_headers",
+    {sizeof(nh_option), NH_OPTION_NAMES, "keep_headers_across_origins",
      "names of headers that go along to other origins",
-     "When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these.",
+     "When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these, whatever secrets are in them; Host never goes. All levels together name them.",
      "none", "", 0.0, 0.0, "", "",
-     "", "0.1", NH_LEVEL_SITE, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME,
-     offsetof(nh_options, cross_origin_headers)},
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
+     offsetof(nh_options, keep_headers_across_origins)},
     {sizeof(nh_option), NH_OPTION_TEXT, "user_agent",
      "what the User-Agent header says",
      "",
@@ -470,9 +470,21 @@ static const nh_option rows[] = {
      "no", "", 0.0, 0.0, "", "",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, insecure)},
+    {sizeof(nh_option), NH_OPTION_WORDS, "check_bytes",
+     "when what is read from the disk is compared with its checksum",
+     "What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time to read all of it; then memory holds copies of it, and nothing of the disk's.",
+     "as the directory's first open in this process says, else first", "", 0.0, 0.0, "", "",
+     "first,always", "0.2", NH_LEVEL_CACHE, 0,
+     offsetof(nh_options, check_bytes)},
+    {sizeof(nh_option), NH_OPTION_DURATION, "expire_after",
+     "how long answers are fresh since they came, whatever their headers say",
+     "For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds. What may be done with a stale answer its headers say all the same (must-revalidate, stale-while-revalidate), and the request (delivery). Fractions of a second count as whole ones.",
+     "what headers and policy say", "0 or more, or none", 0.0, 9223372036854775807.0, "zero", "",
+     "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT,
+     offsetof(nh_options, expire_after_ms)},
 };
 
-const size_t nh_option_row_count = 78;
+const size_t nh_option_row_count = 80;
 
 const nh_option *nh_option_rows(void) { return rows; }
 

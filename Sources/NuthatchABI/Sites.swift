@@ -12,7 +12,7 @@ import NuthatchCore
 /// relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
 ///
 /// User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
-/// but harmless ones (docs/HTTP.md) and those that options->cross_origin_headers names.
+/// but harmless ones (docs/HTTP.md) and those that options->keep_headers_across_origins names.
 ///
 /// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.

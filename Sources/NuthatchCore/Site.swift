@@ -3,7 +3,7 @@ import NuthatchTransport
 /// A base URL with what the requests below it have in common. Its requests are those of its cache in everything else.
 ///
 /// Credentials are sent to the base URL's origin only, also when a request of the site names another, and so are all headers
-/// but harmless ones (docs/HTTP.md) and those that it lets go along (`Options.crossOriginHeaders`).
+/// but harmless ones (docs/HTTP.md) and those that it lets go along (`Options.keepHeadersAcrossOrigins`).
 public struct Site: Sendable {
   /// The base URL as it was passed.
   public let url: String
@@ -18,8 +18,6 @@ public struct Site: Sendable {
   final class Identity: Sendable {}
   /// Those of its requests.
   let cookies: SiteCookies?
-  /// In small letters.
-  let travelling: Set<String>
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
     self.cache = cache
@@ -32,7 +30,6 @@ public struct Site: Sendable {
     self.url = url
     self.base = base
     self.options = options
-    travelling = Set(options.crossOriginHeaders.map { $0.lowercased() })
   }
 
   /// A GET of `reference`, which may be relative to the base URL, with all that the site adds.
@@ -86,7 +83,9 @@ extension Cache {
 
 extension Site {
   /// What its requests inherit at a URL: what is for its origin stays there.
-  func inherited(at url: WebURL) -> Options {
+  ///
+  /// - Parameter travelling: headers that go elsewhere all the same.
+  func inherited(at url: WebURL, _ travelling: Set<String>) -> Options {
     guard url.origin != base.origin else { return options }
     var result = options
     (result.user, result.signIn, result.cert) = (nil, nil, nil)
@@ -135,8 +134,9 @@ extension Request {
     }
     var above = cache
     if let site {
+      let travelling = options.over(site.options).over(cache).travelling
       let (inherited, isNamed, isAtHome) = outside.read {
-        (site.inherited(at: $0), $0.userinfo != nil, $0.origin == site.base.origin)
+        (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
       }
       above = inherited.over(cache)
       // The user in a URL counts before the site's, and that one before the user in the site's URL.
@@ -193,6 +193,9 @@ extension Options {
       throw NuthatchError(.badHeader, error.reason)
     }
   }
+
+  /// In small letters.
+  var travelling: Set<String> { Set(keepHeadersAcrossOrigins.map { $0.lowercased() }) }
 
   var proxyChoice: ProxyChoice {
     switch proxy {

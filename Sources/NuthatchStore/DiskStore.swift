@@ -28,6 +28,7 @@ final class DiskStore: Sendable {
   private let eviction: Eviction
   private let counts: StoreCounts
   let glance: Glance
+  let checksAlways: Bool
   private let epoch = nhs_fork_epoch()
 
   /// - Parameters:
@@ -47,6 +48,8 @@ final class DiskStore: Sendable {
     due = old?.due ?? DueRemovals()
     locks = try DirectoryLocks(directory)
     openPacks = OpenPacks(directory)
+    checksAlways = options.checksAlways ?? false
+    if checksAlways { _ = openPacks.distrust() }
     // Where only the lock was deleted, the packs are the same.
     let hasSamePacks = old?.directory.holdsItsPacks ?? false
     retired = RetiredRecords(directory, openPacks, after: hasSamePacks ? old?.retired : nil)

@@ -20,17 +20,21 @@ public final class Store: Sendable {
     public var memoryItems: Int?
     /// When records are written to packs. Nil for `eager`.
     public var spill: Spill?
+    /// Whether a payload is checked each time it is read, and not the first time only. Nil for no.
+    public var checksAlways: Bool?
     /// Takes a directory that belongs to somebody else, or that others may write to. Off.
     public var trustsDirectory = false
 
     /// The defaults.
     public init(
-      diskBytes: Int? = nil, memoryBytes: Int? = nil, memoryItems: Int? = nil, spill: Spill? = nil
+      diskBytes: Int? = nil, memoryBytes: Int? = nil, memoryItems: Int? = nil, spill: Spill? = nil,
+      checksAlways: Bool? = nil
     ) {
       self.diskBytes = diskBytes
       self.memoryBytes = memoryBytes
       self.memoryItems = memoryItems
       self.spill = spill
+      self.checksAlways = checksAlways
     }
 
     /// - Throws: `invalid`.
@@ -62,6 +66,8 @@ public final class Store: Sendable {
   let memory: MemoryLanes
   /// Whether records may be in memory that are in no pack.
   package let spillsLate: Bool
+  /// Whether a payload is checked each time it is read.
+  package var checksAlways: Bool { disk.checksAlways }
 
   private init(_ door: StoreDoor) {
     self.door = door
@@ -129,6 +135,7 @@ public final class Store: Sendable {
     }
     if let bytes = options.memoryBytes, bytes != memory.bytes { return "memory_bytes" }
     if let items = options.memoryItems, items != memory.items { return "memory_items" }
+    if let always = options.checksAlways, always != checksAlways { return "check_bytes" }
     return nil
   }
 

@@ -36,7 +36,7 @@ static Options lasting() {
   std::string agent(100, 'a');
   std::vector<std::string> names{"X-One", "X-Two"};
   Options options;
-  options.user_agent(agent).cross_origin_headers(names).headers({{"X-Nut", std::string(100, 'h')}});
+  options.user_agent(agent).keep_headers_across_origins(names).headers({{"X-Nut", std::string(100, 'h')}});
   options.sizes({{64, 32}, {16, 16}}).secrets({{"Authorization", "Bearer ", "env:TOKEN"}});
   return Options(options);
 }
@@ -45,7 +45,7 @@ static void check_options() {
   Options options = lasting();
   const nh_options &said = raw(options);
   check("the size", said.struct_size == sizeof(nh_options));
-  check("texts last", said.user_agent == std::string(100, 'a') && said.cross_origin_headers == std::string("X-One,X-Two"));
+  check("texts last", said.user_agent == std::string(100, 'a') && said.keep_headers_across_origins == std::string("X-One,X-Two"));
   check("lists last", said.header_count == 1 && said.headers[0].value == std::string(100, 'h') && said.size_count == 2);
   check("sizes", said.sizes[0].height == 32 && said.secrets[0].provider == std::string("env:TOKEN"));
   check("durations", raw(Options().timeout(5s)).timeout_ms == 5000 && raw(Options().timeout(none)).timeout_ms == NH_NONE);

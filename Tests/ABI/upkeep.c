@@ -1,7 +1,11 @@
 /* What a cache tells of itself, what it forgets, and the log. */
 #include "checks.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *base;
@@ -141,6 +145,56 @@ static void watch_activity(void) {
     CHECK("no cache", nh_activity_watch(NULL, NULL, NULL) == NH_INVALID);
 }
 
+/* Changes the last byte of a body in a file, if it is there. */
+static void change_in(const char *packs, const char *name, const uint8_t *body, size_t size) {
+    char path[6000];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", packs, name);
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0 || fstat(file, &status) != 0) return;
+    uint8_t *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    uint8_t *found = memmem(bytes, (size_t)status.st_size, body, size);
+    if (found) found[size - 1] ^= 1;
+    munmap(bytes, (size_t)status.st_size);
+    close(file);
+}
+
+/* A disk that changes bytes without a word. */
+static void changed_bytes(void) {
+    for (int always = 0; always < 2; always++) {
+        char path[4200], pack[5000];
+        nh_cache *own = NULL;
+        nh_response *response = NULL;
+        nh_response_info info = {.struct_size = sizeof info};
+        nh_options told = {.struct_size = sizeof told};
+        snprintf(path, sizeof path, "%s/check %d", folder, always);
+        const nh_check_bytes check = always ? NH_CHECK_BYTES_ALWAYS : NH_CHECK_BYTES_FIRST;
+        CHECK("open", nh_open(path, NH_OPTIONS(.check_bytes = check, .expire_after_ms = NH_FOREVER), &own) == NH_OK);
+        CHECK("said", nh_cache_get_options(own, &told) == NH_OK && told.check_bytes == check && told.expire_after_ms == NH_FOREVER);
+        for (int round = 0; round < 3; round++) {
+            CHECK("get", nh_get(own, url_of(base, "/bytes/9000"), NULL, &response) == NH_OK);
+            nh_response_get_info(response, &info);
+            CHECK("from the cache", info.is_in_cache == (round == 1 || (round == 2 && !always)));
+            if (round == 1) {
+                // The pack in which the body lies, of which its last bytes are changed.
+                DIR *packs;
+                struct dirent *entry;
+                snprintf(pack, sizeof pack, "%s/packs", path);
+                packs = opendir(pack);
+                while (packs && (entry = readdir(packs)))
+                    if (entry->d_name[0] != '.') change_in(pack, entry->d_name, info.body, info.body_size);
+                if (packs) closedir(packs);
+            }
+            nh_response_release(response);
+        }
+        CHECK("for one only", nh_get(own, url_of(base, "/bytes/9000"), NH_OPTIONS(.expire_after_ms = NH_NONE), &response) == NH_OK);
+        nh_response_get_info(response, &info);
+        CHECK("expired", info.source == NH_SOURCE_REVALIDATED || info.source == NH_SOURCE_NETWORK);
+        nh_response_release(response);
+        nh_close(own, 0);
+    }
+}
+
 /* What holds: said, by default, of the directory's first open, of the site's cache. */
 static void options_in_force(void) {
     char path[4200];
@@ -159,6 +213,8 @@ static void options_in_force(void) {
     CHECK("other limits of the outbox", nh_open(path, NH_OPTIONS(.outbox_items = 4), &second) == NH_CONFLICT &&
                                             strstr(nh_error_message(), "outbox_items") && second == NULL);
     CHECK("another limit", nh_open(path, NH_OPTIONS(.memory_items = 4), &second) == NH_CONFLICT && strstr(nh_error_message(), "memory_items"));
+    CHECK("another check", nh_open(path, NH_OPTIONS(.check_bytes = NH_CHECK_BYTES_ALWAYS), &second) == NH_CONFLICT &&
+                               strstr(nh_error_message(), "check_bytes"));
     CHECK("what was said", nh_cache_get_options(first, &told) == NH_OK && told.retries == NH_NONE && told.max_bytes == NH_FOREVER);
     CHECK("nothing secret", !strcmp(told.proxy, "http://me:***@127.0.0.1:1/") && told.header_count == 2 &&
                                 !strcmp(told.headers[0].value, "***") && !strcmp(told.headers[1].value, "en"));
@@ -183,6 +239,7 @@ int main(int count, char **arguments) {
     logging();
     watch_activity();
     options_in_force();
+    changed_bytes();
     nh_close(cache, 2000);
     return failures != 0;
 }

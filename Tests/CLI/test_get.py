@@ -1,5 +1,6 @@
 """`nuthatch get`: what it writes where, and what it ends with."""
 
+import importlib
 import os
 import signal
 import stat
@@ -119,6 +120,54 @@ def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> N
     assert five.method == "HEAD"
 
 
+def test_a_lifetime_that_the_caller_gives(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok("nut", headers=[("Cache-Control", "no-cache")]))
+    for more, count in [
+        ([], 1),
+        (["--expire-after=7d"], 1),
+        (["--expire-after", "forever"], 1),
+        (["--expire-after=0"], 2),
+        (["--expire-after=none"], 3),
+        (["--expire-after=250ms", "--delivery=first"], 3),
+    ]:
+        done = nuthatch("get", server.url("/a"), "--policy=rfc9111", *more)
+        assert (done.returncode, done.stdout, server.count()) == (0, b"nut", count), more
+    explained = nuthatch("explain", server.url("/a"), "--policy=rfc9111", "--expire-after=1h").stdout
+    assert b"expire-after (the request says for how long): 1 h" in explained and b"hit" in explained
+    for more, fresh in [([], b"1, 0 of them fresh"), (["--expire-after=1h"], b"1, 1 of them fresh")]:
+        assert fresh in nuthatch("stat", "--policy=rfc9111", *more).stdout
+
+
+@pytest.mark.parametrize("word", ["always", "first"])
+def test_bytes_that_change_on_the_disk(
+    word: str, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    server.on("/a", ok("hazelnuts" * 1000, headers=[("Cache-Control", "max-age=600")]))
+    command = ["get", server.url("/a"), "--cache=c", f"--check-bytes={word}"]
+    # As long as somebody has the directory open, what was checked once is believed.
+    with importlib.import_module("nuthatch").Cache(tmp_path / "c"):
+        for _ in range(2):
+            assert nuthatch(*command).stdout == b"hazelnuts" * 1000
+        (pack,) = [path for path in (tmp_path / "c" / "packs").iterdir() if b"hazelnuts" in path.read_bytes()]
+        with pack.open("r+b") as file:
+            file.seek(pack.read_bytes().index(b"hazelnuts"))
+            file.write(b"walnuts, ")
+        assert (nuthatch(*command).stdout[:9] == b"hazelnuts") is (word == "always")
+    assert server.count() == (2 if word == "always" else 1)
+
+
+def test_headers_that_go_to_other_origins(server: TestServer, nuthatch: Runner) -> None:
+    with TestServer() as other:
+        server.on("/a", redirect(other.url("/b")))
+        other.on("/b", ok("x"))
+        said = ["-H", "X-One: 1", "-H", "X-Two: 2", "-H", "Authorization: 3", "--keep-headers-across-origins"]
+        for names in ("x-one,Authorization", "x-one Authorization Host"):
+            assert nuthatch("get", server.url("/a"), *said, names, "--policy=reload").returncode == 0
+            seen = other.requests("/b")[-1]
+            assert [seen.header(name) for name in ("x-one", "x-two", "authorization")] == ["1", None, "3"]
+            assert seen.header("host") == other.url("").split("/")[2]
+
+
 def test_redirects_that_are_not_followed(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", {**redirect("/b"), "steps": [body("moved")]})
     server.on("/b", {**redirect("/c"), "steps": [body("moved")]})
@@ -128,7 +177,10 @@ def test_redirects_that_are_not_followed(server: TestServer, nuthatch: Runner) -
         assert (done.returncode, done.stdout) == (0, b"moved") and b" 302 " in done.stderr
     done = nuthatch("get", server.url("/a"), "--redirects", "1", "--cache", "c")
     assert done.returncode == 4
-    assert done.stderr.decode() == f"nuthatch: get: too_many_redirects: more than 1 redirect, the last from: {server.url('/b')}\n"
+    assert (
+        done.stderr.decode()
+        == f"nuthatch: get: too_many_redirects: more than 1 redirect, the last from: {server.url('/b')}\n"
+    )
     done = nuthatch("get", server.url("/a"), "--redirects", "2", "--cache", "c")
     assert (done.returncode, done.stdout) == (0, b"there")
     # What was fetched is found with the same options, and with no others.

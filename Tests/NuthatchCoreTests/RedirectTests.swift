@@ -150,7 +150,7 @@ import Testing
     other.on("/b", .ok("x"))
     var options = Options()
     options.headers = [("X-Tenant", "1"), ("X-Sid", "2")]
-    options.crossOriginHeaders = ["x-tenant", "X-Trace", "Host"]
+    options.keepHeadersAcrossOrigins = ["x-tenant", "X-Trace", "Host"]
     let site = try bench.cache.site(bench.server.url("/"), options)
     var request = site.request("a")
     request.headers = [("X-Trace", "3"), ("Host", "elsewhere.test"), ("X-Other", "4")]
@@ -159,6 +159,38 @@ import Testing
     #expect(seen.headers["X-Tenant"] == "1" && seen.headers["X-Trace"] == "3")
     #expect(seen.headers["X-Sid"] == nil && seen.headers["X-Other"] == nil)
     #expect(seen.headers["Host"]?.hasPrefix("127.0.0.1") == true)
+  }
+
+  @Test(
+    "to another origin take what cache, site and request let go along, all together, and nobody else is given the answer"
+  )
+  func kept() throws {
+    let bench = try Bench { $0.keepHeadersAcrossOrigins = ["X-One"] }
+    let other = try TestServer.start()
+    defer { other.stop() }
+    bench.server.on("/a", .redirect(to: other.url("/b")))
+    other.on("/b", .ok("x").with("Cache-Control", "max-age=600"))
+    var options = Options()
+    options.keepHeadersAcrossOrigins = ["x-two"]
+    let site = try bench.cache.site(bench.server.url("/"), options)
+    func sent(_ request: Request, _ more: [String] = []) throws -> (names: String, isInCache: Bool) {
+      var request = request
+      request.headers = ["X-One", "X-Two", "Authorization", "X-Four"].map { ($0, "1") }
+      request.keepHeadersAcrossOrigins = more
+      let isInCache = try bench.cache.submit(request).result().isInCache
+      let seen = try #require(other.requests("/b").last).headers
+      return (
+        ["X-One", "X-Two", "Authorization", "X-Four"].filter { seen[$0] != nil }.joined(separator: " "),
+        isInCache
+      )
+    }
+    let plain = Request(bench.server.url("/a"))
+    #expect(try sent(plain) == ("X-One", false))
+    #expect(try sent(site.request("a")) == ("X-One X-Two", false))
+    #expect(try sent(site.request("a"), ["authorization", "x-one"]) == ("X-One X-Two Authorization", false))
+    #expect(try sent(plain) == ("X-One X-Two Authorization", true))
+    #expect(try sent(plain, ["X-Five"]).isInCache)
+    #expect(other.count("/b") == 3)
   }
 
   @Test(

@@ -59,6 +59,13 @@ enum RequestFields {
       request.download = try Download(saved, cache.options, cache.runtime)
     },
     "freezing": { request, _ in request.freezing = Request.Freezing() },
+    "isTrustOfSite": { request, _ in request.isTrustOfSite = true },
+    "redirects": { request, _ in request.redirects = 9 },
+    "caFile": { request, _ in request.caFile = "/c" },
+    "caDir": { request, _ in request.caDir = "/c" },
+    "insecure": { request, _ in request.insecure = true },
+    "expireAfter": { request, _ in request.expireAfter = .seconds(9) },
+    "keepHeadersAcrossOrigins": { request, _ in request.keepHeadersAcrossOrigins = ["X-A"] },
     "isReplay": { request, _ in request.isReplay = true },
     "site": { request, cache in request.site = try cache.site("http://127.0.0.1/") },
   ]
@@ -66,13 +73,13 @@ enum RequestFields {
   /// Options that a request can't have.
   static let elsewhere: [String: Change] = [
     "proxy": { request, _ in request.proxy = "" },
-    "crossOriginHeaders": { request, _ in request.crossOriginHeaders = ["X-A"] },
     "userAgent": { request, _ in request.userAgent = "" },
     "accept": { request, _ in request.accept = "a/b" },
     "cookieJar": { request, _ in request.cookieJar = .memory },
     "memoryBytes": { request, _ in request.memoryBytes = 1 },
     "memoryItems": { request, _ in request.memoryItems = 1 },
     "diskBytes": { request, _ in request.diskBytes = 4 << 20 },
+    "checkBytes": { request, _ in request.checkBytes = .always },
     "spill": { request, _ in request.spill = .eager },
     "thumbStore": { request, _ in request.thumbStore = .raw },
     "keepSource": { request, _ in request.keepSource = true },

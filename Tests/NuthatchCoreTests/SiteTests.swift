@@ -66,7 +66,7 @@ import Testing
     other.on("/a", .ok("x"))
     var options = Options()
     options.headers = [("X-Api-Key", "secret"), ("X-Plain", "1"), ("X-Sid", "2"), ("Accept-Language", "de")]
-    options.crossOriginHeaders = ["X-Plain"]
+    options.keepHeadersAcrossOrigins = ["X-Plain"]
     options.user = ("name", "word")
     let site = try bench.cache.site(bench.server.url("/"), options)
     _ = try site.get(other.url("/a"))

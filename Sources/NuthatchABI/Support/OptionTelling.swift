@@ -49,8 +49,8 @@ extension nh_options {
     cert_key = texts.pointer(cert?.key)
   }
 
-  mutating func tellCrossOriginHeaders(_ names: [String], _ texts: ToldTexts) {
-    cross_origin_headers = texts.pointer(names.isEmpty ? nil : names.joined(separator: ","))
+  mutating func tellKeepHeadersAcrossOrigins(_ names: [String], _ texts: ToldTexts) {
+    keep_headers_across_origins = texts.pointer(names.isEmpty ? nil : names.joined(separator: ","))
   }
 
   mutating func tellAsks(_ kinds: Set<Question.Kind>, _ texts: ToldTexts) {

@@ -27,7 +27,7 @@ extension Options {
     if let said = try given(raw.addresses, "addresses") { addresses = said }
     if let said = try text(raw.proxy, "proxy", mayBeEmpty: true) { proxy = said }
     try takeHeaders(raw)
-    if let said = try names(raw.cross_origin_headers, "cross_origin_headers") { crossOriginHeaders = said }
+    if let said = try names(raw.keep_headers_across_origins, "keep_headers_across_origins") { keepHeadersAcrossOrigins = said }
     if let said = try text(raw.user_agent, "user_agent", mayBeEmpty: true) { userAgent = said }
     if let said = try text(raw.accept, "accept", mayBeEmpty: true) { accept = said }
     try takeUser(raw)
@@ -85,6 +85,8 @@ extension Options {
     if let said = try text(raw.ca_file, "ca_file", mayBeEmpty: true) { caFile = said }
     if let said = try text(raw.ca_dir, "ca_dir", mayBeEmpty: true) { caDir = said }
     if let said = try given(raw.insecure, "insecure") { insecure = said }
+    if let said = try given(raw.check_bytes, "check_bytes") { checkBytes = said }
+    if let said = lifetime(raw.expire_after_ms) { expireAfter = said }
   }
 }
 
@@ -99,13 +101,11 @@ extension nh_options {
     guard reserved_6 == 0 else { throw NuthatchError(.invalid, "reserved_6 is not 0") }
     guard reserved_7 == 0 else { throw NuthatchError(.invalid, "reserved_7 is not 0") }
     guard reserved_8 == 0 else { throw NuthatchError(.invalid, "reserved_8 is not 0") }
-    guard reserved_9 == 0 else { throw NuthatchError(.invalid, "reserved_9 is not 0") }
     if level == .cache {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
       if site != nil { throw level.doesNotHave("site", [.request]) }
       if method != nil { throw level.doesNotHave("method", [.request]) }
-      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
       if password != nil { throw level.doesNotHave("password", [.site, .request]) }
       if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
@@ -200,10 +200,10 @@ extension nh_options {
       if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != 0 { throw level.doesNotHave("rate", [.process]) }
       if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
     }
     if level == .request {
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
-      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
@@ -222,6 +222,7 @@ extension nh_options {
       if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != 0 { throw level.doesNotHave("rate", [.process]) }
       if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
     }
     if level == .image {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -242,7 +243,9 @@ extension nh_options {
       if headers != nil || header_count != 0 {
         throw level.doesNotHave("headers", [.cache, .site, .request])
       }
-      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if keep_headers_across_origins != nil {
+        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
+      }
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -298,6 +301,8 @@ extension nh_options {
       if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
       if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
       if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
+      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
+      if expire_after_ms != 0 { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -319,7 +324,9 @@ extension nh_options {
       if headers != nil || header_count != 0 {
         throw level.doesNotHave("headers", [.cache, .site, .request])
       }
-      if cross_origin_headers != nil { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if keep_headers_across_origins != nil {
+        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
+      }
       if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -377,6 +384,8 @@ extension nh_options {
       if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
       if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
       if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
+      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
+      if expire_after_ms != 0 { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
     }
   }
 }
@@ -440,6 +449,15 @@ func given(_ said: nh_spill, _ name: String) throws(NuthatchError) -> Spill? {
   case NH_SPILL_EAGER: .eager
   case NH_SPILL_PRESSURE: .pressure
   default: throw NuthatchError(.invalid, "\(name) is no nh_spill")
+  }
+}
+
+func given(_ said: nh_check_bytes, _ name: String) throws(NuthatchError) -> ByteCheck? {
+  switch said {
+  case NH_CHECK_BYTES_UNSAID: nil
+  case NH_CHECK_BYTES_FIRST: .first
+  case NH_CHECK_BYTES_ALWAYS: .always
+  default: throw NuthatchError(.invalid, "\(name) is no nh_check_bytes")
   }
 }
 

@@ -20,7 +20,7 @@ extension nh_options {
     addresses = nh_addresses(UInt32((options.addresses?.rawValue ?? 0)))
     tellProxy(options.proxy, texts)
     tellHeaders(options.headers, texts)
-    if level == .site { tellCrossOriginHeaders(options.crossOriginHeaders, texts) }
+    tellKeepHeadersAcrossOrigins(options.keepHeadersAcrossOrigins, texts)
     user_agent = texts.pointer(options.userAgent)
     accept = texts.pointer(options.accept)
     if level == .site { sign_in = nh_sign_in(UInt32((options.signIn?.rawValue ?? 0))) }
@@ -43,5 +43,7 @@ extension nh_options {
     ca_file = texts.pointer(options.caFile)
     ca_dir = texts.pointer(options.caDir)
     insecure = told(options.insecure)
+    if level == .cache { check_bytes = nh_check_bytes(UInt32((options.checkBytes?.rawValue ?? 0))) }
+    expire_after_ms = told(options.expireAfter)
   }
 }

@@ -119,6 +119,7 @@ enum ExplainCommand: Command {
   private static func rule(_ info: StoredAnswerInfo) -> String {
     let why =
       switch info.rule {
+      case "expire-after": "the request says for how long"
       case "no-store": "its server forbids keeping it"
       case "no-cache": "its server wants to be asked"
       case "max-age": "Cache-Control says for how long"

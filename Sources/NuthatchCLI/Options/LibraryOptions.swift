@@ -20,6 +20,7 @@ enum LibraryOptions {
     proxy,
     method,
     headers,
+    keepHeadersAcrossOrigins,
     userAgent,
     accept,
     user,
@@ -69,6 +70,8 @@ enum LibraryOptions {
     caFile,
     caDir,
     insecure,
+    checkBytes,
+    expireAfter,
   ]
 
   private static let policy = Option(
@@ -251,6 +254,18 @@ enum LibraryOptions {
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.request.headers.append(try value.header())
+    })
+
+  private static let keepHeadersAcrossOrigins = Option(
+    "keep-headers-across-origins", value: "NAMES",
+    "names of headers that go along to other origins",
+    range: "a text that isn't empty",
+    group: "What is sent",
+    library: Option.Library(
+      "keep_headers_across_origins", commands: ["get", "prefetch", "explain", "export", "rm"],
+      namesAnswers: true
+    ) { (said, value) throws(UsageError) in
+      said.cache.keepHeadersAcrossOrigins = value.names()
     })
 
   private static let userAgent = Option(
@@ -859,6 +874,30 @@ enum LibraryOptions {
       namesAnswers: true
     ) { (said, _) throws(UsageError) in
       said.cache.insecure = true
+    })
+
+  private static let checkBytes = Option(
+    "check-bytes", value: "first|always",
+    "when what is read from the disk is compared with its checksum (first)",
+    words: ["first", "always"],
+    group: "Bytes on the disk",
+    library: Option.Library(
+      "check_bytes", commands: ["get", "prefetch", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.checkBytes = try value.word([.first, .always])
+    })
+
+  private static let expireAfter = Option(
+    "expire-after", value: "TIME",
+    "how long answers are fresh since they came, whatever their headers say (what headers and policy say)",
+    range: "0 or more, or none",
+    group: "A lifetime of one's own",
+    library: Option.Library(
+      "expire_after", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.expireAfter = try value.lifetime()
     })
 
   /// The names that each command had in version 0.1.

@@ -126,6 +126,9 @@ struct OptionText {
     return sizes
   }
 
+  /// With commas or spaces between them.
+  func names() -> [String] { text.split { $0 == "," || $0 == " " }.map { String($0) } }
+
   /// `Name: value`. What is wrong with it isn't shown as a whole: it may be a secret.
   func header() throws(UsageError) -> (name: String, value: String) {
     guard let colon = text.firstIndex(of: ":") else {

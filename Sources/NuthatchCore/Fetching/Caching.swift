@@ -73,6 +73,7 @@ extension FreshnessRules {
     imageTTL = Self.seconds(options.imageTTL ?? Options.Standard.imageTTL)
     noCacheTTL = Self.seconds(options.noCacheTTL ?? Options.Standard.noCacheTTL)
     heuristic = options.heuristic ?? Options.Standard.heuristic
+    ownLifetime = options.expireAfter.map(Self.seconds)
   }
 
   /// Whole seconds, as caching counts them: what is less than one is one, and not none.

@@ -133,7 +133,7 @@ final class RequestPlan: Sendable {
     self.url = url
     name = AnswerName(
       address: Self.address(request, url), secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, trust: terms.extras?.trustParts ?? [],
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, terms.nameParts,
       follows: terms.redirects > 0)
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
@@ -174,7 +174,7 @@ final class RequestPlan: Sendable {
     url = next.url
     name = AnswerName(
       address: url.address, secrets: terms.secrets(of: url), named: terms.partition,
-      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, trust: terms.extras?.trustParts ?? [],
+      host: terms.host(otherThanOf: url), proxy: terms.proxy.named, terms.nameParts,
       follows: true)
     priority = last.priority
     hops = last.hops + 1

@@ -93,7 +93,7 @@ struct RequestTerms: Sendable {
       }
     isReplay = request.isReplay
     self.headers = headers
-    travelling = own.site?.travelling ?? []
+    travelling = request.options.travelling
     body = request.upload == nil ? request.body : []
     // A header of the program's own takes the place of all of them.
     let jar = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
@@ -268,6 +268,14 @@ struct RequestTerms: Sendable {
   func secrets(of url: WebURL) -> [(String, [UInt8])] {
     guard credentials == nil, let own = url.credentials else { return secrets }
     return [Self.secret(own)] + secrets
+  }
+
+  /// What else makes the answer another one than the usual: whom the request trusts, and which of its headers another origin
+  /// sees, to which redirects may lead.
+  var nameParts: [(String, [UInt8])] {
+    let seen = headers.fields.filter { !$0.mayLeaveOrigin(with: []) && $0.mayLeaveOrigin(with: travelling) }
+    return (extras?.trustParts ?? [])
+      + Set(seen.map { $0.name.lowercased() }).sorted().map { ("kept", Array($0.utf8)) }
   }
 
   /// Whom the request's `Host` names, in small letters; nil where that is the URL's host, or nothing.

@@ -56,7 +56,7 @@ public struct StoredAnswerInfo: Sendable {
   public let finalURL: String
   /// The HTTP status.
   public let status: Int
-  /// The rule that says how long it is fresh: `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
+  /// The rule that says how long it is fresh: `expire-after`, `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
   /// `heuristic` or `none`.
   public var rule: String { rules.name(of: answer) }
   /// Whether it must never be shown stale.
@@ -133,6 +133,7 @@ public struct StoredAnswerInfo: Sendable {
 extension FreshnessRules {
   /// The first rule that matches, as `AnswerFacts.lifetime` goes through them.
   fileprivate func name(of record: AnswerRecord) -> String {
+    if ownLifetime != nil { return "expire-after" }
     let control = CacheDirectives(record.head.fields)
     if control.has("no-store") { return "no-store" }
     if control.hasBare("no-cache") { return "no-cache" }

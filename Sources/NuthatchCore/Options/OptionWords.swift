@@ -124,6 +124,23 @@ public enum Spill: Int32, Sendable, CaseIterable {
   }
 }
 
+/// When what is read from the disk is compared with its checksum.
+public enum ByteCheck: Int32, Sendable, CaseIterable {
+  /// When it is read for the first time while any process has the directory open, by whichever of them. Disks say by
+  /// themselves when they fail.
+  case first = 1
+  /// Each time it is read: for disks, and file systems, that change bytes without a word.
+  case always = 2
+
+  /// As the command, Python and messages say it.
+  public var word: String {
+    switch self {
+    case .first: "first"
+    case .always: "always"
+    }
+  }
+}
+
 /// How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
 public enum ThumbStore: Int32, Sendable, CaseIterable {
   /// As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room.

@@ -150,13 +150,13 @@ public struct Options: Sendable, Equatable {
   }
   /// Names of headers that go along to other origins.
   ///
-  /// When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones
-  /// (docs/HTTP.md) and these.
+  /// When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for harmless ones
+  /// (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels together name them.
   ///
-  /// Default: none. Said of a site.
-  public var crossOriginHeaders: [String] {
-    get { read(\.crossOriginHeaders) }
-    _modify { yield &special.crossOriginHeaders }
+  /// Default: none. Said of a cache or a site or a request.
+  public var keepHeadersAcrossOrigins: [String] {
+    get { read(\.keepHeadersAcrossOrigins) }
+    _modify { yield &special.keepHeadersAcrossOrigins }
   }
   /// What the User-Agent header says.
   ///
@@ -434,6 +434,28 @@ public struct Options: Sendable, Equatable {
     get { read(\.insecure) }
     set { special.insecure = newValue }
   }
+  /// When what is read from the disk is compared with its checksum.
+  ///
+  /// What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time to read all
+  /// of it; then memory holds copies of it, and nothing of the disk's.
+  ///
+  /// Default: as the directory's first open in this process says, else first. Said of a cache.
+  public var checkBytes: ByteCheck? {
+    get { read(\.checkBytes) }
+    set { special.checkBytes = newValue }
+  }
+  /// How long answers are fresh since they came, whatever their headers say.
+  ///
+  /// For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is stored for its
+  /// sake. Zero: expired at once, so that the server is asked whether an answer still holds. What may be done with a stale
+  /// answer its headers say all the same (`must-revalidate`, `stale-while-revalidate`), and the request (`delivery`).
+  /// Fractions of a second count as whole ones.
+  ///
+  /// Default: what headers and policy say. Said of a cache or a site or a request.
+  public var expireAfter: Duration? {
+    get { read(\.expireAfter) }
+    set { special.expireAfter = newValue }
+  }
 
   /// Nothing said.
   public init() {}
@@ -483,7 +505,7 @@ extension Options {
     var addresses: Addresses?
     var proxy: String?
     var headers: [(name: String, value: String)] = []
-    var crossOriginHeaders: [String] = []
+    var keepHeadersAcrossOrigins: [String] = []
     var userAgent: String?
     var accept: String?
     var user: (name: String, password: String)?
@@ -517,6 +539,8 @@ extension Options {
     var caFile: String?
     var caDir: String?
     var insecure: Bool?
+    var checkBytes: ByteCheck?
+    var expireAfter: Duration?
 
     static let none = Special()
 
@@ -531,7 +555,7 @@ extension Options {
       guard left.addresses == right.addresses else { return false }
       guard left.proxy == right.proxy else { return false }
       guard left.headers.elementsEqual(right.headers, by: ==) else { return false }
-      guard left.crossOriginHeaders == right.crossOriginHeaders else { return false }
+      guard left.keepHeadersAcrossOrigins == right.keepHeadersAcrossOrigins else { return false }
       guard left.userAgent == right.userAgent else { return false }
       guard left.accept == right.accept else { return false }
       guard left.user?.name == right.user?.name else { return false }
@@ -566,6 +590,8 @@ extension Options {
       guard left.caFile == right.caFile else { return false }
       guard left.caDir == right.caDir else { return false }
       guard left.insecure == right.insecure else { return false }
+      guard left.checkBytes == right.checkBytes else { return false }
+      guard left.expireAfter == right.expireAfter else { return false }
       return true
     }
   }
@@ -630,6 +656,7 @@ extension Options.Special {
     if addresses == nil { addresses = outer.addresses }
     if proxy == nil { proxy = outer.proxy }
     headers += outer.headers.without(namesOf: headers)
+    keepHeadersAcrossOrigins += outer.keepHeadersAcrossOrigins.filter { !keepHeadersAcrossOrigins.contains($0) }
     if userAgent == nil { userAgent = outer.userAgent }
     if accept == nil { accept = outer.accept }
     if user == nil { user = outer.user }
@@ -642,6 +669,7 @@ extension Options.Special {
     if caFile == nil { caFile = outer.caFile }
     if caDir == nil { caDir = outer.caDir }
     if insecure == nil { insecure = outer.insecure }
+    if expireAfter == nil { expireAfter = outer.expireAfter }
   }
 }
 
@@ -652,7 +680,6 @@ extension Options {
     if level == .cache {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if isBatched != false { throw level.doesNotHave("batched", [.request]) }
-      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
       if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
       if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
@@ -704,10 +731,10 @@ extension Options {
       if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
     }
     if level == .request {
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
-      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if cookieJar != CookieJarMode.off { throw level.doesNotHave("cookie_jar", [.site]) }
@@ -726,6 +753,7 @@ extension Options {
       if perHostGrows != false { throw level.doesNotHave("per_host_grows", [.process]) }
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
+      if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
     }
     if level == .image {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -742,7 +770,7 @@ extension Options {
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
-      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if !keepHeadersAcrossOrigins.isEmpty { throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request]) }
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -780,6 +808,8 @@ extension Options {
       if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
       if caDir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
       if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
+      if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
+      if expireAfter != nil { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
     }
     if level == .process {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -797,7 +827,7 @@ extension Options {
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
-      if !crossOriginHeaders.isEmpty { throw level.doesNotHave("cross_origin_headers", [.site]) }
+      if !keepHeadersAcrossOrigins.isEmpty { throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request]) }
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -832,6 +862,8 @@ extension Options {
       if caFile != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
       if caDir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
       if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
+      if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
+      if expireAfter != nil { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
     }
     try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")
@@ -854,6 +886,7 @@ extension Options {
     try OptionRange.check("rate", rate, 1e-06, 1_000_000, "0.000001 to 1000000, or none")
     try OptionRange.check("inflight_bytes", inFlightBytes, 0, nil, "0 or more, or none")
     try OptionRange.check("redirects", redirects, 0, 100, "0 to 100, or none")
+    try OptionRange.check("expire_after", expireAfter, 0, "0 or more, or none")
   }
 
   /// These, with the defaults where nothing is said.

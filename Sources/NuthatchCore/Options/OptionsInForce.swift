@@ -11,6 +11,7 @@ extension Cache {
       result.memoryBytes = Int64(store.memory.limit)
       result.memoryItems = shared.store.memoryItems
       result.spill = shared.store.spillsLate ? .pressure : .eager
+      result.checkBytes = shared.store.checksAlways ? .always : .first
       result.thumbStore = shared.settings.thumbs
       result.keepSource = shared.settings.keepsSource
       result.outboxBytes = shared.settings.outboxBytes

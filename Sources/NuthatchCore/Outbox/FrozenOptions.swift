@@ -3,11 +3,15 @@
 extension RequestPlan {
   /// Beside what is said of trust: that it is a site's word.
   fileprivate static let trustOfSite = "trust_of_site"
+  fileprivate static let kept = "keep_headers_across_origins"
 
   var frozenOptions: [(name: String, value: String)] {
     var options: [(String, String)] = []
     if terms.redirects != Options.Standard.redirects {
       options.append(("redirects", String(terms.redirects)))
+    }
+    if !terms.travelling.isEmpty {
+      options.append((Self.kept, terms.travelling.sorted().joined(separator: ",")))
     }
     if let extras = terms.extras, let trust = extras.trust {
       switch trust {
@@ -27,6 +31,7 @@ extension Request {
     for (name, value) in options {
       switch name {
       case "redirects": self.redirects = Int(value)
+      case RequestPlan.kept: self.keepHeadersAcrossOrigins = value.split(separator: ",").map { String($0) }
       case "ca_file": self.caFile = value
       case "ca_dir": self.caDir = value
       case "insecure": self.insecure = true

@@ -42,17 +42,17 @@ extension AnswerName {
   ///   - named: the caller's own name for whom the answer is, which stands for all secrets.
   ///   - host: whose answer it is, where that isn't the URL's host.
   ///   - proxy: the proxy that an option names, empty for none; nil where the environment decides.
-  ///   - trust: by which certificates its servers are checked, where options say so.
+  ///   - further: what else makes it another answer than the usual one.
   ///   - follows: whether it may be what a redirect leads to, and not the redirect.
   init(
     address: String, secrets: [(String, [UInt8])], named: String?, host: String?, proxy: String?,
-    trust: [(String, [UInt8])], follows: Bool
+    _ further: [(String, [UInt8])], follows: Bool
   ) {
     self.address = address
     var parts = named.map { [("name", Array($0.utf8))] } ?? secrets
     if let host { parts.append(("host", Array(host.utf8))) }
     if let proxy { parts.append(("proxy", Array(proxy.utf8))) }
-    parts += trust
+    parts += further
     if !follows { parts.append(("redirects", [])) }
     partition = parts.isEmpty ? [] : Self.digest(parts)
   }

@@ -77,7 +77,8 @@ final class SharedCache: @unchecked Sendable {
     Store.Options(
       diskBytes: options.diskBytes.map { Int($0) }, memoryBytes: options.memoryBytes.map { Int($0) },
       memoryItems: options.memoryItems,
-      spill: options.spill.map { $0 == .eager ? .eager : .pressure })
+      spill: options.spill.map { $0 == .eager ? .eager : .pressure },
+      checksAlways: options.checkBytes.map { $0 == .always })
   }
 
   /// - Throws: `conflict` for an option that was set otherwise when the directory was opened; what isn't said doesn't

@@ -7,6 +7,8 @@ package struct FreshnessRules: Sendable, Equatable {
   package var imageTTL: Int64 = 604_800
   package var noCacheTTL: Int64 = 60
   package var heuristic = 0.1
+  /// A lifetime that takes the place of what headers and rules say, since the answer came; nil for none.
+  package var ownLifetime: Int64?
 
   package init(_ kind: Kind = .kit) { self.kind = kind }
 
@@ -123,7 +125,9 @@ extension AnswerFacts {
   package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
     let control = CacheDirectives(head.fields)
     let age = age(rules, now: now)
-    let lifetime = lifetime(rules, control, now: now)
+    // Of its own one, the time that the answer was under way is no part.
+    let lifetime =
+      rules.ownLifetime.map { $0 + age - now.since(responseTime) } ?? lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
     var result = Freshness(
       grade: .mustValidate, mayServeOnError: !mustValidate, age: age, lifetime: lifetime)

@@ -231,9 +231,8 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// From now on each record is checked and copied before it is given. Has others do the same, as far as they can still be told.
   private func distrustPacks() {
-    guard openPacks.distrust() else { return }
     // What is kept in memory lies in packs, or was made of what did.
-    memory.removeAll { $0.space == .value }
+    if openPacks.distrust() { memory.removeAll { $0.space == .value } }
     guard !locks.file.hasLosses else { return }
     locks.file.hasLosses = true
     index?.haveOthersLook()

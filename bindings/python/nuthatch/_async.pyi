@@ -13,7 +13,7 @@ from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
-from ._wishes import Addresses, CacheWishes, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CacheWishes, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
 
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
@@ -48,6 +48,7 @@ class AsyncCache(AsyncFetching):
     :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
     :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
     :param headers: headers that are sent, in this order. Default: none.
+    :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
     :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
     :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
         "": an empty header.
@@ -81,6 +82,10 @@ class AsyncCache(AsyncFetching):
         what the environment says, else the system's. "": as if nothing were said.
     :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
         comes. Default: no.
+    :param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
+        Default: as the directory's first open in this process says, else first.
+    :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        headers and policy say.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -106,6 +111,7 @@ class AsyncCache(AsyncFetching):
         addresses: Optional[Addresses] = ...,
         proxy: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user_agent: Optional[str] = ...,
         accept: Optional[str] = ...,
         netrc: Netrc = ...,
@@ -125,6 +131,8 @@ class AsyncCache(AsyncFetching):
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        check_bytes: Optional[ByteCheck] = ...,
+        expire_after: Duration = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -146,7 +154,7 @@ class AsyncCache(AsyncFetching):
         addresses: Optional[Addresses] = ...,
         proxy: Optional[str] = ...,
         headers: HeaderArgument = ...,
-        cross_origin_headers: Optional[Sequence[str]] = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user_agent: Optional[str] = ...,
         accept: Optional[str] = ...,
         user: User = ...,
@@ -161,6 +169,7 @@ class AsyncCache(AsyncFetching):
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -183,7 +192,7 @@ class AsyncCache(AsyncFetching):
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
         :param headers: headers that are sent, in this order. Default: none.
-        :param cross_origin_headers: names of headers that go along to other origins. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
         :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
@@ -207,6 +216,8 @@ class AsyncCache(AsyncFetching):
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -236,6 +247,7 @@ class AsyncCache(AsyncFetching):
         self, url: str,
         *,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -252,6 +264,7 @@ class AsyncCache(AsyncFetching):
         """As :meth:`Cache.remove`.
 
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.

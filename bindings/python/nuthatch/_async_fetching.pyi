@@ -35,6 +35,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -66,6 +67,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -96,6 +98,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -136,6 +139,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -169,6 +174,7 @@ class AsyncFetching:
         max_pixels: PixelCount = ...,
         addresses: Optional[Addresses] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -200,6 +206,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -229,6 +236,7 @@ class AsyncFetching:
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -269,6 +277,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -303,6 +313,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -334,6 +345,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -364,6 +376,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -404,6 +417,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -437,6 +452,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -468,6 +484,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -498,6 +515,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -538,6 +556,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -572,6 +592,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -603,6 +624,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -633,6 +655,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -673,6 +696,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -707,6 +732,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -738,6 +764,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -768,6 +795,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -808,6 +836,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -842,6 +872,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -873,6 +904,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -903,6 +935,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -943,6 +976,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -976,6 +1011,7 @@ class AsyncFetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -1007,6 +1043,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1037,6 +1074,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -1077,6 +1115,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1109,6 +1149,7 @@ class AsyncFetching:
         max_pixels: PixelCount = ...,
         addresses: Optional[Addresses] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -1139,6 +1180,7 @@ class AsyncFetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1168,6 +1210,7 @@ class AsyncFetching:
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -1207,6 +1250,8 @@ class AsyncFetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

@@ -13,7 +13,7 @@ from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._site import Site
 from ._stats import Stats
-from ._wishes import Addresses, CacheWishes, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CacheWishes, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
 
 T = TypeVar('T')
 
@@ -67,6 +67,10 @@ class Cache(Fetching):
     :param headers: headers that are sent, in this order. Default: none.
         A header replaces those of the same name that a level above, or the library, would send. Said again for
         the same request, they take the place of all those that were said before.
+    :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+        harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+        together name them.
     :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
     :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
         "": an empty header.
@@ -128,6 +132,19 @@ class Cache(Fetching):
         comes. Default: no.
         For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
         warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+    :param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
+        Default: as the directory's first open in this process says, else first.
+        "first": When it is read for the first time while any process has the directory open, by whichever of
+        them. Disks say by themselves when they fail.
+        "always": Each time it is read: for disks, and file systems, that change bytes without a word.
+        What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time
+        to read all of it; then memory holds copies of it, and nothing of the disk's.
+    :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        headers and policy say.
+        For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+        stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+        What may be done with a stale answer its headers say all the same (`must-revalidate`,
+        `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -158,6 +175,7 @@ class Cache(Fetching):
         addresses: Optional[Addresses] = ...,
         proxy: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user_agent: Optional[str] = ...,
         accept: Optional[str] = ...,
         netrc: Netrc = ...,
@@ -177,6 +195,8 @@ class Cache(Fetching):
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        check_bytes: Optional[ByteCheck] = ...,
+        expire_after: Duration = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -198,6 +218,7 @@ class Cache(Fetching):
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -229,6 +250,7 @@ class Cache(Fetching):
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -269,6 +291,7 @@ class Cache(Fetching):
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -309,6 +332,8 @@ class Cache(Fetching):
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -358,7 +383,7 @@ class Cache(Fetching):
         addresses: Optional[Addresses] = ...,
         proxy: Optional[str] = ...,
         headers: HeaderArgument = ...,
-        cross_origin_headers: Optional[Sequence[str]] = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user_agent: Optional[str] = ...,
         accept: Optional[str] = ...,
         user: User = ...,
@@ -373,6 +398,7 @@ class Cache(Fetching):
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -418,9 +444,10 @@ class Cache(Fetching):
         :param headers: headers that are sent, in this order. Default: none.
             A header replaces those of the same name that a level above, or the library, would send. Said again for
             the same request, they take the place of all those that were said before.
-        :param cross_origin_headers: names of headers that go along to other origins. Default: none.
-            When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones
-            (docs/HTTP.md) and these.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+            When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+            together name them.
         :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
         :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
@@ -479,6 +506,12 @@ class Cache(Fetching):
             comes. Default: no.
             For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
             warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
+            For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+            stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+            What may be done with a stale answer its headers say all the same (`must-revalidate`,
+            `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
@@ -500,6 +533,7 @@ class Cache(Fetching):
         self, url: str,
         *,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -520,6 +554,7 @@ class Cache(Fetching):
         Options narrow it to the answer that a request with them gets.
 
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.

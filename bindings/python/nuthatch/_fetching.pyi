@@ -36,6 +36,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -67,6 +68,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -97,6 +99,7 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -137,6 +140,8 @@ class Fetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -171,6 +176,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -202,6 +208,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -239,6 +246,7 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -279,6 +287,8 @@ class Fetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -312,6 +322,7 @@ class Fetching:
         max_pixels: PixelCount = ...,
         addresses: Optional[Addresses] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -343,6 +354,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -377,6 +389,7 @@ class Fetching:
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -417,6 +430,8 @@ class Fetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -451,6 +466,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -482,6 +498,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -517,6 +534,7 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -557,6 +575,8 @@ class Fetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -591,6 +611,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -622,6 +643,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -690,6 +712,10 @@ class Fetching:
         :param headers: headers that are sent, in this order. Default: none.
             A header replaces those of the same name that a level above, or the library, would send. Said again for
             the same request, they take the place of all those that were said before.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+            When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+            together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -785,6 +811,12 @@ class Fetching:
             comes. Default: no.
             For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
             warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
+            For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+            stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+            What may be done with a stale answer its headers say all the same (`must-revalidate`,
+            `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -833,6 +865,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -864,6 +897,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -932,6 +966,10 @@ class Fetching:
         :param headers: headers that are sent, in this order. Default: none.
             A header replaces those of the same name that a level above, or the library, would send. Said again for
             the same request, they take the place of all those that were said before.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+            When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+            together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -1027,6 +1065,12 @@ class Fetching:
             comes. Default: no.
             For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
             warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
+            For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+            stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+            What may be done with a stale answer its headers say all the same (`must-revalidate`,
+            `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1075,6 +1119,7 @@ class Fetching:
         addresses: Optional[Addresses] = ...,
         method: Optional[str] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -1106,6 +1151,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1174,6 +1220,10 @@ class Fetching:
         :param headers: headers that are sent, in this order. Default: none.
             A header replaces those of the same name that a level above, or the library, would send. Said again for
             the same request, they take the place of all those that were said before.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+            When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+            together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -1269,6 +1319,12 @@ class Fetching:
             comes. Default: no.
             For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
             warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
+            For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+            stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+            What may be done with a stale answer its headers say all the same (`must-revalidate`,
+            `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.
@@ -1315,6 +1371,7 @@ class Fetching:
         max_pixels: PixelCount = ...,
         addresses: Optional[Addresses] = ...,
         headers: HeaderArgument = ...,
+        keep_headers_across_origins: Optional[Sequence[str]] = ...,
         user: User = ...,
         bearer: Optional[str] = ...,
         sign_in: Optional[SignIn] = ...,
@@ -1345,6 +1402,7 @@ class Fetching:
         ca_file: FileName = ...,
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
+        expire_after: Duration = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1396,6 +1454,7 @@ class Fetching:
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
@@ -1435,6 +1494,8 @@ class Fetching:
             what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
+        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            headers and policy say.
         :param body: what is sent: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON, in which NaN and infinity are Invalid.
         :param form: fields to send as a form does, without those that are None.

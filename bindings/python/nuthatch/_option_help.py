@@ -28,7 +28,7 @@ HELP = _entries("""\
 :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
 :param method: the method, such as POST. Default: GET.
 :param headers: headers that are sent, in this order. Default: none.
-:param cross_origin_headers: names of headers that go along to other origins. Default: none.
+:param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
 :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
 :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
     "": an empty header.
@@ -92,6 +92,10 @@ HELP = _entries("""\
     what the environment says, else the system's. "": as if nothing were said.
 :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
     comes. Default: no.
+:param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
+    Default: as the directory's first open in this process says, else first.
+:param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+    headers and policy say.
 :param body: what is sent: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON, in which NaN and infinity are Invalid.
 :param form: fields to send as a form does, without those that are None.
@@ -144,9 +148,10 @@ MORE = _entries("""\
 :param headers:
     A header replaces those of the same name that a level above, or the library, would send. Said again for
     the same request, they take the place of all those that were said before.
-:param cross_origin_headers:
-    When a redirect, or a request's URL, leads to another origin, headers stay behind, but for harmless ones
-    (docs/HTTP.md) and these.
+:param keep_headers_across_origins:
+    When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
+    harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
+    together name them.
 :param user:
     They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
 :param sign_in:
@@ -243,6 +248,17 @@ MORE = _entries("""\
 :param insecure:
     For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
     warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
+:param check_bytes:
+    "first": When it is read for the first time while any process has the directory open, by whichever of
+    them. Disks say by themselves when they fail.
+    "always": Each time it is read: for disks, and file systems, that change bytes without a word.
+    What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time
+    to read all of it; then memory holds copies of it, and nothing of the disk's.
+:param expire_after:
+    For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
+    stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
+    What may be done with a stale answer its headers say all the same (`must-revalidate`,
+    `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
 :param files:
     A path is read while it is sent, an open file from where it stands.
 :param save_to:

@@ -128,10 +128,10 @@ ROWS: Dict[str, Row] = {
         "headers",
         CACHE | SITE | REQUEST,
     ),
-    "cross_origin_headers": Row(
+    "keep_headers_across_origins": Row(
         "names",
-        "cross_origin_headers",
-        SITE,
+        "keep_headers_across_origins",
+        CACHE | SITE | REQUEST,
     ),
     "user_agent": Row(
         "text",
@@ -434,6 +434,19 @@ ROWS: Dict[str, Row] = {
         "flag",
         "insecure",
         CACHE | SITE | REQUEST,
+    ),
+    "check_bytes": Row(
+        "words",
+        "check_bytes",
+        CACHE,
+        words={"first": 1, "always": 2},
+    ),
+    "expire_after": Row(
+        "duration",
+        "expire_after_ms",
+        CACHE | SITE | REQUEST,
+        none="zero",
+        range="0 or more, or none",
     ),
     "body": Row(
         "argument",

@@ -159,6 +159,11 @@ SPILL_UNSAID = 0
 SPILL_EAGER = 1
 SPILL_PRESSURE = 2
 
+# nh_check_bytes
+CHECK_BYTES_UNSAID = 0
+CHECK_BYTES_FIRST = 1
+CHECK_BYTES_ALWAYS = 2
+
 # nh_thumb_store
 THUMB_STORE_UNSAID = 0
 THUMB_STORE_PACKED = 1
@@ -337,7 +342,7 @@ class nh_options(ctypes.Structure):
         ("method", ctypes.c_char_p),
         ("headers", ctypes.c_void_p),
         ("header_count", ctypes.c_size_t),
-        ("cross_origin_headers", ctypes.c_char_p),
+        ("keep_headers_across_origins", ctypes.c_char_p),
         ("user_agent", ctypes.c_char_p),
         ("accept", ctypes.c_char_p),
         ("user", ctypes.c_char_p),
@@ -408,7 +413,8 @@ class nh_options(ctypes.Structure):
         ("ca_file", ctypes.c_char_p),
         ("ca_dir", ctypes.c_char_p),
         ("insecure", ctypes.c_uint32),
-        ("reserved_9", ctypes.c_uint32),
+        ("check_bytes", ctypes.c_uint32),
+        ("expire_after_ms", ctypes.c_int64),
     ]
 
 

@@ -29,7 +29,7 @@ class Site(Fetching):
 
     What requests name is resolved against the base URL, as links on a page there would be. User and password go to its
     origin only, and so do all headers but harmless ones (``Accept``, ``Range`` and their like, docs/HTTP.md) and those
-    that ``cross_origin_headers`` names.
+    that ``keep_headers_across_origins`` names.
 
     With ``cookie_jar`` what its servers set is sent back to them.
 

@@ -34,6 +34,8 @@ CookieJarMode = Literal["off", "memory", "disk"]
 Delivery = Literal["twice", "first", "fresh"]
 #: When what comes is written to disk.
 Spill = Literal["eager", "pressure"]
+#: When what is read from the disk is compared with its checksum.
+ByteCheck = Literal["first", "always"]
 #: How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
 ThumbStore = Literal["packed", "lossless", "raw"]
 #: Whether a process sends what is in an outbox.
@@ -57,6 +59,7 @@ class _Part1(TypedDict, total=False):
     max_pixels: PixelCount
     addresses: Optional[Addresses]
     secrets: Secrets
+    expire_after: Duration
     ask_headers: AskHeaders
     ask_credentials: AskCredentials
     ask_challenge: AskChallenge
@@ -96,6 +99,7 @@ class _Part3(TypedDict, total=False):
 
 class _Part4(TypedDict, total=False):
     headers: HeaderArgument
+    keep_headers_across_origins: Optional[Sequence[str]]
     netrc: Netrc
     partition: Optional[str]
     redirects: Optional[int]
@@ -130,7 +134,6 @@ class _Part9(TypedDict, total=False):
 
 
 class _Part10(TypedDict, total=False):
-    cross_origin_headers: Optional[Sequence[str]]
     cookie_jar: Optional[CookieJarMode]
 
 
@@ -145,6 +148,7 @@ class _Part11(TypedDict, total=False):
     outbox: Optional[OutboxMode]
     outbox_bytes: ByteCount
     outbox_items: Optional[int]
+    check_bytes: Optional[ByteCheck]
 
 
 class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):

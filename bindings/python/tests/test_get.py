@@ -3,8 +3,9 @@
 import json
 import pickle
 import threading
+from datetime import timedelta
 from pathlib import Path
-from typing import Dict
+from typing import Any, Dict, Literal
 
 import nuthatch
 import pytest
@@ -122,10 +123,65 @@ def test_redirects_that_are_not_followed(server: TestServer, cache: nuthatch.Cac
     with nuthatch.Cache(tmp_path / "other", redirects=1) as other:
         assert other.options["redirects"] == 1
         site = other.site(server.url("/"), redirects=0)
-        assert (site.get("a").status, site.get("a", redirects=2).status, site.options["redirects"]) == (302, 200, 0)
+        assert (site.get("a").status, site.get("a", redirects=2).status, site.options["redirects"]) == (
+            302,
+            200,
+            0,
+        )
         assert other.get(server.url("/b")).text == "there"
         # None is "as above": it must not become none at all.
         assert site.get("a", redirects=None).status == 302
+
+
+def change_on_disk(folder: Path, before: bytes, after: bytes) -> None:
+    """As a disk does that changes bytes without a word."""
+    (pack,) = [path for path in (folder / "packs").iterdir() if before in path.read_bytes()]
+    with pack.open("r+b") as file:
+        file.seek(pack.read_bytes().index(before))
+        file.write(after)
+
+
+@pytest.mark.parametrize("word", ["always", "first"])
+def test_bytes_that_change_on_the_disk(
+    server: TestServer, tmp_path: Path, word: Literal["always", "first"]
+) -> None:
+    server.on("/a", ok("hazelnuts" * 1000, headers=[("Cache-Control", "max-age=600")]))
+    with nuthatch.Cache(tmp_path / "c", check_bytes=word) as cache:
+        assert cache.options["check_bytes"] == word
+        for _ in range(2):
+            text = cache.get(server.url("/a")).text
+        change_on_disk(tmp_path / "c", b"hazelnuts" * 1000, b"walnuts, " * 1000)
+        for _ in range(2):
+            assert (cache.get(server.url("/a")).text == text) is (word == "always")
+        assert server.count() == (2 if word == "always" else 1)
+        with pytest.raises(nuthatch.Conflict, match="check_bytes"):
+            nuthatch.Cache(tmp_path / "c", check_bytes="first" if word == "always" else "always")
+        with nuthatch.Cache(tmp_path / "c") as again:
+            assert again.options["check_bytes"] == word
+
+
+def test_a_lifetime_that_the_caller_gives(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a", {**ok("nut", headers=[("Cache-Control", "max-age=600"), ("ETag", '"1"')])})
+    server.on("/b", ok("nut", headers=[("Cache-Control", "no-store")]))
+    url = server.url("/a")
+
+    def source(**options: Any) -> str:
+        return cache.get(url, **options).source
+
+    assert source() == "network" and source() in ("memory", "disk")
+    for word in (0, "0", timedelta(0)):
+        before = server.count()
+        source(expire_after=word)
+        assert server.count() == before + 1
+    for word in ("7d", "forever", 90, 1.5e9, timedelta(days=7), None):
+        assert source(expire_after=word) in ("memory", "disk"), word
+    for _ in range(2):
+        assert cache.get(server.url("/b"), expire_after="7d").source == "network"
+    with pytest.raises(nuthatch.Invalid, match="expire_after"):
+        source(expire_after=-1)
+    with nuthatch.Cache(tmp_path / "c", expire_after="2h") as other:
+        assert other.options["expire_after"] == 7200
+        assert other.get(url).source == "network" and other.get(url).source in ("memory", "disk")
 
 
 def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:

@@ -231,10 +231,14 @@ def test_a_site_names_headers_that_go_to_other_origins(server: TestServer, cache
         other.on("/b", ok("x"))
         server.on("/a", redirect(other.url("/b")))
         headers = {"X-Tenant": "1", "X-Signature": "2", "Accept-Language": "de"}
-        site = cache.site(server.url("/"), headers=headers, cross_origin_headers=["x-tenant"])
+        site = cache.site(server.url("/"), headers=headers, keep_headers_across_origins=["x-tenant"])
         assert site.get("a").body == b"x"
         seen = other.requests("/b")[0]
         assert (seen.header("x-tenant"), seen.header("x-signature")) == ("1", None)
         assert seen.header("accept-language") == "de"
+        kept = ["X-Signature"]
+        assert cache.get(server.url("/a"), headers=headers, keep_headers_across_origins=kept).body == b"x"
+        seen = other.requests("/b")[1]
+        assert (seen.header("x-tenant"), seen.header("x-signature")) == (None, "2")
     with pytest.raises(TypeError):
-        cache.site(server.url("/"), cross_origin_headers="X-Tenant")  # type: ignore[arg-type]
+        cache.site(server.url("/"), keep_headers_across_origins="X-Tenant")  # type: ignore[arg-type]

@@ -41,7 +41,7 @@ def test_what_was_said(tmp_path: Path) -> None:
         assert "hush-9" not in repr(told) and "127.0.0.1:9" in told["proxy"]
         names = ["X-A", "X-B"]
         given: Dict[str, Any] = {"timeout": 7, "cookie_jar": "memory", "cert": ("a.pem", "b.pem")}
-        site = cache.site(URL, user=("me", "hush-8"), cross_origin_headers=names, **given)
+        site = cache.site(URL, user=("me", "hush-8"), keep_headers_across_origins=names, **given)
         here: Any = site.options
         assert (here["timeout"], here["retries"], here["deadline"], here["cookie_jar"]) == (
             7,
@@ -50,7 +50,7 @@ def test_what_was_said(tmp_path: Path) -> None:
             "memory",
         )
         assert (
-            here["cross_origin_headers"] == names
+            here["keep_headers_across_origins"] == names
             and here["cert"] == ("a.pem", "b.pem")
             and "hush" not in repr(here)
             and "user" not in here
