@@ -204,9 +204,10 @@ VALUES = [
     "Body",
     "Certificate",
     "Fields",
+    "FileName",
     "Files",
 ]
-VALUES += ["FileName", "HeaderArgument", "Netrc", "Secrets", "SinkArgument", "User"]
+VALUES += ["HeaderArgument", "Netrc", "Secrets", "SinkArgument", "User"]
 
 
 # Stubs

@@ -18,7 +18,8 @@ needs_openssl = pytest.mark.skipif(
 
 def make_certificate(folder: Path, name: str, *more: str) -> Path:
     """A certificate that vouches for itself, and its key in `NAME-key.pem` beside it."""
-    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2".split()
+    command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec"]
+    command += ["-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-subj", f"/CN={name}", *more, "-keyout", f"{name}-key.pem", "-out", f"{name}.pem"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder / f"{name}.pem"

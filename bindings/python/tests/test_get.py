@@ -115,7 +115,7 @@ def test_redirects_that_are_not_followed(server: TestServer, cache: nuthatch.Cac
     answer = cache.get(server.url("/a"), redirects=0)
     assert (answer.status, answer.headers["Location"], answer.redirects) == (302, "/b", 0)
     assert cache.get(server.url("/a"), redirects=2).text == "there"
-    with pytest.raises(nuthatch.TooManyRedirects, match="more than 1 redirect, the last from: .*/b"):
+    with pytest.raises(nuthatch.TooManyRedirects, match=r"more than 1 redirect, the last from: .*/b"):
         cache.get(server.url("/a"), redirects=1)
     with pytest.raises(nuthatch.HTTPStatusError) as failed:
         cache.thumbnail(server.url("/a"), 16, redirects=0)
