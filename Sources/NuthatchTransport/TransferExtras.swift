@@ -53,6 +53,9 @@ package final class TransferExtras: Sendable {
     self.trustElsewhere = trustElsewhere
   }
 
+  /// Whether a handshake may fail by what the request says.
+  package var saysMoreOfTLS: Bool { trust != nil || certificate != nil }
+
   /// What a redirect takes along.
   ///
   /// - Parameters:

@@ -26,7 +26,8 @@ def make_certificate(folder: Path, name: str, *more: str) -> Path:
 
 
 class SecureServer:
-    """Answers on 127.0.0.1 what `answers` has for a path, else 200 with the text "secure"."""
+    """Answers on 127.0.0.1 what `answers` has for a path, else 200 with the text "secure"; where an answer has `X-Cut`, so many
+    bytes of it."""
 
     def __init__(self, folder: Path, name: str = "server") -> None:
         self.certificate = make_certificate(folder, name, "-addext", "subjectAltName=IP:127.0.0.1")
@@ -69,7 +70,9 @@ class SecureServer:
                 for name, value in {**headers, "Content-Length": "6"}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(b"secure")
+                cut = headers.get("X-Cut")
+                self.wfile.write(b"secure"[: int(cut) if cut else None])
+                self.close_connection = cut is not None
 
             def log_message(self, *_: object) -> None:
                 """Says nothing."""

@@ -72,7 +72,7 @@ final class Download: @unchecked Sendable {
     isUnlimited = request.maxBytes == nil
     resumes = request.resume && request.method == "GET"
     hasEvents = request.saveTo.contains(.events)
-    key = Self.key(request)
+    key = Self.key(request, options)
     loop = runtime.loop
     var files: [Sink] = []
     var opened: [NamedDescriptor] = []
@@ -114,10 +114,12 @@ final class Download: @unchecked Sendable {
   }
 
   /// What of a request makes its answer another one, as a digest: it is written beside the file.
-  private static func key(_ request: Request) -> String {
+  private static func key(_ request: Request, _ cache: Options) -> String {
     var text = request.url
     for (name, value) in request.headers { text += "\n\(name.lowercased()):\(value)" }
     if let user = request.user { text += "\n\(user.name)\n\(user.password)" }
+    let options = request.site.map { request.options.over($0.options) } ?? request.options
+    if let trust = options.over(cache).trust { text += "\n\(trust)" }
     return Array(text.utf8).withUnsafeBytes { Digest(of: $0).bytes.hexadecimal }
   }
 

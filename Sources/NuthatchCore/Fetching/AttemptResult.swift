@@ -16,7 +16,10 @@ struct AttemptResult {
     let isSettled = attempt.head != nil && (attempt.next != nil || attempt.skipsBody)
     self.fault = isSettled ? nil : fault
     self.timings = timings
-    outcome = ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)
+    // A certificate that the request shows, or those that it trusts, say nothing about the host.
+    let isOwnFault = self.fault?.kind == .tls && attempt.hop.extras?.saysMoreOfTLS == true
+    outcome =
+      isOwnFault ? .abandoned : ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)
     status = attempt.head?.status
     retryAfter = attempt.retryAfter
     goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.stopReason != nil

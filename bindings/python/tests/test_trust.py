@@ -154,6 +154,30 @@ def test_requests_that_come_together_trust_each_for_itself(
     assert found == ["tls", "secure", "tls"] * 3
 
 
+def test_a_wrong_trust_is_no_trouble_of_the_host(
+    cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
+    for number in range(20):
+        assert code(cache, secure.url(f"/{number}"), ca_file=other.certificate) == "tls"
+        assert code(cache, secure.url(f"/{number}"), ca_file="/nowhere.pem") == "tls"
+    assert code(cache, secure.url("/20"), ca_file=secure.certificate) == "secure"
+
+
+def test_a_download_is_not_gone_on_with_by_another_trust(
+    cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path
+) -> None:
+    secure.answers["/cut"] = (200, {"ETag": '"1"', "X-Cut": "3"})
+    with pytest.raises(nuthatch.Error, match="truncated|bytes"):
+        cache.get(secure.url("/cut"), save_to=tmp_path / "file", insecure=True, retries=0)
+    assert any(path.name.endswith("-part") for path in tmp_path.iterdir())
+    with pytest.raises(nuthatch.Error):
+        cache.get(secure.url("/cut"), save_to=tmp_path / "file", ca_file=secure.certificate, retries=0)
+    with pytest.raises(nuthatch.Error):
+        cache.get(secure.url("/cut"), save_to=tmp_path / "file", ca_file=secure.certificate, retries=0)
+    ranges = [headers.get("Range") for path, headers in secure.requests if path == "/cut"]
+    assert ranges == [None, None, "bytes=3-"]
+
+
 def test_what_is_kept_for_one_trust_is_removed_with_all(cache: nuthatch.Cache, secure: SecureServer) -> None:
     assert code(cache, secure.url(), ca_file=secure.certificate) == "secure"
     cache.remove(secure.url(), ca_file=secure.certificate)
