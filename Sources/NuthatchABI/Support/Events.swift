@@ -216,6 +216,7 @@ struct EventPlaces {
     withUnsafeBytes(of: event) {
       (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known)
     }
+    guard known < MemoryLayout<nh_event>.size else { return }
     // What it carries in members that the program doesn't know.
     withUnsafeMutableBytes(of: &event) { _ = memset($0.baseAddress ?? base, 0, known) }
     try? giveBack(event)
