@@ -7,11 +7,8 @@ static void write_line(nh_log_level level, const char *line, void *user) {
     fprintf(user, "%s: %s\n", level == NH_LOG_ERROR ? "error" : level == NH_LOG_WARNING ? "warning" : "note", line);
 }
 
-static int is_lit;
-
 static void light(nh_event *event, void *user) {
-    is_lit = event->kind == NH_EVENT_BUSY;
-    fputs(is_lit ? "at work\n" : "at rest\n", user);
+    fputs(event->kind == NH_EVENT_BUSY ? "at work\n" : "at rest\n", user);
 }
 
 int main(int count, char **arguments) {
@@ -29,7 +26,7 @@ int main(int count, char **arguments) {
         if (nh_submit(cache, url, NH_OPTIONS(.quiet = NH_YES, .batched = NH_YES, .tag = "list"), NULL) != NH_OK) puts(nh_error_message());
     }
     do nh_dispatch(cache, 250);
-    while (nh_wait_idle(cache, 0) == NH_TIMEOUT || is_lit);
+    while (nh_wait_idle(cache, 0) == NH_TIMEOUT);
     nh_cancel_all(cache, NH_OPTIONS(.tag = "list")); /* nothing is left; a "stop" button would call it earlier */
     nh_shutdown(cache); /* no more requests; what has happened can still be heard of */
     while (nh_dispatch(cache, 0) > 0) continue;
