@@ -125,7 +125,7 @@ final class ExportRun {
 
   /// Leaves what the next run goes on by.
   private func interrupted(_ code: ExitCode) -> ExitCode {
-    // Without it, the next run makes the pictures once more, and compares.
+    // Without it, the next run makes the pictures once more, and compares. Nothing is lost, and the signal is what is told.
     try? manifest.finish(as: folder + "/" + ExportManifest.unfinished)
     return code
   }
@@ -234,7 +234,7 @@ final class ExportRun {
   /// Whether all files of a URL are there, and proven to be its; then they are in the manifest now.
   private func isThere(_ url: String, _ index: Int, _ request: Request) throws(NuthatchError) -> Bool {
     guard let earlier else { return false }
-    // What is wrong with the URL is told by who exports it.
+    // What is wrong with the URL, or with the disk, is told by who exports it next.
     guard let stored = try? cache.inspect(request) else { return false }
     let files = files(of: url, index, stored)
     let proven = files.compactMap { earlier.proven($0) }

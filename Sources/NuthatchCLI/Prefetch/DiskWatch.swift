@@ -80,7 +80,7 @@ struct DiskWatch {
     start = Self.figures(cache)
   }
 
-  /// Without figures nothing is said of the disk.
+  /// They are advice: where there are none nothing is said of the disk. What a failing one meant for a URL its record says.
   private static func figures(_ cache: Cache) -> StoreStatistics? { try? cache.storeStatistics() }
 
   /// Notes what was found.

@@ -255,7 +255,7 @@ final class PrefetchRun {
     guard let box = ReportPage.box(of: request.boxes) else { return nil }
     request.boxes = [box]
     request.policy = .offline
-    // One that was dropped already is shown by its URL.
+    // One that was dropped already, or can't be read, is shown by its URL: the report tells of the fetch, which went well.
     return (try? cache.peek(request, decode: true)) ?? nil
   }
 

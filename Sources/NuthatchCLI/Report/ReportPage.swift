@@ -90,8 +90,9 @@ struct ReportPage {
   }
 
   private mutating func embedded(_ image: Image?) -> String? {
-    // A picture that can't be encoded is a link, as those beyond the budget are.
+    // A picture that can't be encoded, for want of memory, is a link, as those beyond the budget are.
     guard left > 0, let image else { return nil }
+    // Where no PNG comes out, or a large one, a JPEG will do.
     if image.showsThrough, let encoded = try? image.encoded(as: .png()), encoded.count <= Self.mostOfPNG {
       left -= encoded.count
       return encoded.withBytes { "data:image/png;base64," + Base64.encoded($0) }
