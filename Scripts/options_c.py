@@ -164,7 +164,7 @@ def reading(table: Table) -> str:
         name.split()[1].rstrip(";") for name in header(table).split("\n") if "uint32_t reserved_" in name
     ]
     for name in names:
-        lines.append(f'    guard {name} == 0 else {{ throw NuthatchError(.invalid, "{name} is not 0") }}')
+        lines.append(f"    if {name} != 0 {{ throw newer(\\.{name}) }}")
     for level in LEVELS:
         lines.append(f"    if level == .{level} {{")
         for row in table.rows:

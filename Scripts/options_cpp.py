@@ -28,8 +28,15 @@ def header(table: Table) -> str:
     """nuthatch.hpp."""
     enumerations = "\n".join(_enumeration(words) for words in table.words)
     setters = "\n".join(line for row in table.rows for line in _setters(row))
+    newer = "\n".join(_newer(row) for row in table.rows if row.since != "0.1")
     text = TEMPLATE.read_text().replace("@ENUMERATIONS@", enumerations).replace("@SETTERS@", setters)
-    return BANNER + text
+    return BANNER + text.replace("@NEWER@", newer)
+
+
+def _newer(row: Row) -> str:
+    """A row that a library may be too old for: its name, when it came, and where its first member begins and ends."""
+    first = members(row)[0]
+    return f'    {{"{row.name}", "{row.since}", offsetof(nh_options, {first}), sizeof(nh_options::{first})}},'
 
 
 def _enumeration(words: Words) -> str:

@@ -36,6 +36,8 @@ def table_file(table: Table) -> str:
         "    greatest: Optional[float] = None",
         '    range: str = ""',
         "    words: Optional[Mapping[str, int]] = None",
+        "    #: The version that brought it.",
+        '    since: str = "0.1"',
         "",
         "",
         "ROWS: Dict[str, Row] = {",
@@ -66,6 +68,8 @@ def _row(row: Row) -> str:
     if row.words:
         words = ", ".join(f'"{word}": {number}' for number, (word, _) in enumerate(row.words.members, 1))
         parts.append(f"words={{{words}}}")
+    if row.since != "0.1":
+        parts.append(f'since="{row.since}"')
     return _made(parts)
 
 

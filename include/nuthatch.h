@@ -99,7 +99,8 @@
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
  * Sizes.     Structs begin with struct_size; set it with sizeof, and zero what you don't set. That is how programs and libraries of
- *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size.
+ *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size. An
+ *            option that is newer than the library is NH_INVALID; nh_option_next tells beforehand.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or
@@ -2300,6 +2301,9 @@ typedef struct nh_option {
 /**
  * Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
  * where they may be said, and where they are in nh_options. Never a value.
+ *
+ * A program that may find an older library than its header asks by a name whether that has the option:
+ * nh_option_next("redirects", &option) == NH_OK. Said to one that hasn't, it is NH_INVALID.
  *
  * @param after   The name of the option before; NULL for the first.
  * @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -33,6 +34,40 @@
 
 namespace nuthatch {
 
+namespace detail {
+
+/** Options that came after version 0.1, which a library may be too old for. */
+struct Newer {
+  std::string_view name, since;
+  std::size_t offset, size;
+};
+inline constexpr Newer newer[] = {
+    {"site", "0.2", offsetof(nh_options, site), sizeof(nh_options::site)},
+    {"keep_headers_across_origins", "0.2", offsetof(nh_options, keep_headers_across_origins), sizeof(nh_options::keep_headers_across_origins)},
+    {"decode", "0.2", offsetof(nh_options, decode), sizeof(nh_options::decode)},
+    {"redirects", "0.2", offsetof(nh_options, redirects), sizeof(nh_options::redirects)},
+    {"ca_file", "0.2", offsetof(nh_options, ca_file), sizeof(nh_options::ca_file)},
+    {"ca_dir", "0.2", offsetof(nh_options, ca_dir), sizeof(nh_options::ca_dir)},
+    {"insecure", "0.2", offsetof(nh_options, insecure), sizeof(nh_options::insecure)},
+    {"check_bytes", "0.2", offsetof(nh_options, check_bytes), sizeof(nh_options::check_bytes)},
+    {"expire_after", "0.2", offsetof(nh_options, expire_after_ms), sizeof(nh_options::expire_after_ms)},
+};
+
+/** A message of the library; where it is too old for an option, of which it knows the place only, with the option's name. */
+inline std::string named(const std::string &told) {
+  constexpr std::string_view place = "options says something at byte ";
+  if (told.compare(0, place.size(), place) != 0) return told;
+  const std::size_t byte = std::strtoul(told.c_str() + place.size(), nullptr, 10);
+  for (const Newer &option : newer) {
+    if (byte < option.offset || byte >= option.offset + option.size) continue;
+    return std::string(option.name) + ": the library is Nuthatch " + nh_version() + ", which doesn't have this option (it came with " +
+           std::string(option.since) + ")";
+  }
+  return told;
+}
+
+}  // namespace detail
+
 /** Why a call failed: what() is the message, and word() the stable word, such as "timeout". */
 class Error : public std::runtime_error {
  public:
@@ -43,7 +78,7 @@ class Error : public std::runtime_error {
     nh_error_info info = {};
     info.struct_size = sizeof info;
     nh_error_get_info(&info);
-    Error error(info.code, info.message);
+    Error error(info.code, detail::named(info.message));
     error.http_status = info.http_status;
     error.retry_after = info.retry_after;
     error.outbox_id = info.outbox_id;

@@ -10,6 +10,9 @@ import NuthatchCore
 /// Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
 /// where they may be said, and where they are in nh_options. Never a value.
 ///
+/// A program that may find an older library than its header asks by a name whether that has the option:
+/// nh_option_next("redirects", &option) == NH_OK. Said to one that hasn't, it is NH_INVALID.
+///
 /// @param after   The name of the option before; NULL for the first.
 /// @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.
 /// @return NH_OK; NH_INVALID, also for a name that no option has.

@@ -231,18 +231,6 @@ static void options(void) {
     CHECK("options of 0.1", nh_open(folder, &options, &other) == NH_INVALID && strstr(nh_error_message(), "version 0.1"));
     options.struct_size = 0;
     CHECK("options without a size", nh_open(folder, &options, &other) == NH_INVALID && other == NULL);
-
-    struct {
-        nh_options known;
-        uint64_t from_the_future;
-    } newer = {.known = {.struct_size = sizeof newer}};
-    CHECK("options of a newer program", nh_open(folder, &newer.known, &other) == NH_OK);
-    nh_close(other, 2000);
-    newer.from_the_future = 1;
-    char place[64];
-    snprintf(place, sizeof place, "at byte %zu of", sizeof options);
-    CHECK("that asks for what isn't there", nh_open(folder, &newer.known, &other) == NH_INVALID &&
-                                                strstr(nh_error_message(), place) && strstr(nh_error_message(), nh_version()));
     options = (nh_options){.struct_size = sizeof options, .user_agent = "a\r\nb"};
     CHECK("user agent that can't be sent", nh_open(folder, &options, &other) == NH_BAD_HEADER);
     CHECK("no directory", nh_open("/dev/null/x", NULL, &other) == NH_IO && other == NULL);

@@ -1,49 +1,18 @@
 """include/nuthatch.hpp: compiled with all warnings, as each C++ that it is for, and used."""
 
-import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Iterator
 
 import pytest
+from cpp import ENVIRONMENT, ROOT, build
 from testserver import TestServer
-
-ROOT = Path(__file__).resolve().parents[2]
-WARNINGS = [
-    "-Wall",
-    "-Wextra",
-    "-Wpedantic",
-    "-Wconversion",
-    "-Wsign-conversion",
-    "-Wshadow",
-    "-Wold-style-cast",
-]
-WARNINGS += ["-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Werror"]
-ENVIRONMENT = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[TestServer]:
     with TestServer() as server:
         yield server
-
-
-def build(source: Path, program: Path, compiler: str, standard: str) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler} in PATH")
-    command = [
-        compiler,
-        f"-std={standard}",
-        *WARNINGS,
-        f"-I{ROOT / 'include'}",
-        str(source),
-        "-o",
-        str(program),
-    ]
-    command += [f"-L{ROOT / 'build'}", "-lnuthatch", f"-Wl,-rpath,{ROOT / 'build'}"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])

@@ -97,7 +97,8 @@
  * Exec.      No connection of the library survives exec(). (A pair of sockets that libcurl talks to itself with does.)
  * Exit.      exit() with requests under way is fine: the library's thread ends first. Nobody hears of their end.
  * Sizes.     Structs begin with struct_size; set it with sizeof, and zero what you don't set. That is how programs and libraries of
- *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size.
+ *            different versions understand each other. Of nh_event the library sets it; nh_poll and nh_wait are told the size. An
+ *            option that is newer than the library is NH_INVALID; nh_option_next tells beforehand.
  * Text.      All strings are UTF-8, terminated by NUL. URLs come back byte for byte as they were passed.
  * Files.     The directory must be on a file system of this machine. Its files are mapped. What the disk can't give or take
  *            (it is full, it fails, somebody cut a file) is a miss or NH_NO_SPACE or NH_IO, never wrong bytes; but a body or

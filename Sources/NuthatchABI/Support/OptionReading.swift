@@ -20,6 +20,13 @@ func read(
   return raw
 }
 
+extension nh_options {
+  /// Of a member that must be 0: a newer version has something in its place.
+  func newer(_ member: KeyPath<nh_options, UInt32>) -> NuthatchError {
+    .newerMember(of: "options", at: MemoryLayout<nh_options>.offset(of: member) ?? 0)
+  }
+}
+
 extension Options {
   /// What a C program says for a cache, a site or the process.
   init(_ raw: nh_options) throws(NuthatchError) {

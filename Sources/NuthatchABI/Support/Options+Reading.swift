@@ -93,14 +93,14 @@ extension Options {
 extension nh_options {
   /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.
   func check(_ level: OptionLevel) throws(NuthatchError) {
-    guard reserved_1 == 0 else { throw NuthatchError(.invalid, "reserved_1 is not 0") }
-    guard reserved_2 == 0 else { throw NuthatchError(.invalid, "reserved_2 is not 0") }
-    guard reserved_3 == 0 else { throw NuthatchError(.invalid, "reserved_3 is not 0") }
-    guard reserved_4 == 0 else { throw NuthatchError(.invalid, "reserved_4 is not 0") }
-    guard reserved_5 == 0 else { throw NuthatchError(.invalid, "reserved_5 is not 0") }
-    guard reserved_6 == 0 else { throw NuthatchError(.invalid, "reserved_6 is not 0") }
-    guard reserved_7 == 0 else { throw NuthatchError(.invalid, "reserved_7 is not 0") }
-    guard reserved_8 == 0 else { throw NuthatchError(.invalid, "reserved_8 is not 0") }
+    if reserved_1 != 0 { throw newer(\.reserved_1) }
+    if reserved_2 != 0 { throw newer(\.reserved_2) }
+    if reserved_3 != 0 { throw newer(\.reserved_3) }
+    if reserved_4 != 0 { throw newer(\.reserved_4) }
+    if reserved_5 != 0 { throw newer(\.reserved_5) }
+    if reserved_6 != 0 { throw newer(\.reserved_6) }
+    if reserved_7 != 0 { throw newer(\.reserved_7) }
+    if reserved_8 != 0 { throw newer(\.reserved_8) }
     if level == .cache {
       if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
       if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }

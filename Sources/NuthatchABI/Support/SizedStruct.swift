@@ -25,10 +25,7 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
   }
   // A newer caller that leaves its new fields 0 wants nothing that we don't know.
   for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
-    throw NuthatchError(
-      .invalid,
-      "\(name) says something at byte \(offset) of \(size). This library, \(Version.string), knows \(known) bytes of it: "
-        + "the member there is newer")
+    throw .newerMember(of: name, at: offset)
   }
   var copy = zero
   withUnsafeMutableBytes(of: &copy) { target in
@@ -36,6 +33,16 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
       from: UnsafeRawBufferPointer(start: bytes, count: wholeFields(size, of: Struct.self)))
   }
   return copy
+}
+
+extension NuthatchError {
+  /// Of what only a newer program says. Python and C++ take the byte out of the message, and name the option by their own table.
+  static func newerMember(of name: String, at offset: Int) -> NuthatchError {
+    NuthatchError(
+      .invalid,
+      "\(name) says something at byte \(offset), where Nuthatch \(Version.string) has no member: it is of a newer version, or the "
+        + "struct wasn't zeroed")
+  }
 }
 
 /// Fills in as much of a result struct as the caller has room for, and leaves its `struct_size` as it was.

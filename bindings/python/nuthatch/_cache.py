@@ -31,7 +31,7 @@ from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._in_force import empty, told
 from ._later import loading
-from ._library import bare, check, encode, last_status, library, quick
+from ._library import bare, check, encode, last_message, last_status, library, quick
 from ._options import CACHE, options_struct, ready, squares
 from ._outbox import Listeners, Outbox
 from ._pickling import added_to, copied, remade
@@ -475,7 +475,7 @@ class Cache(Fetching):
         status = _status(given, counts)
         if status in (abi.FORKED, abi.INVALID):
             # Read on this thread, before another call of the library on it.
-            message = library.nh_error_message().decode("utf-8", "replace")
+            message = last_message(status)
             successor = self._successor(handle, status)
             if successor is None:
                 raise Closed("the cache has been closed", "closed", url)

@@ -13,6 +13,7 @@ from typing import Any, Iterator, Optional
 
 from . import _prototypes
 from ._errors import error_for
+from ._option_table import ROWS
 
 NAME = "libnuthatch.so.1"
 
@@ -76,7 +77,27 @@ def version() -> str:
 def check(status: int, url: Optional[str] = None) -> None:
     """Raises what a status other than OK means. To be called on the thread that made the call."""
     if status != _prototypes.OK:
-        raise error_for(status, library.nh_error_message().decode("utf-8", "replace"), url)
+        raise error_for(status, last_message(status), url)
+
+
+def last_message(status: int) -> str:
+    """What the library says of the last failure on this thread, which came to that status."""
+    told = library.nh_error_message().decode("utf-8", "replace")
+    return _named(told) if status == _prototypes.INVALID and told.startswith(_NEWER) else told
+
+
+_NEWER = "options says something at byte "
+
+
+def _named(told: str) -> str:
+    """The same with the name of the option that the library is too old for: of that it knows the place only."""
+    byte, struct = int(told[len(_NEWER) :].partition(",")[0]), _prototypes.nh_options
+    member = [field[0] for field in struct._fields_ if getattr(struct, field[0]).offset <= byte][-1]
+    for name, row in ROWS.items():
+        if row.member == member:
+            lacks = "which doesn't have this option"
+            return f"{name}: the library is Nuthatch {version()}, {lacks} (it came with {row.since})"
+    return told
 
 
 def last_status() -> int:

@@ -17,6 +17,8 @@ class Row(NamedTuple):
     greatest: Optional[float] = None
     range: str = ""
     words: Optional[Mapping[str, int]] = None
+    #: The version that brought it.
+    since: str = "0.1"
 
 
 ROWS: Dict[str, Row] = {
@@ -132,6 +134,7 @@ ROWS: Dict[str, Row] = {
         "names",
         "keep_headers_across_origins",
         CACHE | SITE | REQUEST,
+        since="0.2",
     ),
     "user_agent": Row(
         "text",
@@ -419,27 +422,32 @@ ROWS: Dict[str, Row] = {
         none="zero",
         greatest=100,
         range="0 to 100, or none",
+        since="0.2",
     ),
     "ca_file": Row(
         "path",
         "ca_file",
         CACHE | SITE | REQUEST,
+        since="0.2",
     ),
     "ca_dir": Row(
         "path",
         "ca_dir",
         CACHE | SITE | REQUEST,
+        since="0.2",
     ),
     "insecure": Row(
         "flag",
         "insecure",
         CACHE | SITE | REQUEST,
+        since="0.2",
     ),
     "check_bytes": Row(
         "words",
         "check_bytes",
         CACHE,
         words={"first": 1, "always": 2},
+        since="0.2",
     ),
     "expire_after": Row(
         "duration",
@@ -447,6 +455,7 @@ ROWS: Dict[str, Row] = {
         CACHE | SITE | REQUEST,
         none="zero",
         range="0 or more, or none",
+        since="0.2",
     ),
     "body": Row(
         "argument",
