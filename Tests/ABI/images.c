@@ -187,6 +187,11 @@ static void failures_to_decode(void) {
     CHECK("negative size", nh_thumbnail(cache, url_of(base, "/png/9/9"), NH_OPTIONS(.size = -5), &image) == NH_INVALID);
     CHECK("tiny", nh_thumbnail(cache, url_of(base, "/png/1/1"), NH_OPTIONS(.size = 64), &image) == NH_OK);
     nh_image_release(image);
+    /* Bytes without a URL: nothing is said in its place. */
+    const char *why;
+    CHECK("no picture", nh_image_decode("no picture", 10, NH_OPTIONS(.size = 8), &image) == NH_NOT_AN_IMAGE);
+    why = nh_error_message();
+    CHECK("what is wrong ends the message", strlen(why) > 10 && why[strlen(why) - 1] != ' ' && why[strlen(why) - 1] != ':');
 }
 
 int main(int count, char **arguments) {

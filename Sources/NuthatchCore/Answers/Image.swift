@@ -163,6 +163,7 @@ extension NuthatchError {
       case .internal: .internal
       }
     let place = fault.offset.map { ", at byte \($0)" } ?? ""
-    self.init(code, "\(fault.message)\(place): \(WebURL.redacted(url))")
+    // Bytes of a program's own may have no URL.
+    self.init(code, "\(fault.message)\(place)" + (url.isEmpty ? "" : ": \(WebURL.redacted(url))"))
   }
 }

@@ -2,6 +2,7 @@
 
 import gc
 import io
+import pickle
 import sys
 from pathlib import Path
 
@@ -122,6 +123,10 @@ def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Corrupt):
         cache.thumbnail(server.url("/cut"), 64)
     assert cache.thumbnail(server.url("/cut"), 64, allow_damaged=True).is_partial
+    # Out of a pickle its bytes come without a URL to the library, which says nothing in its place.
+    copy = pickle.loads(pickle.dumps(cache.get(server.url("/text"))))
+    with pytest.raises(nuthatch.NotAnImage, match=r"[^ :]$"):
+        copy.image(8)
 
 
 def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
