@@ -1,6 +1,8 @@
 /* Who asks: cookies, files with passwords, challenges, and what a site says for all its requests; answers as text and JSON. */
 #include "checks.h"
 
+#include <sys/stat.h>
+
 static nh_cache *cache;
 static const char *base;
 
@@ -90,6 +92,11 @@ static int status_of(nh_request *request) {
     return status == NH_OK ? info.status : -(int)status;
 }
 
+static int fails(nh_request *request, nh_status wanted, const char *message) {
+    nh_response *response = NULL;
+    return nh_perform(cache, request, &response) == wanted && strstr(nh_error_message(), message) != NULL;
+}
+
 /* Who signs in where another place, or nobody, is named. */
 static void nobody(void) {
     char path[4200];
@@ -163,6 +170,15 @@ static void netrc(void) {
     CHECK("by a file", SET(request, .netrc = path) == NH_OK && status_of(request) == 200);
     SET(request, .netrc = "/does/not/exist");
     CHECK("that is missing", status_of(request) == -NH_IO);
+    /* A name is shown as it can't disturb a log or a terminal. */
+    SET(request, .netrc = "/does/not\nexist\x1b[1m");
+    CHECK("that is oddly named", fails(request, NH_IO, "/does/not\\nexist\\u{1B}[1m can't be read"));
+    char odd[4200];
+    snprintf(odd, sizeof odd, "%s/odd\nname", folder);
+    fclose(fopen(odd, "w"));
+    chmod(odd, 0666);
+    SET(request, .netrc = odd);
+    CHECK("that others may write", fails(request, NH_UNSAFE_FILE, "/odd\\nname isn't used"));
     setenv("NETRC", path, 1);
     SET(request, .netrc = "");
     CHECK("the usual one", status_of(request) == 200);

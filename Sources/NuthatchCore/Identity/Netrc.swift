@@ -19,12 +19,12 @@ public enum Netrc: Sendable, Equatable {
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     let bytes: [UInt8]?
     do { bytes = try NamedFile.read(path) } catch {
-      throw NuthatchError(ErrorCode(error.kind), "\(error.message): \(url)")
+      throw NuthatchError(ErrorCode(error.kind), "\(error.message.printable): \(url)")
     }
     guard let bytes else {
       if self == .standard { return nil }
       let reason = String(cString: strerror(errno))
-      throw NuthatchError(.io, "\(path) can't be read: \(reason): \(url)")
+      throw NuthatchError(.io, "\(path.printable) can't be read: \(reason): \(url)")
     }
     return NetrcFile.entry(for: host, in: bytes)
   }

@@ -83,8 +83,8 @@ def test_netrc(
     sent = [request.header("Authorization") for request in server.requests("/a")]
     assert sent == [basic, basic, basic, None, None, "Bearer t", basic, "Basic Ym9iOng=", basic]
     with pytest.raises(nuthatch.Error) as caught:
-        cache.get(server.url("/a"), netrc="/does/not/exist")
-    assert caught.value.code == "io"
+        cache.get(server.url("/a"), netrc="/does/not\nexist")
+    assert caught.value.code == "io" and str(caught.value).startswith("/does/not\\nexist can't be read: ")
 
 
 def test_pictures_that_were_shown_are_whose_they_are(
