@@ -122,6 +122,12 @@ static nh_status error_info(void *info) {
 }
 static nh_status stats(void *statistics) { return nh_stats(cache, statistics); }
 
+static nh_status row(void *option) { return nh_option_next("timeout", option); }
+static nh_status cache_options(void *options) { return nh_cache_get_options(cache, options); }
+
+static nh_site *site;
+static nh_status site_options(void *options) { return nh_site_get_options(site, options); }
+
 /* As it was when it was asked for. */
 static nh_frozen *frozen;
 
@@ -195,6 +201,11 @@ static void *all(void *unused) {
     writes("nh_frozen_get_info", sizeof(nh_frozen_info), frozen_info);
     writes("nh_frozen_attempt_at", sizeof(nh_frozen_attempt), frozen_attempt);
     writes("nh_stats", sizeof(nh_statistics), stats);
+    writes("nh_option_next", sizeof(nh_option), row);
+    writes("nh_cache_get_options", sizeof(nh_options), cache_options);
+    CHECK("a site", nh_site_open(cache, base, NH_OPTIONS(.timeout_ms = 5000, .user_agent = "seeds"), &site) == NH_OK);
+    writes("nh_site_get_options", sizeof(nh_options), site_options);
+    nh_site_close(site);
     events();
     CHECK("deep JSON", status_of_json(250) == NH_OK && status_of_json(512) == NH_OK);
     CHECK("JSON that is too deep", status_of_json(513) == NH_WRONG_FORMAT && status_of_json(1400) == NH_WRONG_FORMAT);
