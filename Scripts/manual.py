@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import options_c
-from option_table import Row, Table, places
+from option_table import Row, Table, grouped, places
 
 SOURCE = "Generated from options.toml and Sources/NuthatchCLI by Scripts/make-header; edit those instead."
 ENVIRONMENT = {
@@ -148,12 +148,10 @@ and so is a number out of its range.
 def reference(table: Table) -> str:
     """docs/OPTIONS.md."""
     lines = [REFERENCE_HEAD]
-    group = ""
-    for row in table.rows:
-        if row.group != group:
-            group = row.group
-            lines += [f"## {group}", ""]
-        lines += _entry(row)
+    for group, rows in grouped(table):
+        lines += [f"## {group}", ""]
+        for row in rows:
+            lines += _entry(row)
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -154,6 +154,14 @@ def places(row: Row) -> str:
     return " or ".join(words.get(level, f"a {level}") for level in row.levels)
 
 
+def grouped(table: Table) -> List[Tuple[str, List[Row]]]:
+    """The parts of the table with their rows: newer ones stand at its end, whatever part they are of."""
+    parts: Dict[str, List[Row]] = {}
+    for row in table.rows:
+        parts.setdefault(row.group, []).append(row)
+    return list(parts.items())
+
+
 def load(path: Path = TABLE) -> Table:
     """The table, or an end with what is wrong in it."""
     text = path.read_text()

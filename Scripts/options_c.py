@@ -3,7 +3,7 @@
 import textwrap
 from typing import List, Tuple
 
-from option_table import GREATEST, LEVELS, Row, Table, Words, places
+from option_table import GREATEST, LEVELS, Row, Table, Words, grouped, places
 from options_swift import BANNER as SWIFT_BANNER
 
 BANNER = "/* Generated from options.toml by Scripts/make-header; edit that instead. */\n"
@@ -28,7 +28,11 @@ STRUCT = """\
  *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
  *  and lists are copied.
  *
- *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
+ *      nh_options options = {.struct_size = sizeof options, .deadline_ms = 5000, .retries = NH_NONE};
+ *
+ *  Newer members stand at the end, whatever they are about:
+ *
+{index}
  */
 typedef struct nh_options {
     uint32_t struct_size;"""
@@ -44,14 +48,18 @@ MACRO = """\
 
 def header(table: Table) -> str:
     """nh_options.h."""
+    struct = STRUCT.replace("{index}", _index(table))
     enums = "\n".join(_enumeration(words) for words in table.words)
-    members, padding, is_even = [], 0, False
+    members, padding, is_even, group = [], 0, False, ""
     for row in table.rows:
         for kind, name in typed_members(row):
             if not is_even and _is_wide(kind):
                 padding += 1
                 members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding};")
                 is_even = True
+            if row.group != group:
+                group = row.group
+                members.append(f"\n    /* {group} */\n")
             is_first = name == typed_members(row)[0][1]
             members.append((_comment(row) if is_first else "") + f"    {kind}{_space(kind)}{name};")
             if not _is_wide(kind):
@@ -59,7 +67,16 @@ def header(table: Table) -> str:
     if not is_even:
         members.append(f"    /** Must be 0. */\n    uint32_t reserved_{padding + 1};")
     body = "\n".join(members)
-    return f"{BANNER}{HEAD}\n{enums}\n{STRUCT}\n{body}\n}} nh_options;\n\n{MACRO}\n#endif\n"
+    return f"{BANNER}{HEAD}\n{enums}\n{struct}\n{body}\n}} nh_options;\n\n{MACRO}\n#endif\n"
+
+
+def _index(table: Table) -> str:
+    """Which members are about what."""
+    lines = []
+    for group, rows in grouped(table):
+        names = ", ".join(name for row in rows for name in members(row) if not name.endswith("_count"))
+        lines += textwrap.wrap(f"{group}: {names}.", WIDTH - 6, subsequent_indent="  ")
+    return "\n".join(f" *  {line}" for line in lines)
 
 
 def members(row: Row) -> List[str]:

@@ -537,10 +537,32 @@ typedef enum nh_scaling {
  *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
  *  and lists are copied.
  *
- *      nh_options options = {.struct_size = sizeof options, .timeout_ms = 5000, .retries = NH_NONE};
+ *      nh_options options = {.struct_size = sizeof options, .deadline_ms = 5000, .retries = NH_NONE};
+ *
+ *  Newer members stand at the end, whatever they are about:
+ *
+ *  What is fresh: policy, validator_ttl_ms, image_ttl_ms, no_cache_ttl_ms, heuristic, expire_after_ms.
+ *  Limits: timeout_ms, deadline_ms, retries, give_up_after_ms, max_bytes, max_pixels, batched.
+ *  Where to: site, addresses, proxy, redirects.
+ *  What is sent: method, headers, keep_headers_across_origins, user_agent, accept.
+ *  Who asks: user, password, user_place, bearer, sign_in, cert, cert_key, cert_password, netrc, partition,
+ *    cookie_jar, asks, asks_not.
+ *  What the answer is kept under: cache_key, ignore_query.
+ *  Thumbnails: size, sizes, fit, enlarge, scaling, allow_damaged, early_stop, decode.
+ *  How the answer comes: delivery, priority, tag, progress_events, resume.
+ *  What becomes of it when its server can't be reached: freezable, outbox_durable, outbox_queue, outbox_handler,
+ *    secrets, password_provider, outbox_attempts, outbox_max_age_ms, outbox_key_lifetime_ms.
+ *  How a C program hears of it: user_data, callback, quiet.
+ *  The cache's own: memory_bytes, memory_items, disk_bytes, spill, thumb_store, keep_source, allow_files, outbox,
+ *    outbox_bytes, outbox_items, check_bytes.
+ *  The process's queue: concurrency, per_host, per_host_grows, rate, inflight_bytes.
+ *  Whom to trust: ca_file, ca_dir, insecure.
  */
 typedef struct nh_options {
     uint32_t struct_size;
+
+    /* What is fresh */
+
     /** What is taken for fresh. Default: kit. Of a cache or a site or a request. */
     nh_policy policy;
     /** kit: how long pictures with a validator and no lifetime are fresh. 0 or more, or none. Default: 1d.
@@ -555,6 +577,9 @@ typedef struct nh_options {
     /** rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. 0 to 1, or
      *  none. Default: 0.1. NH_NONE: zero. Of a cache or a site or a request. */
     double heuristic;
+
+    /* Limits */
+
     /** Longest silence: connecting, waiting, between two bytes. 1 ms or more, or none. Default: 30s. NH_NONE:
      *  unlimited. Of a cache or a site or a request. */
     int64_t timeout_ms;
@@ -585,6 +610,9 @@ typedef struct nh_options {
      *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
      *  to do, for as long as give_up_after says. Default: no. Of a request. */
     nh_choice batched;
+
+    /* Where to */
+
     /** The site whose options hold, and against whose URL this one is resolved. Default: none. Of a request. */
     nh_site *site;
     /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
@@ -597,6 +625,9 @@ typedef struct nh_options {
      *  name is its business: give it rules of its own. With socks5h:// no name is looked up here. Default: what
      *  the environment says. "": none. Of a cache or a site. */
     const char *proxy;
+
+    /* What is sent */
+
     /** The method, such as POST. One that HTTP knows is put into capitals; any other is sent as it is spelled.
      *  Default: GET. Of a request. */
     const char *method;
@@ -615,6 +646,9 @@ typedef struct nh_options {
     /** What the Accept header says. Default: anything; for pictures, first of all what is decoded. "": an empty
      *  header. Of a cache or a site. */
     const char *accept;
+
+    /* Who asks */
+
     /** User and password, for one origin. They go to the site's origin, or that of the request's URL, and to no
      *  other, also across redirects. Default: nobody. NH_OFF: off. "": an empty name. Of a site or a request. */
     const char *user;
@@ -655,6 +689,9 @@ typedef struct nh_options {
     uint64_t asks;
     /** What its site asks and this request doesn't. Default: nothing. Of a request. */
     uint64_t asks_not;
+
+    /* What the answer is kept under */
+
     /** What the answer is kept under, instead of the URL. For URLs that carry a signature or a date. Default: the
      *  URL. Of a request. */
     const char *cache_key;
@@ -662,6 +699,9 @@ typedef struct nh_options {
     nh_choice ignore_query;
     /** Must be 0. */
     uint32_t reserved_4;
+
+    /* Thumbnails */
+
     /** The boxes of the thumbnails that are wanted, at most 64. Default: none: the answer itself. size: one
      *  square. Of a request or an image. */
     int64_t size;
@@ -683,6 +723,9 @@ typedef struct nh_options {
     /** Have nh_peek unpack a thumbnail that lies on disk as a file, which takes some tenths of a millisecond.
      *  Default: no. Of a request. */
     nh_choice decode;
+
+    /* How the answer comes */
+
     /** When answers from the cache are delivered. A call that waits for one answer takes twice for fresh. Default:
      *  twice. Of a request. */
     nh_delivery delivery;
@@ -696,6 +739,9 @@ typedef struct nh_options {
     nh_choice progress_events;
     /** Keep a file whose transfer broke off, hidden, to be gone on with. Default: yes. Of a request. */
     nh_choice resume;
+
+    /* What becomes of it when its server can't be reached */
+
     /** Keep it in the outbox, and send it when its server can be reached again. POST, PUT, PATCH and DELETE only.
      *  It is sent in its turn, also after a restart. It is kept at the first connection fault, body and all,
      *  before any retry; an answer of whatever status is its answer. The request gets an Idempotency-Key unless it
@@ -731,6 +777,9 @@ typedef struct nh_options {
      *  later than that; with none it is, however late. 1 ms or more, or none. Default: 24h. NH_NONE: unlimited. Of
      *  a request. */
     int64_t outbox_key_lifetime_ms;
+
+    /* How a C program hears of it */
+
     /** A pointer that the events carry; the library never follows it. Default: NULL. Of a site or a request. */
     void *user_data;
     /** A function for nh_dispatch to call with each event. Tickets with a callback are delivered by nh_dispatch
@@ -743,6 +792,9 @@ typedef struct nh_options {
     nh_choice quiet;
     /** Must be 0. */
     uint32_t reserved_6;
+
+    /* The cache's own */
+
     /** What this process may keep in memory, decoded thumbnails mostly. 0 or more, or none. Default: the smaller
      *  of 64 MiB and an eighth of the memory. NH_NONE: zero. Of a cache. */
     int64_t memory_bytes;
@@ -774,6 +826,9 @@ typedef struct nh_options {
     /** How many requests the outbox may hold, those among them whose outcome waits. 1 or more, or none. Default:
      *  as the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
+
+    /* The process's queue */
+
     /** How many requests run at once, of all caches together. 1 to 512. Default: as many as the way to the network
      *  carries. Of the process. */
     int64_t concurrency;
@@ -792,11 +847,17 @@ typedef struct nh_options {
      *  name, and lie in the cache's directory. The memory is the machine's, or its control group's. 0 or more, or
      *  none. Default: the smaller of 64 MiB and an eighth of the memory. NH_NONE: zero. Of the process. */
     int64_t inflight_bytes;
+
+    /* Where to */
+
     /** How many redirects are followed. With none a redirect is the answer, with its status and its Location, and
      *  is kept apart from what it leads to. One more than are followed is the error too_many_redirects. An answer
      *  in the cache that lies behind more of them is fetched again. 0 to 100, or none. Default: 10. NH_NONE: zero.
      *  Of a cache or a site or a request. */
     int64_t redirects;
+
+    /* Whom to trust */
+
     /** Certificates that servers are checked by, in a file in PEM. In place of all others: where ca_file or ca_dir
      *  is said, neither the system's certificates nor the environment's count. Else the file is CURL_CA_BUNDLE,
      *  else SSL_CERT_FILE, else the system's; the folder is SSL_CERT_DIR, else the system's. The environment isn't
@@ -815,11 +876,17 @@ typedef struct nh_options {
      *  in each process. What is said of a site counts at its origin, as for ca_file. Default: no. Of a cache or a
      *  site or a request. */
     nh_choice insecure;
+
+    /* The cache's own */
+
     /** When what is read from the disk is compared with its checksum. What doesn't match isn't given, and is
      *  fetched again. Always costs a copy of what is given, and the time to read all of it; then memory holds
      *  copies of it, and nothing of the disk's. Default: as the directory's first open in this process says, else
      *  first. Of a cache. */
     nh_check_bytes check_bytes;
+
+    /* What is fresh */
+
     /** How long answers are fresh since they came, whatever their headers say. For the request that says so, when
      *  it looks into the cache; nothing of it is stored, and nothing is stored for its sake. Zero: expired at
      *  once, so that the server is asked whether an answer still holds. What may be done with a stale answer its

@@ -833,7 +833,7 @@ enum LibraryOptions {
     "redirects", value: "N",
     "how many redirects are followed (10)",
     range: "0 to 100, or none",
-    group: "Where redirects lead",
+    group: "Where to",
     library: Option.Library(
       "redirects", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -880,7 +880,7 @@ enum LibraryOptions {
     "check-bytes", value: "first|always",
     "when what is read from the disk is compared with its checksum (first)",
     words: ["first", "always"],
-    group: "Bytes on the disk",
+    group: "The cache's own",
     library: Option.Library(
       "check_bytes", commands: ["get", "prefetch", "export"],
       namesAnswers: false
@@ -892,7 +892,7 @@ enum LibraryOptions {
     "expire-after", value: "TIME",
     "how long answers are fresh since they came, whatever their headers say (what headers and policy say)",
     range: "0 or more, or none",
-    group: "A lifetime of one's own",
+    group: "What is fresh",
     library: Option.Library(
       "expire_after", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
