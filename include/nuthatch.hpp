@@ -132,7 +132,7 @@ enum class SignIn { basic = NH_SIGN_IN_BASIC, digest = NH_SIGN_IN_DIGEST, ntlm =
 /** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
 enum class CookieJar { off = NH_COOKIE_JAR_OFF, memory = NH_COOKIE_JAR_MEMORY, disk = NH_COOKIE_JAR_DISK };
 
-/** When answers from the cache are delivered (the table is in docs/HTTP.md). */
+/** When answers from the cache are delivered (docs/HTTP.md of the sources has a table). */
 enum class Delivery { twice = NH_DELIVERY_TWICE, first = NH_DELIVERY_FIRST, fresh = NH_DELIVERY_FRESH };
 
 /** When what comes is written to disk. */
@@ -245,7 +245,7 @@ class Options {
   Options &max_bytes(Number said) { raw_.max_bytes = above_zero(said.raw, "max_bytes is 0; it must be 1 or more, or none"); return *this; }
   /** Most pixels that a picture may have. */
   Options &max_pixels(Number said) { raw_.max_pixels = above_zero(said.raw, "max_pixels is 0; it must be 1 or more, or none"); return *this; }
-  /** It is one of many that are submitted at once. */
+  /** It is one of a batch: of many that are submitted at once. */
   Options &batched(bool said = true) { raw_.batched = said ? NH_YES : NH_NO; return *this; }
   /** The site whose options hold, and against whose URL this one is resolved. */
   Options &site(const Site &said);

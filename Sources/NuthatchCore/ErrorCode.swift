@@ -20,7 +20,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the
   /// numbers.
   case tooManyPixels = 8
-  /// The bytes are no picture.
+  /// The bytes are no picture. The first ones tell, also of an answer that would break off later.
   case notAnImage = 9
   /// A picture, but of a format that isn't decoded.
   case unsupportedFormat = 10
@@ -34,7 +34,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case badURL = 14
   /// A method, or the name or value of a header, can't be sent.
   case badHeader = 15
-  /// More than 10 redirects in a row.
+  /// More redirects in a row than `redirects` allows.
   case tooManyRedirects = 16
   /// The network isn't to be used, and the cache has no answer.
   case offline = 17
@@ -46,7 +46,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case closed = 20
   /// The handle belongs to the process that this one was forked from.
   case forked = 21
-  /// The request was put into the outbox, to be sent when the network is back.
+  /// The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret isn't known.
   case frozen = 22
   /// A secret can't be stored with a frozen request; it needs a named provider.
   case secretNeedsProvider = 23

@@ -12,11 +12,12 @@
 /** What is taken for fresh. */
 typedef enum nh_policy {
     NH_POLICY_UNSAID = 0,
-    /** Pictures stay fresh for days unless the server says otherwise. */
+    /** Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a lifetime is
+     *  asked for again each time. */
     NH_POLICY_KIT = 1,
     /** RFC 9111, to the letter. */
     NH_POLICY_RFC9111 = 2,
-    /** Whatever is stored answers; the network is never asked. */
+    /** Whatever is stored is fresh, however old; the network is never asked. */
     NH_POLICY_OFFLINE = 3,
     /** Nothing that is stored answers; what comes is stored. */
     NH_POLICY_RELOAD = 4
@@ -62,16 +63,17 @@ typedef enum nh_cookie_jar {
     NH_COOKIE_JAR_DISK = 3
 } nh_cookie_jar;
 
-/** When answers from the cache are delivered (the table is in docs/HTTP.md). */
+/** When answers from the cache are delivered (docs/HTTP.md of the sources has a table). */
 typedef enum nh_delivery {
     NH_DELIVERY_UNSAID = 0,
-    /** A stale one at once, the fresh one after it. */
+    /** A stale one at once, and after it the fresh one, or why there is none. */
     NH_DELIVERY_TWICE = 1,
     /** One answer, a stale one too; it is revalidated behind. Where the program judges answers (a verdict) it is
      *  as fresh. */
     NH_DELIVERY_FIRST = 2,
     /** One answer, which holds now, or which its server lets be shown while it is asked (stale-while-revalidate).
-     *  Where the server can't be asked, a stale one is given in its place. */
+     *  Where the server can't be asked, fails (429, 5xx), or takes longer than the deadline, a stale one is given
+     *  in its place. */
     NH_DELIVERY_FRESH = 3
 } nh_delivery;
 
@@ -184,25 +186,29 @@ typedef struct nh_options {
 
     /* Limits */
 
-    /** Longest silence: connecting, waiting, between two bytes. 1 ms or more, or none. Default: 30s. NH_NONE:
-     *  unlimited. Of a cache or a site or a request. */
+    /** Longest silence: connecting, waiting, between two bytes. An answer that drips may take any time: deadline
+     *  limits the whole. 1 ms or more, or none. Default: 30s. NH_NONE: unlimited. Of a cache or a site or a
+     *  request. */
     int64_t timeout_ms;
     /** Longest time for all of a request. One that is said counts from the call, the wait for its turn in the
-     *  queue included, and from the first attempt for requests of a batch; it runs on while the server has asked
-     *  to be left alone (Retry-After). The default for pictures counts neither. 1 ms or more, or none. Default:
-     *  two minutes for pictures, else none. NH_NONE: unlimited. Of a cache or a site or a request. */
+     *  queue included, and from the first attempt for requests of a batch (batched); it runs on while the server
+     *  has asked to be left alone (Retry-After). The default for pictures counts neither. 1 ms or more, or none.
+     *  Default: two minutes for pictures, else none. NH_NONE: unlimited. Of a cache or a site or a request. */
     int64_t deadline_ms;
-    /** Further attempts after one that failed. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a cache or a site
-     *  or a request. */
+    /** Further attempts after one that failed. Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and
+     *  DELETE, and not POST and PATCH. After a fault of the connection (timeout, dns, refused, reset, truncated),
+     *  and after the statuses 408, 425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms,
+     *  500 ms and so on, up to 20 s; or for as long as Retry-After says, and where that is more than five minutes
+     *  there is none. The last one of a request of a batch (batched) waits 5 s where the host refused or broke the
+     *  connection. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a cache or a site or a request. */
     int64_t retries;
     /** How long a host may be out of reach before its requests fail. For how long the host may be out of reach, or
      *  have too much to do (429, 503), since its last good answer. Until then the request waits for the host,
      *  whatever retries says, and what it waits is no part of its deadline; after that it fails with the fault or
      *  the status. A millisecond is as good as no wait. A request that must not be sent twice, or that is
      *  freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it
-     *  have failed in a row. Before that, retries counts; the last attempt waits 5 s when the host refused or
-     *  broke the connection. 0 or more, or none. Default: five minutes for requests of a batch, else none.
-     *  NH_NONE: unlimited. Of a request. */
+     *  have failed in a row. Before that, retries counts. 0 or more, or none. Default: five minutes for requests
+     *  of a batch, else none. NH_NONE: unlimited. Of a request. */
     int64_t give_up_after_ms;
     /** Largest body. What is saved while it comes may be of any size unless its request says a number. 1 or more,
      *  or none. Default: 64MiB. NH_NONE: unlimited. Of a cache or a site or a request. */
@@ -210,9 +216,9 @@ typedef struct nh_options {
     /** Most pixels that a picture may have. 1 or more, or none. Default: 100,000,000. NH_NONE: unlimited. Of a
      *  cache or a site or a request or an image. */
     int64_t max_pixels;
-    /** It is one of many that are submitted at once. Its deadline counts from its first attempt: the waits for its
-     *  turn in the queue are left out, unless it is freezable. It waits for a host that is away, or has too much
-     *  to do, for as long as give_up_after says. Default: no. Of a request. */
+    /** It is one of a batch: of many that are submitted at once. Its deadline counts from its first attempt: the
+     *  waits for its turn in the queue are left out, unless it is freezable. It waits for a host that is away, or
+     *  has too much to do, for as long as give_up_after says. Default: no. Of a request. */
     nh_choice batched;
 
     /* Where to */
@@ -241,9 +247,9 @@ typedef struct nh_options {
     const nh_header *headers;
     size_t header_count;
     /** Names of headers that go along to other origins. When a redirect, or the URL of a site's request, leads to
-     *  another origin, headers stay behind, but for harmless ones (docs/HTTP.md) and these, whatever secrets are
-     *  in them; Host never goes. All levels together name them. Default: none. With commas between them. Of a
-     *  cache or a site or a request. */
+     *  another origin, headers stay behind, but for harmless ones (Accept, Content-Type and their like:
+     *  docs/HTTP.md of the sources) and these, whatever secrets are in them; Host never goes. All levels together
+     *  name them. Default: none. With commas between them. Of a cache or a site or a request. */
     const char *keep_headers_across_origins;
     /** What the User-Agent header says. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
     const char *user_agent;
@@ -347,21 +353,26 @@ typedef struct nh_options {
     /* What becomes of it when its server can't be reached */
 
     /** Keep it in the outbox, and send it when its server can be reached again. POST, PUT, PATCH and DELETE only.
-     *  It is sent in its turn, also after a restart. It is kept at the first connection fault, body and all,
-     *  before any retry; an answer of whatever status is its answer. The request gets an Idempotency-Key unless it
-     *  has one, the same for every attempt. Nothing secret is written: user and password, and headers whose names
-     *  hold auth, token, key, secret, session, cookie, passw, passphrase, credential, bearer or jwt, need a
-     *  provider (secrets, password_provider), or the request is secret_needs_provider. What a .netrc has needs
-     *  one, too, and so does a token that the answer to a question for headers adds; other headers that it adds
-     *  are kept. A site's cookies go with the first attempt only, its proxy is kept, and must have no password.
-     *  URL and body are written as they are, for the directory's owner to read. Default: no. Of a request. */
+     *  It is sent at once, and kept, body and all, where no answer comes: after the first timeout, dns, refused,
+     *  reset, tls or circuit_open, without a retry, and at its deadline. It is kept untried where others of its
+     *  queue wait (outbox_queue), or its secret isn't known. An answer to this first attempt is its answer,
+     *  whatever its status. Later it is sent in its turn, by any process that has the directory open. It gets an
+     *  Idempotency-Key unless it has one, the same for every attempt. Nothing secret is written: user and
+     *  password, and headers whose names hold auth, token, key, secret, session, cookie, passw, passphrase,
+     *  credential, bearer or jwt, need a provider (secrets, password_provider), or the request is
+     *  secret_needs_provider. What a .netrc has needs one, too, and so does a token that the answer to a question
+     *  for headers adds; other headers that it adds are kept. A site's cookies go with the first attempt only, its
+     *  proxy is kept, and must have no password. URL and body are written as they are, for the directory's owner
+     *  to read. Default: no. Of a request. */
     nh_choice freezable;
     /** Write it down before the first attempt, so that not even a kill in the middle loses it. Default: no. Of a
      *  request. */
     nh_choice outbox_durable;
-    /** Requests of one queue are sent one after the other. Default: the URL's origin. Of a request. */
+    /** Requests of one queue are sent one after the other. While one of them waits, those after it are kept
+     *  untried, also where their server can be reached. Default: the URL's origin. Of a request. */
     const char *outbox_queue;
-    /** Who gets the outcome. Default: none: the outcome waits to be collected. Of a request. */
+    /** Who gets the outcome. An outcome stays in the outbox, and counts to its outbox_items, until it is dropped.
+     *  Default: none: the outcome waits to be collected. Of a request. */
     const char *outbox_handler;
     /** Where the values of secret headers come from when it is sent later. The values are never written. A
      *  provider env:NAME is a variable of the environment; others are told by the program. Default: none. Of a
@@ -454,10 +465,11 @@ typedef struct nh_options {
 
     /* Where to */
 
-    /** How many redirects are followed. With none a redirect is the answer, with its status and its Location, and
-     *  is kept apart from what it leads to. One more than are followed is the error too_many_redirects. An answer
-     *  in the cache that lies behind more of them is fetched again. 0 to 100, or none. Default: 10. NH_NONE: zero.
-     *  Of a cache or a site or a request. */
+    /** How many redirects are followed. After a 303, and a 301 or 302 to POST, a GET without the body follows;
+     *  else the method and the body stay. With none a redirect is the answer, with its status and its Location,
+     *  and is kept apart from what it leads to. One more than are followed is the error too_many_redirects. An
+     *  answer in the cache that lies behind more of them is fetched again. 0 to 100, or none. Default: 10.
+     *  NH_NONE: zero. Of a cache or a site or a request. */
     int64_t redirects;
 
     /* Whom to trust */

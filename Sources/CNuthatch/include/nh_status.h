@@ -22,7 +22,7 @@ typedef enum nh_status {
     NH_TOO_LARGE = 7,
     /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,
-    /** The bytes are no picture. */
+    /** The bytes are no picture. The first ones tell, also of an answer that would break off later. */
     NH_NOT_AN_IMAGE = 9,
     /** A picture, but of a format that isn't decoded. */
     NH_UNSUPPORTED_FORMAT = 10,
@@ -36,7 +36,7 @@ typedef enum nh_status {
     NH_BAD_URL = 14,
     /** A method, or the name or value of a header, can't be sent. */
     NH_BAD_HEADER = 15,
-    /** More than 10 redirects in a row. */
+    /** More redirects in a row than redirects allows. */
     NH_TOO_MANY_REDIRECTS = 16,
     /** The network isn't to be used, and the cache has no answer. */
     NH_OFFLINE = 17,
@@ -48,7 +48,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox, to be sent when the network is back. */
+    /** The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret isn't known. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,

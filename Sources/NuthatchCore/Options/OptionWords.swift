@@ -2,11 +2,12 @@
 
 /// What is taken for fresh.
 public enum Policy: Int32, Sendable, CaseIterable {
-  /// Pictures stay fresh for days unless the server says otherwise.
+  /// Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a lifetime is asked for
+  /// again each time.
   case kit = 1
   /// RFC 9111, to the letter.
   case rfc9111 = 2
-  /// Whatever is stored answers; the network is never asked.
+  /// Whatever is stored is fresh, however old; the network is never asked.
   case offline = 3
   /// Nothing that is stored answers; what comes is stored.
   case reload = 4
@@ -87,14 +88,14 @@ public enum CookieJarMode: Int32, Sendable, CaseIterable {
   }
 }
 
-/// When answers from the cache are delivered (the table is in docs/HTTP.md).
+/// When answers from the cache are delivered (docs/HTTP.md of the sources has a table).
 public enum Delivery: Int32, Sendable, CaseIterable {
-  /// A stale one at once, the fresh one after it.
+  /// A stale one at once, and after it the fresh one, or why there is none.
   case twice = 1
   /// One answer, a stale one too; it is revalidated behind. Where the program judges answers (a verdict) it is as fresh.
   case first = 2
   /// One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the
-  /// server can't be asked, a stale one is given in its place.
+  /// server can't be asked, fails (429, 5xx), or takes longer than the deadline, a stale one is given in its place.
   case fresh = 3
 
   /// As the command, Python and messages say it.

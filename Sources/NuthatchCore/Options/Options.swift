@@ -6,17 +6,25 @@
 public struct Options: Sendable, Equatable {
   /// Longest silence: connecting, waiting, between two bytes.
   ///
+  /// An answer that drips may take any time: `deadline` limits the whole.
+  ///
   /// Default: 30s. Said of a cache or a site or a request.
   public var timeout: Request.Limit?
   /// Longest time for all of a request.
   ///
   /// One that is said counts from the call, the wait for its turn in the queue included, and from the first attempt for
-  /// requests of a batch; it runs on while the server has asked to be left alone (Retry-After). The default for pictures
-  /// counts neither.
+  /// requests of a batch (`batched`); it runs on while the server has asked to be left alone (Retry-After). The default for
+  /// pictures counts neither.
   ///
   /// Default: two minutes for pictures, else none. Said of a cache or a site or a request.
   public var deadline: Request.Limit?
   /// Further attempts after one that failed.
+  ///
+  /// Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a fault of the
+  /// connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408, 425, 429, 500, 502, 503
+  /// and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s; or for as long as Retry-After says,
+  /// and where that is more than five minutes there is none. The last one of a request of a batch (`batched`) waits 5 s
+  /// where the host refused or broke the connection.
   ///
   /// Default: 3. Said of a cache or a site or a request.
   public var retries: Int?
@@ -26,12 +34,11 @@ public struct Options: Sendable, Equatable {
   /// the request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it
   /// fails with the fault or the status. A millisecond is as good as no wait. A request that must not be sent twice, or
   /// that is freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it have
-  /// failed in a row. Before that, `retries` counts; the last attempt waits 5 s when the host refused or broke the
-  /// connection.
+  /// failed in a row. Before that, `retries` counts.
   ///
   /// Default: five minutes for requests of a batch, else none. Said of a request.
   public var giveUpAfter: Request.Limit?
-  /// It is one of many that are submitted at once.
+  /// It is one of a batch: of many that are submitted at once.
   ///
   /// Its deadline counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
   /// It waits for a host that is away, or has too much to do, for as long as `give_up_after` says.
@@ -151,7 +158,8 @@ public struct Options: Sendable, Equatable {
   /// Names of headers that go along to other origins.
   ///
   /// When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for harmless ones
-  /// (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels together name them.
+  /// (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever secrets are in them; `Host`
+  /// never goes. All levels together name them.
   ///
   /// Default: none. Said of a cache or a site or a request.
   public var keepHeadersAcrossOrigins: [String] {
@@ -389,9 +397,9 @@ public struct Options: Sendable, Equatable {
   }
   /// How many redirects are followed.
   ///
-  /// With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it leads to. One
-  /// more than are followed is the error `too_many_redirects`. An answer in the cache that lies behind more of them is
-  /// fetched again.
+  /// After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body stay. With none a
+  /// redirect is the answer, with its status and its `Location`, and is kept apart from what it leads to. One more than are
+  /// followed is the error `too_many_redirects`. An answer in the cache that lies behind more of them is fetched again.
   ///
   /// Default: 10. Said of a cache or a site or a request.
   public var redirects: Int? {

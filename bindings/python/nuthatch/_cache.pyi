@@ -35,9 +35,10 @@ class Cache(Fetching):
     200
 
     :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-        "kit": Pictures stay fresh for days unless the server says otherwise.
+        "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+        lifetime is asked for again each time.
         "rfc9111": RFC 9111, to the letter.
-        "offline": Whatever is stored answers; the network is never asked.
+        "offline": Whatever is stored is fresh, however old; the network is never asked.
         "reload": Nothing that is stored answers; what comes is stored.
     :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
     :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
@@ -45,12 +46,18 @@ class Cache(Fetching):
     :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
         fresh. Default: 0.1.
     :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+        An answer that drips may take any time: `deadline` limits the whole.
     :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
         limit.
         One that is said counts from the call, the wait for its turn in the queue included, and from the first
-        attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-        The default for pictures counts neither.
+        attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+        (Retry-After). The default for pictures counts neither.
     :param retries: further attempts after one that failed. Default: 3.
+        Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+        fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+        425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+        s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+        one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
     :param max_bytes: largest body. Default: 64MiB. None: no limit.
         What is saved while it comes may be of any size unless its request says a number.
     :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -69,8 +76,8 @@ class Cache(Fetching):
         the same request, they take the place of all those that were said before.
     :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
         When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-        harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-        together name them.
+        harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+        secrets are in them; `Host` never goes. All levels together name them.
     :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
     :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
         "": an empty header.
@@ -114,9 +121,10 @@ class Cache(Fetching):
     :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
         as the directory's first open in this process says, else 10,000. None: no limit.
     :param redirects: how many redirects are followed. Default: 10.
-        With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-        leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-        behind more of them is fetched again.
+        After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+        stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+        what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+        that lies behind more of them is fetched again.
     :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
         says, else the system's. "": as if nothing were said.
         In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
@@ -412,9 +420,10 @@ class Cache(Fetching):
         is as the cache has it; a question that is None is asked by no request of it.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+            lifetime is asked for again each time.
             "rfc9111": RFC 9111, to the letter.
-            "offline": Whatever is stored answers; the network is never asked.
+            "offline": Whatever is stored is fresh, however old; the network is never asked.
             "reload": Nothing that is stored answers; what comes is stored.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
         :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
@@ -422,12 +431,18 @@ class Cache(Fetching):
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
         :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+            An answer that drips may take any time: `deadline` limits the whole.
         :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
             limit.
             One that is said counts from the call, the wait for its turn in the queue included, and from the first
-            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-            The default for pictures counts neither.
+            attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+            (Retry-After). The default for pictures counts neither.
         :param retries: further attempts after one that failed. Default: 3.
+            Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+            fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+            425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+            s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+            one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
             What is saved while it comes may be of any size unless its request says a number.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -446,8 +461,8 @@ class Cache(Fetching):
             the same request, they take the place of all those that were said before.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-            together name them.
+            harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+            secrets are in them; `Host` never goes. All levels together name them.
         :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
         :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
@@ -488,9 +503,10 @@ class Cache(Fetching):
             `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
             nothing before it has both.
         :param redirects: how many redirects are followed. Default: 10.
-            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-            behind more of them is fetched again.
+            After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+            stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+            what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+            that lies behind more of them is fetched again.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
             In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the

@@ -60,7 +60,7 @@ class WrongFormat(Error, ValueError):
 
 
 class TooManyRedirects(Error):
-    """More than 10 redirects in a row."""
+    """More redirects in a row than ``redirects`` allows."""
 
 
 class BadURL(Error, ValueError):
@@ -100,7 +100,8 @@ class Closed(Error):
 
 
 class Frozen(Error):
-    """The request was put into the outbox, to be sent when the network is back."""
+    """The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret
+    isn't known."""
 
     #: Its number there, for :attr:`Cache.outbox`.
     outbox_id: int = 0

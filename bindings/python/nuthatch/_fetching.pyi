@@ -676,9 +676,10 @@ class Fetching:
         ((64, 48), (256, 192))
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+            lifetime is asked for again each time.
             "rfc9111": RFC 9111, to the letter.
-            "offline": Whatever is stored answers; the network is never asked.
+            "offline": Whatever is stored is fresh, however old; the network is never asked.
             "reload": Nothing that is stored answers; what comes is stored.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
         :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
@@ -686,20 +687,25 @@ class Fetching:
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
         :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+            An answer that drips may take any time: `deadline` limits the whole.
         :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
             limit.
             One that is said counts from the call, the wait for its turn in the queue included, and from the first
-            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-            The default for pictures counts neither.
+            attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+            (Retry-After). The default for pictures counts neither.
         :param retries: further attempts after one that failed. Default: 3.
+            Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+            fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+            425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+            s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+            one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
         :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
             for requests of a batch, else none. None: no limit.
             For how long the host may be out of reach, or have too much to do (429, 503), since its last good
             answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
             of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
             A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
-            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
-            the last attempt waits 5 s when the host refused or broke the connection.
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
             What is saved while it comes may be of any size unless its request says a number.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -714,8 +720,8 @@ class Fetching:
             the same request, they take the place of all those that were said before.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-            together name them.
+            harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+            secrets are in them; `Host` never goes. All levels together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -755,20 +761,24 @@ class Fetching:
             Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
             originals aren't kept anyway it always may.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
-            "twice": A stale one at once, the fresh one after it.
+            "twice": A stale one at once, and after it the fresh one, or why there is none.
             "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
             verdict) it is as fresh.
             "fresh": One answer, which holds now, or which its server lets be shown while it is asked
-            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            (`stale-while-revalidate`). Where the server can't be asked, fails (429, 5xx), or takes longer than the
+            deadline, a stale one is given in its place.
             A call that waits for one answer takes twice for fresh.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: a word to cancel by. Default: none.
         :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
         :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
         :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
-            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
-            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            POST, PUT, PATCH and DELETE only. It is sent at once, and kept, body and all, where no answer comes:
+            after the first `timeout`, `dns`, `refused`, `reset`, `tls` or `circuit_open`, without a retry, and at
+            its deadline. It is kept untried where others of its queue wait (`outbox_queue`), or its secret isn't
+            known. An answer to this first attempt is its answer, whatever its status. Later it is sent in its turn,
+            by any process that has the directory open. It gets an Idempotency-Key unless it has one, the same for
+            every attempt.
             Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
             session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
             `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
@@ -778,7 +788,9 @@ class Fetching:
         :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
             it. Default: no.
         :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+            While one of them waits, those after it are kept untried, also where their server can be reached.
         :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+            An outcome stays in the outbox, and counts to its `outbox_items`, until it is dropped.
         :param secrets: where the values of secret headers come from when it is sent later. Default: none.
             The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
             the program.
@@ -793,9 +805,10 @@ class Fetching:
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
         :param redirects: how many redirects are followed. Default: 10.
-            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-            behind more of them is fetched again.
+            After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+            stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+            what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+            that lies behind more of them is fetched again.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
             In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
@@ -930,9 +943,10 @@ class Fetching:
         ((64, 48), (256, 192))
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+            lifetime is asked for again each time.
             "rfc9111": RFC 9111, to the letter.
-            "offline": Whatever is stored answers; the network is never asked.
+            "offline": Whatever is stored is fresh, however old; the network is never asked.
             "reload": Nothing that is stored answers; what comes is stored.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
         :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
@@ -940,20 +954,25 @@ class Fetching:
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
         :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+            An answer that drips may take any time: `deadline` limits the whole.
         :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
             limit.
             One that is said counts from the call, the wait for its turn in the queue included, and from the first
-            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-            The default for pictures counts neither.
+            attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+            (Retry-After). The default for pictures counts neither.
         :param retries: further attempts after one that failed. Default: 3.
+            Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+            fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+            425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+            s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+            one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
         :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
             for requests of a batch, else none. None: no limit.
             For how long the host may be out of reach, or have too much to do (429, 503), since its last good
             answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
             of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
             A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
-            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
-            the last attempt waits 5 s when the host refused or broke the connection.
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
             What is saved while it comes may be of any size unless its request says a number.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -968,8 +987,8 @@ class Fetching:
             the same request, they take the place of all those that were said before.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-            together name them.
+            harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+            secrets are in them; `Host` never goes. All levels together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -1009,20 +1028,24 @@ class Fetching:
             Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
             originals aren't kept anyway it always may.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
-            "twice": A stale one at once, the fresh one after it.
+            "twice": A stale one at once, and after it the fresh one, or why there is none.
             "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
             verdict) it is as fresh.
             "fresh": One answer, which holds now, or which its server lets be shown while it is asked
-            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            (`stale-while-revalidate`). Where the server can't be asked, fails (429, 5xx), or takes longer than the
+            deadline, a stale one is given in its place.
             A call that waits for one answer takes twice for fresh.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: a word to cancel by. Default: none.
         :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
         :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
         :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
-            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
-            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            POST, PUT, PATCH and DELETE only. It is sent at once, and kept, body and all, where no answer comes:
+            after the first `timeout`, `dns`, `refused`, `reset`, `tls` or `circuit_open`, without a retry, and at
+            its deadline. It is kept untried where others of its queue wait (`outbox_queue`), or its secret isn't
+            known. An answer to this first attempt is its answer, whatever its status. Later it is sent in its turn,
+            by any process that has the directory open. It gets an Idempotency-Key unless it has one, the same for
+            every attempt.
             Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
             session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
             `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
@@ -1032,7 +1055,9 @@ class Fetching:
         :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
             it. Default: no.
         :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+            While one of them waits, those after it are kept untried, also where their server can be reached.
         :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+            An outcome stays in the outbox, and counts to its `outbox_items`, until it is dropped.
         :param secrets: where the values of secret headers come from when it is sent later. Default: none.
             The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
             the program.
@@ -1047,9 +1072,10 @@ class Fetching:
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
         :param redirects: how many redirects are followed. Default: 10.
-            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-            behind more of them is fetched again.
+            After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+            stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+            what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+            that lies behind more of them is fetched again.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
             In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
@@ -1184,9 +1210,10 @@ class Fetching:
         ((64, 48), (256, 192))
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-            "kit": Pictures stay fresh for days unless the server says otherwise.
+            "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+            lifetime is asked for again each time.
             "rfc9111": RFC 9111, to the letter.
-            "offline": Whatever is stored answers; the network is never asked.
+            "offline": Whatever is stored is fresh, however old; the network is never asked.
             "reload": Nothing that is stored answers; what comes is stored.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
         :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
@@ -1194,20 +1221,25 @@ class Fetching:
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
         :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
+            An answer that drips may take any time: `deadline` limits the whole.
         :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
             limit.
             One that is said counts from the call, the wait for its turn in the queue included, and from the first
-            attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-            The default for pictures counts neither.
+            attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+            (Retry-After). The default for pictures counts neither.
         :param retries: further attempts after one that failed. Default: 3.
+            Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+            fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+            425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+            s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+            one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
         :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
             for requests of a batch, else none. None: no limit.
             For how long the host may be out of reach, or have too much to do (429, 503), since its last good
             answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
             of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
             A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
-            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
-            the last attempt waits 5 s when the host refused or broke the connection.
+            answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
             What is saved while it comes may be of any size unless its request says a number.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -1222,8 +1254,8 @@ class Fetching:
             the same request, they take the place of all those that were said before.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-            harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-            together name them.
+            harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+            secrets are in them; `Host` never goes. All levels together name them.
         :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
             netrc say.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
@@ -1263,20 +1295,24 @@ class Fetching:
             Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
             originals aren't kept anyway it always may.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
-            "twice": A stale one at once, the fresh one after it.
+            "twice": A stale one at once, and after it the fresh one, or why there is none.
             "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
             verdict) it is as fresh.
             "fresh": One answer, which holds now, or which its server lets be shown while it is asked
-            (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+            (`stale-while-revalidate`). Where the server can't be asked, fails (429, 5xx), or takes longer than the
+            deadline, a stale one is given in its place.
             A call that waits for one answer takes twice for fresh.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: a word to cancel by. Default: none.
         :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
         :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
         :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-            POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
-            connection fault, body and all, before any retry; an answer of whatever status is its answer. The
-            request gets an Idempotency-Key unless it has one, the same for every attempt.
+            POST, PUT, PATCH and DELETE only. It is sent at once, and kept, body and all, where no answer comes:
+            after the first `timeout`, `dns`, `refused`, `reset`, `tls` or `circuit_open`, without a retry, and at
+            its deadline. It is kept untried where others of its queue wait (`outbox_queue`), or its secret isn't
+            known. An answer to this first attempt is its answer, whatever its status. Later it is sent in its turn,
+            by any process that has the directory open. It gets an Idempotency-Key unless it has one, the same for
+            every attempt.
             Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
             session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
             `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
@@ -1286,7 +1322,9 @@ class Fetching:
         :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
             it. Default: no.
         :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
+            While one of them waits, those after it are kept untried, also where their server can be reached.
         :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
+            An outcome stays in the outbox, and counts to its `outbox_items`, until it is dropped.
         :param secrets: where the values of secret headers come from when it is sent later. Default: none.
             The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
             the program.
@@ -1301,9 +1339,10 @@ class Fetching:
         :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again later than that; with none it is, however late.
         :param redirects: how many redirects are followed. Default: 10.
-            With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-            leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-            behind more of them is fetched again.
+            After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+            stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+            what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+            that lies behind more of them is fetched again.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
             In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the

@@ -116,21 +116,29 @@ HELP = _entries("""\
 
 MORE = _entries("""\
 :param policy:
-    "kit": Pictures stay fresh for days unless the server says otherwise.
+    "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
+    lifetime is asked for again each time.
     "rfc9111": RFC 9111, to the letter.
-    "offline": Whatever is stored answers; the network is never asked.
+    "offline": Whatever is stored is fresh, however old; the network is never asked.
     "reload": Nothing that is stored answers; what comes is stored.
+:param timeout:
+    An answer that drips may take any time: `deadline` limits the whole.
 :param deadline:
     One that is said counts from the call, the wait for its turn in the queue included, and from the first
-    attempt for requests of a batch; it runs on while the server has asked to be left alone (Retry-After).
-    The default for pictures counts neither.
+    attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
+    (Retry-After). The default for pictures counts neither.
+:param retries:
+    Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
+    fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
+    425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
+    s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
+    one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
 :param give_up_after:
     For how long the host may be out of reach, or have too much to do (429, 503), since its last good
     answer. Until then the request waits for the host, whatever `retries` says, and what it waits is no part
     of its deadline; after that it fails with the fault or the status. A millisecond is as good as no wait.
     A request that must not be sent twice, or that is freezable, doesn't wait either. A host that has never
-    answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts;
-    the last attempt waits 5 s when the host refused or broke the connection.
+    answered is out of reach once five requests to it have failed in a row. Before that, `retries` counts.
 :param max_bytes:
     What is saved while it comes may be of any size unless its request says a number.
 :param addresses:
@@ -150,8 +158,8 @@ MORE = _entries("""\
     the same request, they take the place of all those that were said before.
 :param keep_headers_across_origins:
     When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-    harmless ones (docs/HTTP.md) and these, whatever secrets are in them; `Host` never goes. All levels
-    together name them.
+    harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
+    secrets are in them; `Host` never goes. All levels together name them.
 :param user:
     They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
 :param sign_in:
@@ -190,22 +198,30 @@ MORE = _entries("""\
     Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where
     originals aren't kept anyway it always may.
 :param delivery:
-    "twice": A stale one at once, the fresh one after it.
+    "twice": A stale one at once, and after it the fresh one, or why there is none.
     "first": One answer, a stale one too; it is revalidated behind. Where the program judges answers (a
     verdict) it is as fresh.
     "fresh": One answer, which holds now, or which its server lets be shown while it is asked
-    (`stale-while-revalidate`). Where the server can't be asked, a stale one is given in its place.
+    (`stale-while-revalidate`). Where the server can't be asked, fails (429, 5xx), or takes longer than the
+    deadline, a stale one is given in its place.
     A call that waits for one answer takes twice for fresh.
 :param freezable:
-    POST, PUT, PATCH and DELETE only. It is sent in its turn, also after a restart. It is kept at the first
-    connection fault, body and all, before any retry; an answer of whatever status is its answer. The
-    request gets an Idempotency-Key unless it has one, the same for every attempt.
+    POST, PUT, PATCH and DELETE only. It is sent at once, and kept, body and all, where no answer comes:
+    after the first `timeout`, `dns`, `refused`, `reset`, `tls` or `circuit_open`, without a retry, and at
+    its deadline. It is kept untried where others of its queue wait (`outbox_queue`), or its secret isn't
+    known. An answer to this first attempt is its answer, whatever its status. Later it is sent in its turn,
+    by any process that has the directory open. It gets an Idempotency-Key unless it has one, the same for
+    every attempt.
     Nothing secret is written: user and password, and headers whose names hold auth, token, key, secret,
     session, cookie, passw, passphrase, credential, bearer or jwt, need a provider (`secrets`,
     `password_provider`), or the request is `secret_needs_provider`. What a .netrc has needs one, too, and
     so does a token that the answer to a question for headers adds; other headers that it adds are kept. A
     site's cookies go with the first attempt only, its proxy is kept, and must have no password. URL and
     body are written as they are, for the directory's owner to read.
+:param outbox_queue:
+    While one of them waits, those after it are kept untried, also where their server can be reached.
+:param outbox_handler:
+    An outcome stays in the outbox, and counts to its `outbox_items`, until it is dropped.
 :param secrets:
     The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
     the program.
@@ -233,9 +249,10 @@ MORE = _entries("""\
     "auto": In its turn, when no other process does.
     "off": Requests may be frozen, and looked at, but are sent by others.
 :param redirects:
-    With none a redirect is the answer, with its status and its `Location`, and is kept apart from what it
-    leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache that lies
-    behind more of them is fetched again.
+    After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
+    stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
+    what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
+    that lies behind more of them is fetched again.
 :param ca_file:
     In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
     environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the

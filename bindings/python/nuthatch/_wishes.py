@@ -30,7 +30,7 @@ Addresses = Literal["guarded", "public", "any"]
 SignIn = Literal["basic", "digest", "ntlm", "negotiate", "any"]
 #: Whether a site's cookies are sent back to its servers, and where they are kept meanwhile.
 CookieJarMode = Literal["off", "memory", "disk"]
-#: When answers from the cache are delivered (the table is in docs/HTTP.md).
+#: When answers from the cache are delivered (docs/HTTP.md of the sources has a table).
 Delivery = Literal["twice", "first", "fresh"]
 #: When what comes is written to disk.
 Spill = Literal["eager", "pressure"]
