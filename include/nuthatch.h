@@ -25,7 +25,7 @@
  * Name what you want to say; 0 leaves an option as the level above has it. NH_OPTIONS is short for the struct with its size, in C:
  *
  *     nh_get(cache, url, NULL, &response);
- *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
+ *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .deadline_ms = 5000, .retries = NH_NONE}, &response);
  *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);
  *
  * What has more structure is an nh_request: a body, a form, places where the answer goes. What was fetched is kept in the directory,
@@ -37,7 +37,8 @@
  *   - nh_submit returns at once. nh_poll takes the events of all requests of the handle, and nh_fd is readable while there are some;
  *     nh_wait takes those of one ticket. Exactly one event of a ticket is final, always.
  *   - For requests with a callback (nh_options) nh_dispatch calls it, on the thread that called nh_dispatch and on no other.
- *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
+ *   - nh_peek gives a thumbnail that is fresh and can be shown within the next microsecond, or nothing; nh_peek_response a body
+ *     within a few.
  *
  * A loop over events, beside whatever else the program waits for:
  *
@@ -78,12 +79,12 @@
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
  * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
  *            least once: a kill between answer and record sends it again, with the same Idempotency-Key and the same bytes.
- *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
- *            something of one, not before. nh_clear and nh_trim never touch the outbox. What of it is damaged on the disk is set
- *            aside in a file, outbox/damaged-..., of which the log tells (nh_log_set); the rest is sent.
+ *            Outcomes come at least once: nh_outbox_drop after you have made something of one, not before. nh_clear and nh_trim
+ *            never touch the outbox. What of it is damaged on the disk is set aside in a file, outbox/damaged-..., of which the
+ *            log tells (nh_log_set); the rest is sent.
  * Limits.    A URL may have 65,536 bytes (data: URLs what max_bytes allows), a method 64, the headers of a request, and the head of
  *            an answer, 1,000 lines with 262,144 bytes; a path 4,095 bytes, other names, users and passwords 65,536. What is
- *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
+ *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest.
  * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
@@ -92,7 +93,8 @@
  *            nh_dispatch, nh_wait_idle, nh_drain and nh_close. For the disk may wait what says so. What decodes and encodes works on
  *            the calling thread. The rest waits for neither.
  * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
- *            for as long as it takes.
+ *            for as long as it takes. A signal ends no wait: its handler runs, and the wait goes on. For Ctrl-C block SIGINT in
+ *            all threads, and have one of yours call sigwait() and then nh_shutdown, which does end them.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
  *            touched.
@@ -110,7 +112,7 @@
  *            checks everything again. Files of ours that others could have made or changed, and a netrc, certificate or key
  *            that isn't yours or root's, or to which others may write, aren't used: NH_UNSAFE_FILE.
  * Pictures.  They are decoded in your process, by libjpeg-turbo, libpng, ISA-L and Little CMS, behind checks of size, pixels, scans
- *            and memory. SECURITY.md says what was fuzzed and what isn't promised.
+ *            and memory. SECURITY.md of the sources says what was fuzzed and what isn't promised.
  * Setuid.    In a program that has more rights than who started it, no variable of the environment counts, NUTHATCH_CACHE, NETRC,
  *            http_proxy and SSLKEYLOGFILE among them, and ~ is the folder that the system has for the user whose rights it has.
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).
@@ -311,7 +313,7 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
-    /** The server can't be reached: the request is in the outbox, as outbox_id. Only with nh_options.freezable. Final. */
+    /** The request is in the outbox, as outbox_id (NH_FROZEN). Only with nh_options.freezable. Final. */
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
@@ -361,7 +363,7 @@ typedef struct nh_event {
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
-    /** 1 when the answer is older than it should be, else 0. */
+    /** 1 when the answer isn't fresh by its request's policy and expire_after_ms, else 0. */
     int32_t is_stale;
     /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
     int32_t is_stored;
@@ -369,7 +371,7 @@ typedef struct nh_event {
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
     /** The HTTP status of the response, of the answer that the images were made from, or of the one that was no success;
-     *  0 where there is none. */
+     *  else 0, also where no image could be made of a success. */
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;
@@ -1023,8 +1025,10 @@ nh_status nh_close(nh_cache *cache, int64_t timeout_ms);
 
 /**
  * Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
- * directory was opened with first in this process. Options that have neither, such as netrc, are 0 or NULL; no end is NH_FOREVER, and
- * zero NH_NONE. Nothing secret is told: values of such headers, and the password of a proxy, are ***.
+ * directory was opened with first in this process. Where nobody says a netrc, or an option whose default is found as it is needed
+ * (deadline_ms, user_agent, accept, proxy), it is 0 or NULL. No limit is NH_FOREVER, also where NH_NONE said it; zero is NH_NONE.
+ *
+ * What is told is to be read, and not to be passed on: values of secret headers, and the password of a proxy, are ***.
  *
  * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
@@ -1047,7 +1051,7 @@ nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
  * nh_cancel_all and nh_close end the wait.
  *
  *     nh_response_info info = {.struct_size = sizeof info};
- *     if (nh_get(cache, url, NH_OPTIONS(.timeout_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
+ *     if (nh_get(cache, url, NH_OPTIONS(.deadline_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
  *         nh_response_get_info(response, &info);
  *         printf("%d, %zu bytes\n", info.status, info.body_size);
  *         nh_response_release(response);
@@ -1056,7 +1060,7 @@ nh_status nh_drain(nh_cache *cache, int64_t timeout_ms);
 
 /**
  * Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
- * at the status in nh_response_info. At most 10 redirects are followed.
+ * at the status in nh_response_info.
  *
  * @param options   NULL for nothing. A size is for nh_thumbnail.
  * @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
@@ -1109,7 +1113,7 @@ typedef struct nh_response_info {
     uint32_t struct_size;
     /** The HTTP status, such as 200. */
     int32_t status;
-    /** The body: body_size bytes, not terminated. Never NULL. */
+    /** The body: body_size bytes, not terminated (nh_response_text is). Never NULL. */
     const void *body;
     size_t body_size;
     /** The URL as it was passed. */
@@ -1130,7 +1134,7 @@ typedef struct nh_response_info {
     int64_t total_us;
     /** How old the answer is, in seconds, by the rules of HTTP. */
     int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    /** 1 when it isn't fresh by its request's policy: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
     /** 1 when the cache has the answer now: it was there, or has been kept. 0 for what must not be kept, and for what couldn't be,
      *  because another process held the lock of the cache or the disk was full. */
@@ -1290,7 +1294,7 @@ typedef struct nh_image_info {
     const char *final_url;
     /** How old the source is, in seconds, by the rules of HTTP. */
     int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    /** 1 when it isn't fresh by its request's policy: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
     /** The HTTP status of the answer that it was made from. */
     int32_t http_status;
@@ -1523,12 +1527,15 @@ int32_t nh_dispatch(nh_cache *cache, int64_t timeout_ms);
 
 /*
  *     nh_event event;
+ *     int is_final = 0;
  *     nh_submit(cache, url, NH_OPTIONS(.asks = NH_ASK_CREDENTIALS), &ticket);
- *     while (nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+ *     while (!is_final && nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
  *         nh_reply reply = {.struct_size = sizeof reply, .user = "ann", .password = "walnut"};
  *         if (event.question == NH_ASK_CREDENTIALS) nh_answer(event.ticket, &reply);
+ *         is_final = event.is_final;
  *         nh_event_clear(&event);
  *     }
+ *     nh_ticket_release(ticket);
  */
 
 /** What the program thinks of an answer. */
@@ -1571,7 +1578,12 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 /* ---- What can be given at once ----------------------------------------------------------------------------------- */
 
 /*
- *     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128))) != NULL) {
+ * They give what is fresh and can be given at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies; nh_thumbnail_now
+ * and nh_get_now do the same, and count as requests. What is stale they give under NH_POLICY_OFFLINE only; nh_submit gives it first,
+ * and then asks the server (NH_DELIVERY_TWICE, the default).
+ *
+ *     // .decode finds it after a restart, too: all but small ones lie packed on the disk then.
+ *     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
  *         draw(image);
  *         nh_image_release(image);
  *     } else {
@@ -1592,8 +1604,8 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 nh_image *nh_peek(nh_cache *cache, const char *url, const nh_options *options);
 
 /**
- * The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
- * told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
+ * As nh_peek, but counted by nh_stats as a request that was a hit, and told of in the log as one: for programs, and bindings, that
+ * look whether there is something before they make a request.
  *
  * @return As nh_peek; nothing is counted when it is NULL.
  */
@@ -1611,8 +1623,8 @@ nh_image *nh_thumbnail_now(nh_cache *cache, const char *url, const nh_options *o
 nh_status nh_peek_response(nh_cache *cache, const char *url, const nh_options *options, nh_response **response);
 
 /**
- * The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of
- * in the log as one, and with its body told at once.
+ * As nh_peek_response, but counted by nh_stats as a request that was a hit, told of in the log as one, and with its body told at
+ * once.
  *
  * @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
  * @return As nh_peek_response.
@@ -1623,7 +1635,7 @@ nh_status nh_get_now(nh_cache *cache, const char *url, const nh_options *options
 
 /*
  *     nh_request_create(url, &request);
- *     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .timeout_ms = 5000});
+ *     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .deadline_ms = 5000});
  *     nh_request_set_body(request, "seeds", 5);
  *     if (nh_perform(cache, request, &response) == NH_OK) nh_response_release(response);
  *     nh_request_free(request);
@@ -1793,7 +1805,7 @@ nh_status nh_request_save_to(nh_request *request, const nh_sink *sink);
  * relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
  *
  * User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
- * but harmless ones (docs/HTTP.md) and those that options->keep_headers_across_origins names.
+ * but harmless ones and those that options->keep_headers_across_origins names.
  *
  * @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
  *                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
@@ -1805,7 +1817,7 @@ nh_status nh_site_open(nh_cache *cache, const char *base_url, const nh_options *
 
 /**
  * Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
- * nh_cache_get_options does. User and password, and passwords of certificates, aren't told.
+ * nh_cache_get_options does, and as little to be passed on. User and password, and passwords of certificates, aren't told.
  *
  * @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
  * @return NH_OK; NH_INVALID.
@@ -1847,20 +1859,50 @@ nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user_data);
 /* ---- The outbox -------------------------------------------------------------------------------------------------- */
 
 /*
+ *     nh_event event;
  *     nh_request_set(request, NH_OPTIONS(.method = "POST", .freezable = NH_YES, .outbox_handler = "posts"));
- *     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent when the network is back.");
- *     nh_outbox_attach(cache, "posts", hear, cache);  // event->frozen says which has ended, and event->code how
+ *     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent later.");  // NH_OK: here is the answer
+ *     nh_outbox_attach(cache, "posts", NULL, NULL);  // with a callback nh_dispatch calls it, as for requests
+ *     while (nh_poll(cache, &event, 1, sizeof event) == 1) {
+ *         if (event.kind == NH_EVENT_OUTCOME && event.code == NH_OK) puts("It was sent.");
+ *         if (event.kind == NH_EVENT_OUTCOME) nh_outbox_drop(cache, event.outbox_id);  // else it comes again
+ *         nh_event_clear(&event);
+ *     }
+ *
+ * What a freezable request comes to:
+ *
+ *     what came                    of the first attempt          of a later one, from the outbox
+ *     status 2xx                   it is the answer              NH_FROZEN_DONE
+ *     status 408, 425, 429, 5xx    it is the answer              it is tried again
+ *     status 401, 403              it is the answer              NH_FROZEN_PAUSED, until nh_outbox_provide or nh_outbox_replay
+ *     any other status             it is the answer              NH_FROZEN_DEAD
+ *     no answer (*)                NH_FROZEN                     it is tried again
+ *     part of an answer            that error                    it is tried again
+ *
+ * (*) NH_TIMEOUT (also by the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED,
+ * is the first attempt's end.
+ *
+ * Tried again: after about 1 s, 2 s, 4 s and so on, five minutes at the most, or what Retry-After says, up to a day; at once when the
+ * server shows itself. It is NH_FROZEN_DEAD after outbox_attempts, outbox_max_age_ms or outbox_key_lifetime_ms. Requests of one queue
+ * (outbox_queue) arrive in their order: while one waits, is sent or is paused, those after it are NH_FROZEN untried, also where the
+ * server is up.
+ *
+ * Who sends: one of the processes that have the directory open, from nh_open on, without another call; nobody while none has. nh_close
+ * ends what is being sent, and it is sent again later; nh_drain before it lets that end.
+ *
+ * How to learn of the end: NH_FROZEN comes with a number, the event's outbox_id or nh_error_info's. Its outcome is NH_EVENT_OUTCOME to
+ * who is attached to its outbox_handler; without one ask nh_outbox_get, or look through nh_outbox_next, for NH_FROZEN_DONE and
+ * NH_FROZEN_DEAD. It stays, also across restarts, and counts to outbox_items, until nh_outbox_drop.
  */
 
 /** Where a request in the outbox stands. */
 typedef enum nh_frozen_state {
-    /** For the network, for its time, or for those before it. */
+    /** It waits: for the network, for its time, or for those before it. */
     NH_FROZEN_WAITING = 1,
     NH_FROZEN_SENDING = 2,
-    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
-     *  or nh_outbox_replay goes on. */
+    /** It waits for somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. */
     NH_FROZEN_PAUSED = 3,
-    /** The server has done it (2xx). The outcome waits to be collected. */
+    /** The server has done it (2xx). nh_outbox_response has the answer, until nh_outbox_drop. */
     NH_FROZEN_DONE = 4,
     /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
     NH_FROZEN_DEAD = 5
@@ -1919,6 +1961,14 @@ typedef struct nh_frozen_attempt {
 /**
  * Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
  * for the disk, like all functions whose names begin with nh_outbox.
+ *
+ *     nh_frozen_info info = {.struct_size = sizeof info};
+ *     nh_frozen *frozen;
+ *     while (nh_outbox_next(cache, info.id, &frozen) == NH_OK && frozen != NULL) {
+ *         nh_frozen_get_info(frozen, &info);
+ *         if (info.state == NH_FROZEN_DONE) nh_outbox_drop(cache, info.id);
+ *         nh_frozen_release(frozen);
+ *     }
  *
  * @param frozen  Gets the handle, of what holds at this moment; NULL after the last one, and on failure. Release it with
  *                nh_frozen_release.
@@ -2198,8 +2248,8 @@ typedef enum nh_pressure {
 } nh_pressure;
 
 /**
- * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
- * said is as it was at the start.
+ * Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. Each call says
+ * all of it anew: what it doesn't say is as it was at the start, whatever an earlier call said. Nothing reads it back.
  *
  * @param options  Those of the process; NULL for what it was at the start.
  * @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.

@@ -4,7 +4,7 @@
 // nh_cancel_all and nh_close end the wait.
 //
 //     nh_response_info info = {.struct_size = sizeof info};
-//     if (nh_get(cache, url, NH_OPTIONS(.timeout_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
+//     if (nh_get(cache, url, NH_OPTIONS(.deadline_ms = 5000, .retries = NH_NONE), &response) == NH_OK) {
 //         nh_response_get_info(response, &info);
 //         printf("%d, %zu bytes\n", info.status, info.body_size);
 //         nh_response_release(response);
@@ -15,7 +15,7 @@ import Glibc
 import NuthatchCore
 
 /// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
-/// at the status in nh_response_info. At most 10 redirects are followed.
+/// at the status in nh_response_info.
 ///
 /// @param options   NULL for nothing. A size is for nh_thumbnail.
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.

@@ -85,8 +85,10 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
 }
 
 /// Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
-/// directory was opened with first in this process. Options that have neither, such as netrc, are 0 or NULL; no end is NH_FOREVER, and
-/// zero NH_NONE. Nothing secret is told: values of such headers, and the password of a proxy, are ***.
+/// directory was opened with first in this process. Where nobody says a netrc, or an option whose default is found as it is needed
+/// (deadline_ms, user_agent, accept, proxy), it is 0 or NULL. No limit is NH_FOREVER, also where NH_NONE said it; zero is NH_NONE.
+///
+/// What is told is to be read, and not to be passed on: values of secret headers, and the password of a proxy, are ***.
 ///
 /// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.

@@ -1,15 +1,54 @@
 // nuthatch.h 15: The outbox
 // Types: nh_frozen.h
 //
+//     nh_event event;
 //     nh_request_set(request, NH_OPTIONS(.method = "POST", .freezable = NH_YES, .outbox_handler = "posts"));
-//     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent when the network is back.");
-//     nh_outbox_attach(cache, "posts", hear, cache);  // event->frozen says which has ended, and event->code how
+//     if (nh_perform(cache, request, &response) == NH_FROZEN) puts("It is sent later.");  // NH_OK: here is the answer
+//     nh_outbox_attach(cache, "posts", NULL, NULL);  // with a callback nh_dispatch calls it, as for requests
+//     while (nh_poll(cache, &event, 1, sizeof event) == 1) {
+//         if (event.kind == NH_EVENT_OUTCOME && event.code == NH_OK) puts("It was sent.");
+//         if (event.kind == NH_EVENT_OUTCOME) nh_outbox_drop(cache, event.outbox_id);  // else it comes again
+//         nh_event_clear(&event);
+//     }
+//
+// What a freezable request comes to:
+//
+//     what came                    of the first attempt          of a later one, from the outbox
+//     status 2xx                   it is the answer              NH_FROZEN_DONE
+//     status 408, 425, 429, 5xx    it is the answer              it is tried again
+//     status 401, 403              it is the answer              NH_FROZEN_PAUSED, until nh_outbox_provide or nh_outbox_replay
+//     any other status             it is the answer              NH_FROZEN_DEAD
+//     no answer (*)                NH_FROZEN                     it is tried again
+//     part of an answer            that error                    it is tried again
+//
+// (*) NH_TIMEOUT (also by the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED,
+// is the first attempt's end.
+//
+// Tried again: after about 1 s, 2 s, 4 s and so on, five minutes at the most, or what Retry-After says, up to a day; at once when the
+// server shows itself. It is NH_FROZEN_DEAD after outbox_attempts, outbox_max_age_ms or outbox_key_lifetime_ms. Requests of one queue
+// (outbox_queue) arrive in their order: while one waits, is sent or is paused, those after it are NH_FROZEN untried, also where the
+// server is up.
+//
+// Who sends: one of the processes that have the directory open, from nh_open on, without another call; nobody while none has. nh_close
+// ends what is being sent, and it is sent again later; nh_drain before it lets that end.
+//
+// How to learn of the end: NH_FROZEN comes with a number, the event's outbox_id or nh_error_info's. Its outcome is NH_EVENT_OUTCOME to
+// who is attached to its outbox_handler; without one ask nh_outbox_get, or look through nh_outbox_next, for NH_FROZEN_DONE and
+// NH_FROZEN_DEAD. It stays, also across restarts, and counts to outbox_items, until nh_outbox_drop.
 
 import CNuthatch
 import NuthatchCore
 
 /// Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
 /// for the disk, like all functions whose names begin with nh_outbox.
+///
+///     nh_frozen_info info = {.struct_size = sizeof info};
+///     nh_frozen *frozen;
+///     while (nh_outbox_next(cache, info.id, &frozen) == NH_OK && frozen != NULL) {
+///         nh_frozen_get_info(frozen, &info);
+///         if (info.state == NH_FROZEN_DONE) nh_outbox_drop(cache, info.id);
+///         nh_frozen_release(frozen);
+///     }
 ///
 /// @param frozen  Gets the handle, of what holds at this moment; NULL after the last one, and on failure. Release it with
 ///                nh_frozen_release.

@@ -1,6 +1,11 @@
 // nuthatch.h 10: What can be given at once
 //
-//     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128))) != NULL) {
+// They give what is fresh and can be given at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies; nh_thumbnail_now
+// and nh_get_now do the same, and count as requests. What is stale they give under NH_POLICY_OFFLINE only; nh_submit gives it first,
+// and then asks the server (NH_DELIVERY_TWICE, the default).
+//
+//     // .decode finds it after a restart, too: all but small ones lie packed on the disk then.
+//     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
 //         draw(image);
 //         nh_image_release(image);
 //     } else {
@@ -25,8 +30,8 @@ public func nhPeek(
   handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: false) }
 }
 
-/// The thumbnail, if nh_thumbnail would give it at once: as nh_peek, but counted by nh_stats as a request that was a hit, and
-/// told of in the log as one. For programs, and bindings, that look whether there is something before they make a request.
+/// As nh_peek, but counted by nh_stats as a request that was a hit, and told of in the log as one: for programs, and bindings, that
+/// look whether there is something before they make a request.
 ///
 /// @return As nh_peek; nothing is counted when it is NULL.
 @_cdecl("nh_thumbnail_now")
@@ -71,8 +76,8 @@ public func nhPeekResponse(
   }
 }
 
-/// The answer, if nh_get would give it at once: as nh_peek_response, but counted by nh_stats as a request that was a hit, told of
-/// in the log as one, and with its body told at once.
+/// As nh_peek_response, but counted by nh_stats as a request that was a hit, told of in the log as one, and with its body told at
+/// once.
 ///
 /// @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
 /// @return As nh_peek_response.

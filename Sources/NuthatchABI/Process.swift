@@ -6,8 +6,8 @@
 import CNuthatch
 import NuthatchCore
 
-/// Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. What is not
-/// said is as it was at the start.
+/// Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. Each call says
+/// all of it anew: what it doesn't say is as it was at the start, whatever an earlier call said. Nothing reads it back.
 ///
 /// @param options  Those of the process; NULL for what it was at the start.
 /// @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.

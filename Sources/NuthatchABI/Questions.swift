@@ -2,12 +2,15 @@
 // Types: nh_questions.h
 //
 //     nh_event event;
+//     int is_final = 0;
 //     nh_submit(cache, url, NH_OPTIONS(.asks = NH_ASK_CREDENTIALS), &ticket);
-//     while (nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
+//     while (!is_final && nh_wait(ticket, -1, &event, sizeof event) == NH_OK) {
 //         nh_reply reply = {.struct_size = sizeof reply, .user = "ann", .password = "walnut"};
 //         if (event.question == NH_ASK_CREDENTIALS) nh_answer(event.ticket, &reply);
+//         is_final = event.is_final;
 //         nh_event_clear(&event);
 //     }
+//     nh_ticket_release(ticket);
 
 import CNuthatch
 import NuthatchCore

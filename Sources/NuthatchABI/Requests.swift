@@ -1,7 +1,7 @@
 // nuthatch.h 11: Requests
 //
 //     nh_request_create(url, &request);
-//     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .timeout_ms = 5000});
+//     nh_request_set(request, &(nh_options){.struct_size = sizeof(nh_options), .method = "PUT", .deadline_ms = 5000});
 //     nh_request_set_body(request, "seeds", 5);
 //     if (nh_perform(cache, request, &response) == NH_OK) nh_response_release(response);
 //     nh_request_free(request);

@@ -12,7 +12,7 @@ import NuthatchCore
 /// relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
 ///
 /// User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
-/// but harmless ones (docs/HTTP.md) and those that options->keep_headers_across_origins names.
+/// but harmless ones and those that options->keep_headers_across_origins names.
 ///
 /// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
@@ -38,7 +38,7 @@ public func nhSiteOpen(
 }
 
 /// Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
-/// nh_cache_get_options does. User and password, and passwords of certificates, aren't told.
+/// nh_cache_get_options does, and as little to be passed on. User and password, and passwords of certificates, aren't told.
 ///
 /// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
 /// @return NH_OK; NH_INVALID.

@@ -13,7 +13,7 @@ typedef struct nh_response_info {
     uint32_t struct_size;
     /** The HTTP status, such as 200. */
     int32_t status;
-    /** The body: body_size bytes, not terminated. Never NULL. */
+    /** The body: body_size bytes, not terminated (nh_response_text is). Never NULL. */
     const void *body;
     size_t body_size;
     /** The URL as it was passed. */
@@ -34,7 +34,7 @@ typedef struct nh_response_info {
     int64_t total_us;
     /** How old the answer is, in seconds, by the rules of HTTP. */
     int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    /** 1 when it isn't fresh by its request's policy: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
     /** 1 when the cache has the answer now: it was there, or has been kept. 0 for what must not be kept, and for what couldn't be,
      *  because another process held the lock of the cache or the disk was full. */

@@ -31,7 +31,7 @@ typedef enum nh_event_kind {
     NH_EVENT_FAILED = 5,
     /** The request was cancelled. Final. */
     NH_EVENT_CANCELLED = 6,
-    /** The server can't be reached: the request is in the outbox, as outbox_id. Only with nh_options.freezable. Final. */
+    /** The request is in the outbox, as outbox_id (NH_FROZEN). Only with nh_options.freezable. Final. */
     NH_EVENT_FROZEN = 7,
     /** The program is asked something: see nh_options.asks and nh_answer. Never final. */
     NH_EVENT_QUESTION = 8,
@@ -81,7 +81,7 @@ typedef struct nh_event {
     int32_t is_final;
     /** 1 when the bytes were in the cache before the request was submitted, else 0. */
     int32_t is_in_cache;
-    /** 1 when the answer is older than it should be, else 0. */
+    /** 1 when the answer isn't fresh by its request's policy and expire_after_ms, else 0. */
     int32_t is_stale;
     /** 1 when the cache has the answer now: it was there, or has been kept (nh_response_info). Else 0. */
     int32_t is_stored;
@@ -89,7 +89,7 @@ typedef struct nh_event {
     /** NH_OK with an answer, else why there is none. */
     nh_status code;
     /** The HTTP status of the response, of the answer that the images were made from, or of the one that was no success;
-     *  0 where there is none. */
+     *  else 0, also where no image could be made of a success. */
     int32_t http_status;
     /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
     int32_t retry_after;

@@ -9,13 +9,12 @@
 
 /** Where a request in the outbox stands. */
 typedef enum nh_frozen_state {
-    /** For the network, for its time, or for those before it. */
+    /** It waits: for the network, for its time, or for those before it. */
     NH_FROZEN_WAITING = 1,
     NH_FROZEN_SENDING = 2,
-    /** For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. nh_outbox_provide
-     *  or nh_outbox_replay goes on. */
+    /** It waits for somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile. */
     NH_FROZEN_PAUSED = 3,
-    /** The server has done it (2xx). The outcome waits to be collected. */
+    /** The server has done it (2xx). nh_outbox_response has the answer, until nh_outbox_drop. */
     NH_FROZEN_DONE = 4,
     /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop forgets it. */
     NH_FROZEN_DEAD = 5

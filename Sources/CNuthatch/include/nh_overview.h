@@ -23,7 +23,7 @@
  * Name what you want to say; 0 leaves an option as the level above has it. NH_OPTIONS is short for the struct with its size, in C:
  *
  *     nh_get(cache, url, NULL, &response);
- *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .timeout_ms = 5000, .retries = NH_NONE}, &response);
+ *     nh_get(cache, url, &(nh_options){.struct_size = sizeof(nh_options), .deadline_ms = 5000, .retries = NH_NONE}, &response);
  *     nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .site = site), &image);
  *
  * What has more structure is an nh_request: a body, a form, places where the answer goes. What was fetched is kept in the directory,
@@ -35,7 +35,8 @@
  *   - nh_submit returns at once. nh_poll takes the events of all requests of the handle, and nh_fd is readable while there are some;
  *     nh_wait takes those of one ticket. Exactly one event of a ticket is final, always.
  *   - For requests with a callback (nh_options) nh_dispatch calls it, on the thread that called nh_dispatch and on no other.
- *   - nh_peek gives what can be shown within the next microsecond, or nothing; nh_peek_response a body within a few.
+ *   - nh_peek gives a thumbnail that is fresh and can be shown within the next microsecond, or nothing; nh_peek_response a body
+ *     within a few.
  *
  * A loop over events, beside whatever else the program waits for:
  *
@@ -76,12 +77,12 @@
  *            threads that are blocked in a call NH_CLOSED. Stop polling nh_fd before nh_close, which closes it.
  * Outbox.    Freezing is acknowledged (NH_EVENT_FROZEN, NH_FROZEN) once the request would survive a loss of power. It is sent at
  *            least once: a kill between answer and record sends it again, with the same Idempotency-Key and the same bytes.
- *            Requests of one queue arrive in their order. Outcomes come at least once: nh_outbox_drop after you have made
- *            something of one, not before. nh_clear and nh_trim never touch the outbox. What of it is damaged on the disk is set
- *            aside in a file, outbox/damaged-..., of which the log tells (nh_log_set); the rest is sent.
+ *            Outcomes come at least once: nh_outbox_drop after you have made something of one, not before. nh_clear and nh_trim
+ *            never touch the outbox. What of it is damaged on the disk is set aside in a file, outbox/damaged-..., of which the
+ *            log tells (nh_log_set); the rest is sent.
  * Limits.    A URL may have 65,536 bytes (data: URLs what max_bytes allows), a method 64, the headers of a request, and the head of
  *            an answer, 1,000 lines with 262,144 bytes; a path 4,095 bytes, other names, users and passwords 65,536. What is
- *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest (docs/HTTP.md).
+ *            longer is NH_BAD_URL, NH_BAD_HEADER, NH_HTTP for answers, and NH_INVALID for the rest.
  * Refusals.  A thread that the system refuses is NH_OUT_OF_MEMORY. Where it refuses to wait for events (a filter of system
  *            calls does), every request ends with NH_INTERNAL and the cause, also those under way, and so does nh_open.
  * Options.   0, NULL and NH_UNSAID mean "as the level above has it". NH_NONE is a number that says none: no limit, no retry; NH_FOREVER
@@ -90,7 +91,8 @@
  *            nh_dispatch, nh_wait_idle, nh_drain and nh_close. For the disk may wait what says so. What decodes and encodes works on
  *            the calling thread. The rest waits for neither.
  * Waits.     timeout_ms of a call that waits (nh_wait, nh_dispatch, nh_close) is no option: 0 looks and doesn't wait, negative waits
- *            for as long as it takes.
+ *            for as long as it takes. A signal ends no wait: its handler runs, and the wait goes on. For Ctrl-C block SIGINT in
+ *            all threads, and have one of yours call sigwait() and then nh_shutdown, which does end them.
  * Fork.      After fork() the child's inherited caches and tickets answer NH_FORKED; responses and images stay readable;
  *            opening a cache anew works. Close or release inherited handles in the child as you like: the parent isn't
  *            touched.
@@ -108,7 +110,7 @@
  *            checks everything again. Files of ours that others could have made or changed, and a netrc, certificate or key
  *            that isn't yours or root's, or to which others may write, aren't used: NH_UNSAFE_FILE.
  * Pictures.  They are decoded in your process, by libjpeg-turbo, libpng, ISA-L and Little CMS, behind checks of size, pixels, scans
- *            and memory. SECURITY.md says what was fuzzed and what isn't promised.
+ *            and memory. SECURITY.md of the sources says what was fuzzed and what isn't promised.
  * Setuid.    In a program that has more rights than who started it, no variable of the environment counts, NUTHATCH_CACHE, NETRC,
  *            http_proxy and SSLKEYLOGFILE among them, and ~ is the folder that the system has for the user whose rights it has.
  * Log.       NUTHATCH_LOG=debug in the environment shows on standard error what happens (nh_log_set).

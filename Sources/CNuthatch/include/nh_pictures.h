@@ -49,7 +49,7 @@ typedef struct nh_image_info {
     const char *final_url;
     /** How old the source is, in seconds, by the rules of HTTP. */
     int64_t age;
-    /** 1 when it is older than it should be: given because the server can't be asked, or before it is. Else 0. */
+    /** 1 when it isn't fresh by its request's policy: given because the server can't be asked, or before it is. Else 0. */
     int32_t is_stale;
     /** The HTTP status of the answer that it was made from. */
     int32_t http_status;
