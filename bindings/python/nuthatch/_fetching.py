@@ -73,7 +73,7 @@ class Fetching:
     # Waiting for answers
 
     def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
-        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
+        """Fetches a URL and waits for the answer, of whatever status; redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
 

@@ -220,7 +220,7 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Response:
-        """Fetches a URL and waits for the answer, of whatever status; at most 10 redirects are followed.
+        """Fetches a URL and waits for the answer, of whatever status; redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
 
