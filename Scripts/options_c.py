@@ -226,7 +226,7 @@ def _taken(row: Row) -> List[str]:
         empty = "true" if row.empty else "false"
         return [f'if let said = try text({raw}, "{name}", mayBeEmpty: {empty}) {{ {target} = said }}']
     if row.kind == "names":
-        return [f'if let said = try names({raw}, "{name}") {{ {target} = said }}']
+        return [f'if let said = try names({raw}, "{name}") {{', f"  {target} = said", "}"]
     if row.kind == "headers":
         return ["try takeHeaders(raw)"]
     if row.name == "asks":

@@ -269,7 +269,7 @@ def _filled(row: Row, target: str, outer: str, indent: str) -> str:
         return f"{indent}{prefix}{name}.formUnion({outer}.{name}.subtracting({prefix}{name}Not))"
     if row.kind == "names":
         own = f"{prefix}{name}"
-        return f"{indent}{own} += {outer}.{name}.filter {{ !{own}.contains($0) }}"
+        return f"{indent}{own} +=\n{indent}  {outer}.{name}.filter {{ !{own}.contains($0) }}"
     if row.merge == "by name":
         return f"{indent}{prefix}{name} += {outer}.{name}.without(namesOf: {prefix}{name})"
     return f"{indent}if {prefix}{name} == nil {{ {prefix}{name} = {outer}.{name} }}"
@@ -300,7 +300,12 @@ def _check(rows: List[Row]) -> List[str]:
         lines.append(f"    if level == .{level} {{")
         for row in others:
             word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
-            lines.append(f"      if {_is_said(row)} {{ throw level.doesNotHave({word}) }}")
+            line = f"      if {_is_said(row)} {{ throw level.doesNotHave({word}) }}"
+            lines += (
+                [line]
+                if len(line) <= 110
+                else [line.replace("{ throw", "{\n        throw")[:-2] + "\n      }"]
+            )
         lines.append("    }")
     for row in rows:
         if row.kind in NUMBERS and row.range:

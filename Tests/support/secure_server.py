@@ -26,8 +26,10 @@ def make_certificate(folder: Path, name: str, *more: str) -> Path:
 
 
 class SecureServer:
-    """Answers on 127.0.0.1 what `answers` has for a path, else 200 with the text "secure"; where an answer has `X-Cut`, so many
-    bytes of it."""
+    """Answers on 127.0.0.1 what `answers` has for a path, else 200 with the text "secure".
+
+    Where an answer has `X-Cut`, so many bytes of it.
+    """
 
     def __init__(self, folder: Path, name: str = "server") -> None:
         self.certificate = make_certificate(folder, name, "-addext", "subjectAltName=IP:127.0.0.1")

@@ -27,7 +27,9 @@ extension Options {
     if let said = try given(raw.addresses, "addresses") { addresses = said }
     if let said = try text(raw.proxy, "proxy", mayBeEmpty: true) { proxy = said }
     try takeHeaders(raw)
-    if let said = try names(raw.keep_headers_across_origins, "keep_headers_across_origins") { keepHeadersAcrossOrigins = said }
+    if let said = try names(raw.keep_headers_across_origins, "keep_headers_across_origins") {
+      keepHeadersAcrossOrigins = said
+    }
     if let said = try text(raw.user_agent, "user_agent", mayBeEmpty: true) { userAgent = said }
     if let said = try text(raw.accept, "accept", mayBeEmpty: true) { accept = said }
     try takeUser(raw)

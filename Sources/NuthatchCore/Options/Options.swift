@@ -664,7 +664,8 @@ extension Options.Special {
     if addresses == nil { addresses = outer.addresses }
     if proxy == nil { proxy = outer.proxy }
     headers += outer.headers.without(namesOf: headers)
-    keepHeadersAcrossOrigins += outer.keepHeadersAcrossOrigins.filter { !keepHeadersAcrossOrigins.contains($0) }
+    keepHeadersAcrossOrigins +=
+      outer.keepHeadersAcrossOrigins.filter { !keepHeadersAcrossOrigins.contains($0) }
     if userAgent == nil { userAgent = outer.userAgent }
     if accept == nil { accept = outer.accept }
     if user == nil { user = outer.user }
@@ -778,7 +779,9 @@ extension Options {
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
-      if !keepHeadersAcrossOrigins.isEmpty { throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request]) }
+      if !keepHeadersAcrossOrigins.isEmpty {
+        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
+      }
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
@@ -835,7 +838,9 @@ extension Options {
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
-      if !keepHeadersAcrossOrigins.isEmpty { throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request]) }
+      if !keepHeadersAcrossOrigins.isEmpty {
+        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
+      }
       if userAgent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
       if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }

@@ -167,7 +167,7 @@ def test_a_download_is_not_gone_on_with_by_another_trust(
     cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path
 ) -> None:
     secure.answers["/cut"] = (200, {"ETag": '"1"', "X-Cut": "3"})
-    with pytest.raises(nuthatch.Error, match="truncated|bytes"):
+    with pytest.raises(nuthatch.Error, match=r"truncated|bytes"):
         cache.get(secure.url("/cut"), save_to=tmp_path / "file", insecure=True, retries=0)
     assert any(path.name.endswith("-part") for path in tmp_path.iterdir())
     with pytest.raises(nuthatch.Error):
