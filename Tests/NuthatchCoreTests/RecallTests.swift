@@ -1,3 +1,4 @@
+import Glibc
 import NuthatchStore
 import TestServer
 import Testing
@@ -22,6 +23,17 @@ import Testing
       headers = ["Cache-Control": control, "ETag": "\"\(text)\"", "Vary": vary, "Age": "3", "age": "4"]
     }
     bench.server.on(path, Script(headers: headers, steps: [.bytes(Array(text.utf8))]))
+  }
+
+  /// What is at hand. While another test's files are cut, nothing is: the store looks first whether its own are whole, which
+  /// a peek has it do.
+  private func hit(_ url: String) throws -> Response? {
+    for _ in 0..<10_000 {
+      if let found = bench.cache.instant.hit(url) { return found }
+      _ = try bench.cache.peekResponse(url)
+      usleep(1000)
+    }
+    return nil
   }
 
   /// All that is told of it.
@@ -69,7 +81,7 @@ import Testing
       #expect(event.kind == .cached && event.isFinal && event.source == .disk)
       #expect(event.response?.text == "hazel" && event.response?.url == url)
       #expect(try bench.cache.resubmit(ticket).result().text == "hazel")
-      #expect(bench.cache.instant.hit(url)?.text == "hazel")
+      #expect(try hit(url)?.text == "hazel")
       #expect(bench.cache.statistics.hits == before + 3)
     }
     #expect(bench.server.count("/a") == 1)

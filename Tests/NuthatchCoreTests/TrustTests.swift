@@ -85,8 +85,18 @@ import Testing
     }
     #expect(kept.map(\.options.caFile) == ["\(String(cString: here))/one.pem", "/two.pem", nil, nil, nil])
     #expect(kept.map(\.isTrustOfSite) == [true, false, false, false, false])
-    #expect(kept.map(\.options.insecure) == [nil, nil, true, nil, nil])
+    #expect(kept.map(\.options.insecure) == [false, false, true, false, false])
     #expect(kept.map(\.options.caDir) == [nil, nil, nil, "/three", nil])
+    // No cache that sends it makes of what is checked what isn't.
+    let careless = options { $0.insecure = true }
+    #expect(
+      try kept.map { try RequestPlan($0, careless).extras?.trust == .unchecked } == [
+        false, false, true, false, false,
+      ])
+    #expect(
+      try kept.map { try RequestPlan($0, careless).extras?.trustElsewhere == .unchecked } == [
+        false, false, true, false, false,
+      ])
     let sent = try kept.map { try RequestPlan($0, Options()).extras }
     #expect(sent.map { $0?.trust == nil } == [false, false, false, false, true])
     #expect(sent.map { $0?.trustElsewhere == nil } == [true, false, false, false, true])

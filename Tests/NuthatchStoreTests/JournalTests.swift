@@ -151,9 +151,11 @@ final class Texts {
   @Test("whose beginning is damaged is told by its second copy, and set aside without both")
   func beginning() throws {
     try Texts(folder.path).write("+a")
-    try folder.poke("outbox/log", at: 20, [9])
-    #expect(try Texts(folder.path).all() == ["a"])
-    try folder.poke("outbox/log", at: 64 + 20, [9])
+    // Some of its bytes are random.
+    for start in [0, 64] {
+      #expect(try Texts(folder.path).all() == ["a"])
+      try folder.poke("outbox/log", at: start + 20, [try log()[start + 20] ^ 9])
+    }
     let reader = Texts(folder.path)
     #expect(try reader.all() == [])
     #expect(reader.journal.damage.count == 1)

@@ -16,7 +16,11 @@ extension Options {
 extension Request {
   /// The same at another origin than its site's: what a site says counts at its own.
   func trustElsewhere(_ cache: Options) -> TransferExtras.Trust? {
-    isTrustOfSite ? cache.trust : options.over(cache).trust
+    guard isTrustOfSite else { return options.over(cache).trust }
+    // Frozen, and sent by whoever has the cache open now: that one makes nothing unchecked.
+    var checked = cache
+    checked.insecure = false
+    return checked.trust
   }
 }
 

@@ -1,15 +1,14 @@
-/// Options that a frozen request keeps by their names, as texts, where they aren't the usual ones. So a further one needs no other
-/// format; what a later version has written, and this one doesn't know, is passed over.
+/// Options that a frozen request keeps by their names, as texts. So a further one needs no other format; what a later version has
+/// written, and this one doesn't know, is passed over.
 extension RequestPlan {
   /// Beside what is said of trust: that it is a site's word.
   fileprivate static let trustOfSite = "trust_of_site"
   fileprivate static let kept = "keep_headers_across_origins"
 
   var frozenOptions: [(name: String, value: String)] {
-    var options: [(String, String)] = []
-    if terms.redirects != Options.Standard.redirects {
-      options.append(("redirects", String(terms.redirects)))
-    }
+    // Also what is usual: the cache that sends it may say something else.
+    var options = [("redirects", String(terms.redirects))]
+    if terms.extras?.trust != .unchecked { options.append(("insecure", "no")) }
     if !terms.travelling.isEmpty {
       options.append((Self.kept, terms.travelling.sorted().joined(separator: ",")))
     }
@@ -34,7 +33,7 @@ extension Request {
       case RequestPlan.kept: self.keepHeadersAcrossOrigins = value.split(separator: ",").map { String($0) }
       case "ca_file": self.caFile = value
       case "ca_dir": self.caDir = value
-      case "insecure": self.insecure = true
+      case "insecure": self.insecure = value == "yes"
       case RequestPlan.trustOfSite: isTrustOfSite = true
       default: break
       }
