@@ -191,7 +191,7 @@ static void changed_bytes(void) {
         nh_response_get_info(response, &info);
         CHECK("expired", info.source == NH_SOURCE_REVALIDATED || info.source == NH_SOURCE_NETWORK);
         nh_response_release(response);
-        nh_close(own, 0);
+        nh_close(own, 2000);
     }
 }
 
@@ -210,6 +210,7 @@ static void options_in_force(void) {
                                   told.thumb_store == NH_THUMB_STORE_PACKED && told.spill == NH_SPILL_EAGER && told.keep_source == NH_YES);
     CHECK("by default", told.timeout_ms == 30000 && told.retries == 3 && told.policy == NH_POLICY_KIT && told.heuristic == 0.1 &&
                             told.validator_ttl_ms == 86400000 && told.allow_files == NH_NO && told.headers == NULL && told.proxy == NULL);
+    nh_close(second, 0);
     CHECK("other limits of the outbox", nh_open(path, NH_OPTIONS(.outbox_items = 4), &second) == NH_CONFLICT &&
                                             strstr(nh_error_message(), "outbox_items") && second == NULL);
     CHECK("another limit", nh_open(path, NH_OPTIONS(.memory_items = 4), &second) == NH_CONFLICT && strstr(nh_error_message(), "memory_items"));
