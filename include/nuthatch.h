@@ -881,9 +881,9 @@ typedef struct nh_options {
      *  what the environment says, else the system's. "": as if nothing were said. Of a cache or a site or a
      *  request. */
     const char *ca_file;
-    /** A folder of such certificates, one a file, named by their hashes (openssl rehash). As ca_file, and beside
-     *  it where both are said. Default: what the environment says, else the system's. "": as if nothing were said.
-     *  Of a cache or a site or a request. */
+    /** A folder of certificates that servers are checked by, one a file, named by their hashes (openssl rehash).
+     *  As ca_file, and beside it where both are said. Default: what the environment says, else the system's. "":
+     *  as if nothing were said. Of a cache or a site or a request. */
     const char *ca_dir;
     /** Certificates aren't checked: anybody on the way can read and change what is sent and what comes. For
      *  servers of one's own that have no certificate that could be named by ca_file. The log has a warning, once

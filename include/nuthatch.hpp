@@ -379,7 +379,7 @@ class Options {
   Options &redirects(Number said) { raw_.redirects = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** Certificates that servers are checked by, in a file in PEM. */
   Options &ca_file(std::string said) { raw_.ca_file = keep(std::move(said)); return *this; }
-  /** A folder of such certificates, one a file, named by their hashes (openssl rehash). */
+  /** A folder of certificates that servers are checked by, one a file, named by their hashes (openssl rehash). */
   Options &ca_dir(std::string said) { raw_.ca_dir = keep(std::move(said)); return *this; }
   /** Certificates aren't checked: anybody on the way can read and change what is sent and what comes. */
   Options &insecure(bool said = true) { raw_.insecure = said ? NH_YES : NH_NO; return *this; }

@@ -459,7 +459,7 @@ static const nh_option rows[] = {
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, ca_file)},
     {sizeof(nh_option), NH_OPTION_PATH, "ca_dir",
-     "a folder of such certificates, one a file, named by their hashes (openssl rehash)",
+     "a folder of certificates that servers are checked by, one a file, named by their hashes (openssl rehash)",
      "As ca_file, and beside it where both are said.",
      "what the environment says, else the system's", "", 0.0, 0.0, "", "as if nothing were said",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,

@@ -43,6 +43,13 @@ enum Lengths {
   }
 
   /// - Throws: `invalid`.
+  static func check(trustOf options: Options) throws(NuthatchError) {
+    for path in [options.caFile, options.caDir] {
+      try check(path: path, "the path of the certificates to trust")
+    }
+  }
+
+  /// - Throws: `invalid`.
   static func check(_ request: Request) throws(NuthatchError) {
     try check(request.cacheKey, "the cache key")
     try check(request.partition, "the partition")
@@ -50,8 +57,7 @@ enum Lengths {
     try check(request.user)
     try check(request.netrc)
     try check(request.cert)
-    try check(path: request.caFile, "the path of the certificates to trust")
-    try check(path: request.caDir, "the path of the certificates to trust")
+    try check(trustOf: request.options)
     for sink in request.saveTo {
       switch sink {
       case .file(let path), .appended(let path): try check(path: path, "the path of the file to save to")

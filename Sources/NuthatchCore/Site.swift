@@ -134,7 +134,7 @@ extension Request {
     }
     var above = cache
     if let site {
-      let travelling = options.over(site.options).over(cache).travelling
+      let travelling = options.travelling.union(site.options.travelling).union(cache.travelling)
       let (inherited, isNamed, isAtHome) = outside.read {
         (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
       }
@@ -174,8 +174,7 @@ extension Options {
     try Lengths.check(netrc)
     try Lengths.check(user)
     try Lengths.check(cert)
-    try Lengths.check(path: caFile, "the path of the certificates to trust")
-    try Lengths.check(path: caDir, "the path of the certificates to trust")
+    try Lengths.check(trustOf: self)
     if let proxy, !proxy.isEmpty {
       do throws(URLFault) { try ProxyChoice.check(proxy) } catch {
         throw NuthatchError(

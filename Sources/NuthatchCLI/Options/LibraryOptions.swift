@@ -855,7 +855,7 @@ enum LibraryOptions {
 
   private static let caDir = Option(
     "capath", value: "DIR",
-    "a folder of such certificates, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
+    "a folder of certificates that servers are checked by, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
     range: "a text that isn't empty",
     group: "Whom to trust",
     library: Option.Library(

@@ -92,6 +92,9 @@ final class RequestPlan: Sendable {
   /// Whether an answer isn't the one that is wanted, which it leads to.
   func isLedOn(by head: ResponseHead) -> Bool { terms.redirects > 0 && head.redirection != nil }
 
+  /// The same of a stored one.
+  func isLedOn(by stored: StoredAnswer) -> Bool { isLedOn(by: stored.record.head) }
+
   func tooManyRedirects(from url: WebURL) -> NuthatchError {
     let most = "\(terms.redirects) redirect\(terms.redirects == 1 ? "" : "s")"
     return NuthatchError(.tooManyRedirects, "more than \(most), the last from: \(url)")

@@ -232,9 +232,7 @@ extension RequestTask {
     with found: StoredAnswer, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
-    if plan.isLedOn(by: found.record.head) {
-      return follow { () throws(NuthatchError) in try plan.following(found) }
-    }
+    if plan.isLedOn(by: found) { return follow { () throws(NuthatchError) in try plan.following(found) } }
     guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, provenance) }
     let provenance = provenance.behind(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, provenance) {

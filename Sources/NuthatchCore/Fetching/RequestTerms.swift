@@ -273,9 +273,10 @@ struct RequestTerms: Sendable {
   /// What else makes the answer another one than the usual: whom the request trusts, and which of its headers another origin
   /// sees, to which redirects may lead.
   var nameParts: [(String, [UInt8])] {
+    let parts = extras?.trustParts ?? []
+    guard !travelling.isEmpty else { return parts }
     let seen = headers.fields.filter { !$0.mayLeaveOrigin(with: []) && $0.mayLeaveOrigin(with: travelling) }
-    return (extras?.trustParts ?? [])
-      + Set(seen.map { $0.name.lowercased() }).sorted().map { ("kept", Array($0.utf8)) }
+    return parts + Set(seen.map { $0.name.lowercased() }).sorted().map { ("kept", Array($0.utf8)) }
   }
 
   /// Whom the request's `Host` names, in small letters; nil where that is the URL's host, or nothing.

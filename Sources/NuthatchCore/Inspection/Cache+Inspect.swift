@@ -112,7 +112,7 @@ extension SharedCache {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
     (info.prospect, info.refusal, info.revalidates) = prospect(stored, plan)
-    info.leadsOn = plan.isLedOn(by: stored.record.head)
+    info.leadsOn = plan.isLedOn(by: stored)
     return info
   }
 

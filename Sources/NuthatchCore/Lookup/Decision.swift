@@ -108,7 +108,7 @@ extension Decision.Finding {
     }
     if !stored.isAnswer(to: plan) {
       self = .unfit
-    } else if plan.isLedOn(by: stored.record.head) {
+    } else if plan.isLedOn(by: stored) {
       self = .redirect(stored.grade)
     } else if let limit = stored.exceededLimit(of: plan) {
       self = .beyondLimit(limit, stored.grade)

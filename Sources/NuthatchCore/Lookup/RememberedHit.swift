@@ -40,7 +40,7 @@ final class RememberedHit: Sendable {
   ) {
     // Not what only this request takes, and not what lies behind a redirect, whose record the marks don't name.
     guard let marks = stored.marks, plan.isMemorable, !stored.freshness.isStale,
-      !plan.isLedOn(by: stored.record.head),
+      !plan.isLedOn(by: stored),
       url.utf8.count + (answer?.headSize ?? 0) <= Self.longest || image != nil
     else { return nil }
     self.url = Array(url.utf8)

@@ -84,7 +84,7 @@ final class StoredAnswer: Sendable {
   func isAnswer(to plan: RequestPlan) -> Bool {
     guard plan.hops + record.redirects <= plan.redirects else { return false }
     if plan.wantsPart { return reply(to: plan) != nil }
-    if plan.isLedOn(by: record.head) { return true }
+    if plan.isLedOn(by: self) { return true }
     guard plan.wantsPictures else { return hasBody || record.bodyLength == 0 }
     guard (200..<300).contains(record.head.status), record.content != nil else { return false }
     return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
@@ -99,7 +99,7 @@ final class StoredAnswer: Sendable {
 
   /// The answer, when it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ provenance: Provenance) -> Answer? {
-    guard !plan.isLedOn(by: record.head), !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil
+    guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil
     else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, provenance))
@@ -139,7 +139,7 @@ final class StoredAnswer: Sendable {
 
   /// What the pictures are made from; nil when nothing is there any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
-    guard !plan.isLedOn(by: record.head), !isUnchecked, isAnswer(to: plan), let content = record.content
+    guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), let content = record.content
     else { return nil }
     return PictureSource(
       content: content, url: record.finalURL, thumbnails: thumbnails, body: body.map { SharedBytes($0) })

@@ -422,7 +422,7 @@ public struct Options: Sendable, Equatable {
     get { read(\.caFile) }
     set { special.caFile = newValue }
   }
-  /// A folder of such certificates, one a file, named by their hashes (`openssl rehash`).
+  /// A folder of certificates that servers are checked by, one a file, named by their hashes (`openssl rehash`).
   ///
   /// As `ca_file`, and beside it where both are said.
   ///

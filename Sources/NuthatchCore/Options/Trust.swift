@@ -4,23 +4,21 @@ import NuthatchTransport
 extension Options {
   /// By which certificates servers are checked, where options say so.
   var trust: TransferExtras.Trust? {
-    if insecure == true { return .unchecked }
-    // Wherever the process is when the request is sent.
-    let (file, folder) = (Self.path(caFile), Self.path(caDir))
-    return file == nil && folder == nil ? nil : .authorities(file: file, folder: folder)
+    TransferExtras.Trust(file: caFile, folder: caDir, isUnchecked: insecure == true)
   }
-
-  private static func path(_ said: String?) -> String? { said.flatMap { $0.isEmpty ? nil : absolute($0) } }
 }
 
 extension Request {
   /// The same at another origin than its site's: what a site says counts at its own.
   func trustElsewhere(_ cache: Options) -> TransferExtras.Trust? {
-    guard isTrustOfSite else { return options.over(cache).trust }
-    // Frozen, and sent by whoever has the cache open now: that one makes nothing unchecked.
-    var checked = cache
-    checked.insecure = false
-    return checked.trust
+    let own = options
+    guard isTrustOfSite else {
+      return TransferExtras.Trust(
+        file: own.caFile ?? cache.caFile, folder: own.caDir ?? cache.caDir,
+        isUnchecked: (own.insecure ?? cache.insecure) == true)
+    }
+    // It was frozen: the cache that sends it makes nothing unchecked.
+    return TransferExtras.Trust(file: cache.caFile, folder: cache.caDir, isUnchecked: false)
   }
 }
 
@@ -33,6 +31,18 @@ extension TransferExtras {
 }
 
 extension TransferExtras.Trust {
+  /// Nil where nothing is said: an empty text says nothing.
+  fileprivate init?(file: String?, folder: String?, isUnchecked: Bool) {
+    if isUnchecked {
+      self = .unchecked
+    } else {
+      // Wherever the process is when the request is sent.
+      let paths = [file, folder].map { path in path.flatMap { $0.isEmpty ? nil : absolute($0) } }
+      if paths[0] == nil, paths[1] == nil { return nil }
+      self = .authorities(file: paths[0], folder: paths[1])
+    }
+  }
+
   fileprivate var bytes: [UInt8] {
     switch self {
     case .unchecked: Array("unchecked".utf8)

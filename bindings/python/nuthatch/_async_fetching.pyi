@@ -135,8 +135,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -273,8 +273,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -413,8 +413,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -552,8 +552,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -692,8 +692,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -832,8 +832,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -972,8 +972,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -1111,8 +1111,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -1246,8 +1246,8 @@ class AsyncFetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what

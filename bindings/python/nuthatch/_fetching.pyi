@@ -136,8 +136,8 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -283,8 +283,8 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -426,8 +426,8 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -571,8 +571,8 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
@@ -817,8 +817,8 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
             As `ca_file`, and beside it where both are said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
@@ -1084,8 +1084,8 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
             As `ca_file`, and beside it where both are said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
@@ -1351,8 +1351,8 @@ class Fetching:
             An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
             What a site says about them counts at its origin; what a cache or a request says, wherever redirects
             lead. It is about servers, and not about a proxy over `https`.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
             As `ca_file`, and beside it where both are said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
@@ -1529,8 +1529,8 @@ class Fetching:
         :param redirects: how many redirects are followed. Default: 10.
         :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-            what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
         :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
             comes. Default: no.
         :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what

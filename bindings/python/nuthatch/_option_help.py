@@ -88,8 +88,8 @@ HELP = _entries("""\
 :param redirects: how many redirects are followed. Default: 10.
 :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
     says, else the system's. "": as if nothing were said.
-:param ca_dir: a folder of such certificates, one a file, named by their hashes (`openssl rehash`). Default:
-    what the environment says, else the system's. "": as if nothing were said.
+:param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+    (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
 :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
     comes. Default: no.
 :param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
