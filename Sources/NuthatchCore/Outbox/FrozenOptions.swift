@@ -25,16 +25,16 @@ extension RequestPlan {
   }
 }
 
-extension Request {
-  mutating func take(frozen options: [(name: String, value: String)]) {
+extension FrozenRequest {
+  func sayOptions(of request: inout Request) {
     for (name, value) in options {
       switch name {
-      case "redirects": self.redirects = Int(value)
-      case RequestPlan.kept: self.keepHeadersAcrossOrigins = value.split(separator: ",").map { String($0) }
-      case "ca_file": self.caFile = value
-      case "ca_dir": self.caDir = value
-      case "insecure": self.insecure = value == "yes"
-      case RequestPlan.trustOfSite: isTrustOfSite = true
+      case "redirects": request.redirects = Int(value)
+      case RequestPlan.kept: request.keepHeadersAcrossOrigins = value.split(separator: ",").map { String($0) }
+      case "ca_file": request.caFile = value
+      case "ca_dir": request.caDir = value
+      case "insecure": request.insecure = value == "yes"
+      case RequestPlan.trustOfSite: request.isTrustOfSite = true
       default: break
       }
     }
