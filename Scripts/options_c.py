@@ -1,10 +1,12 @@
 """The C options, from the table: the enumerations, one struct for all levels, and the Swift code that reads it."""
 
+import re
 import textwrap
-from typing import List, Tuple
+from typing import Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from option_table import GREATEST, LEVELS, Row, Table, Words, grouped, places
+from option_table import GREATEST, Row, Table, Words, grouped, places
 from options_swift import BANNER as SWIFT_BANNER
+from options_swift import is_inline
 
 BANNER = "/* Generated from options.toml by Scripts/make-header; edit that instead. */\n"
 WIDTH = 118
@@ -115,7 +117,7 @@ def typed_members(row: Row) -> List[Tuple[str, str]]:
 
 
 def _is_wide(kind: str) -> bool:
-    return not kind.startswith("nh_") or kind == "nh_callback"
+    return not kind.startswith("nh_") or kind.endswith("*") or kind == "nh_callback"
 
 
 def _space(kind: str) -> str:
@@ -167,43 +169,93 @@ def reading(table: Table) -> str:
         "",
         "extension Options {",
         "  /// Takes what a C program says; what it doesn't say stays as it is.",
-        "  mutating func take(_ raw: nh_options) throws(NuthatchError) {",
+        "  mutating func take(_ said: SaidOptions) throws(NuthatchError) {",
+        "    let raw = said.raw",
+        *_by_word(table, "said.words", lambda member: _taken(member.row) if member.row else []),
+        "  }",
+        "}",
+        "",
+        "extension SaidOptions {",
+        "  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.",
+        "  func check(_ level: OptionLevel) throws(NuthatchError) {",
+        *_by_word(table, "words", _checked),
+        "  }",
+        "}",
+        "",
+        "extension SaidWords {",
+        "  /// Those of what has a part in which stored answer is given, and of what `Options` hasn't.",
+        f"  static var reachingHits: SaidWords {{ SaidWords({_words_of_hits(table)}) }}",
+        "}",
+        "",
     ]
-    for row in table.rows:
-        if row.swift:
-            lines += [f"    {line}" for line in _taken(row)]
-    lines += ["  }", "}", "", "extension nh_options {"]
-    lines += [
-        "  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0."
-    ]
-    lines += ["  func check(_ level: OptionLevel) throws(NuthatchError) {"]
-    names = [
-        name.split()[1].rstrip(";") for name in header(table).split("\n") if "uint32_t reserved_" in name
-    ]
-    for name in names:
-        lines.append(f"    if {name} != 0 {{ throw newer(\\.{name}) }}")
-    for level in LEVELS:
-        lines.append(f"    if level == .{level} {{")
-        for row in table.rows:
-            if level not in row.levels:
-                word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
-                said = " || ".join(_is_said(kind, name) for kind, name in typed_members(row))
-                line = f"      if {said} {{ throw level.doesNotHave({word}) }}"
-                lines += (
-                    [line]
-                    if len(line) < 110
-                    else [f"      if {said} {{", f"        throw level.doesNotHave({word})", "      }"]
-                )
-        lines.append("    }")
-    lines += ["  }", "}", ""]
     for words in table.words:
         lines += _word_reading(words)
     return "\n".join(lines).rstrip() + "\n"
 
 
+class _Member(NamedTuple):
+    """A member of the struct; of no option where it must be 0."""
+
+    name: str
+    row: Optional[Row]
+    #: Which eight bytes it lies in, and whether it takes all of them.
+    word: int
+    is_wide: bool
+
+
+def _layout(table: Table) -> List[_Member]:
+    rows = {name: row for row in table.rows for name in members(row)}
+    found, place = [], 4  # behind struct_size
+    for kind, name in re.findall(r"^    (\w.*?)(\w+);$", header(table).split("uint32_t struct_size;")[1], re.M):
+        is_wide = name in rows and _is_wide(kind.strip())
+        place += place % 8 if is_wide else 0
+        found.append(_Member(name, rows.get(name), place // 8, is_wide))
+        place += 8 if is_wide else 4
+    return found
+
+
+def _by_word(table: Table, words: str, code: Callable[[_Member], List[str]]) -> List[str]:
+    """The code of members, for the words of the struct that say something."""
+    made: Dict[int, List[str]] = {}
+    for member in _layout(table):
+        made.setdefault(member.word, []).extend(code(member))
+    lines = [f"    for word in {words} {{", "      switch word {"]
+    for word, of_word in made.items():
+        if of_word:
+            lines += [f"      case {word}:", *(f"        {line}" for line in of_word)]
+    return [*lines, "      default: break", "      }", "    }"]
+
+
+def _checked(member: _Member) -> List[str]:
+    name, row = member.name, member.row
+    if row is None:
+        return [f"if raw.{name} != 0 {{ throw raw.newer(\\.{name}) }}"]
+    check = f'try level.check("{row.name}", [{", ".join("." + one for one in row.levels)}])'
+    return [check if member.is_wide else f"if raw.{name}.rawValue != 0 {{ {check} }}"]
+
+
+def _words_of_hits(table: Table) -> str:
+    reaching = {
+        member.word
+        for member in _layout(table)
+        if (row := member.row) and not (row.swift and row.kind != "sizes" and is_inline(row))
+    }
+    return f"bits: {sum(1 << word for word in reaching):#x}"
+
+
+#: What has another form in Swift, and several members in C.
+_BY_HAND = {"headers": "Headers", "asks": "Questions", "asks_not": "Questions", "netrc": "Netrc"}
+_BY_HAND |= {"user": "User", "password": "User"}
+_BY_HAND |= {"cert": "Cert", "cert_key": "Cert", "cert_password": "Cert"}
+
+
 def _taken(row: Row) -> List[str]:
     raw = f"raw.{typed_members(row)[0][1]}"
     name, target = row.name, row.swift
+    if name in _BY_HAND:
+        return [f"try take{_BY_HAND[name]}(raw)"]
+    if not target:
+        return []
     if row.kind == "duration":
         call = "lifetime" if row.none == "zero" else "limit"
         return [f"if let said = {call}({raw}) {{ {target} = said }}"]
@@ -227,23 +279,7 @@ def _taken(row: Row) -> List[str]:
         return [f'if let said = try text({raw}, "{name}", mayBeEmpty: {empty}) {{ {target} = said }}']
     if row.kind == "names":
         return [f'if let said = try names({raw}, "{name}") {{', f"  {target} = said", "}"]
-    if row.kind == "headers":
-        return ["try takeHeaders(raw)"]
-    if row.name == "asks":
-        return ["try takeQuestions(raw)"]
-    if row.name == "netrc":
-        return ["try takeNetrc(raw)"]
-    if row.name == "user":
-        return ["try takeUser(raw)"]
-    if row.name == "cert":
-        return ["try takeCert(raw)"]
     return []
-
-
-def _is_said(kind: str, name: str) -> str:
-    if kind.endswith("*") or kind == "nh_callback":
-        return f"{name} != nil"
-    return f"{name}.rawValue != 0" if kind.startswith("nh_") else f"{name} != 0"
 
 
 def _word_reading(words: Words) -> List[str]:
@@ -330,6 +366,10 @@ def rows(table: Table) -> str:
     lines += ["", "const nh_option *nh_option_rows(void) { return rows; }", ""]
     lines.append(f"const uint32_t nh_oldest_options_size = {table.oldest_struct};")
     lines.append('_Static_assert(sizeof(nh_options) >= %d, "options only grow");' % table.oldest_struct)
+    last = _layout(table)[-1]
+    lines.append(f"_Static_assert(offsetof(nh_options, {last.name}) / 8 == {last.word},")
+    lines.append('               "the code that reads the struct knows in which word each member is");')
+    lines.append('_Static_assert(sizeof(nh_options) <= 128 * 8, "SaidWords has a bit for each word");')
     return "\n".join(lines) + "\n"
 
 

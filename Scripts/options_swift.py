@@ -33,8 +33,8 @@ def words_file(table: Table) -> str:
 def options_file(table: Table) -> str:
     """Options.swift."""
     rows = [row for row in table.rows if row.swift]
-    inline = [row for row in rows if _is_inline(row)]
-    boxed = [row for row in rows if not _is_inline(row)]
+    inline = [row for row in rows if is_inline(row)]
+    boxed = [row for row in rows if not is_inline(row)]
     parts = [
         BANNER,
         *HEAD,
@@ -64,7 +64,7 @@ def options_file(table: Table) -> str:
         "",
         *_merge(inline, boxed),
         "",
-        *_check(rows),
+        *_check(inline, boxed),
         "",
         *_settled(rows),
         "}",
@@ -116,7 +116,7 @@ BOX = """
 # Rows
 
 
-def _is_inline(row: Row) -> bool:
+def is_inline(row: Row) -> bool:
     """Whether it lies in place: what says nothing of which stored answer is given leaves a request plain."""
     return "request" in row.levels and "hit" not in row.reaches
 
@@ -290,13 +290,23 @@ def _settled(rows: List[Row]) -> List[str]:
 # Ranges and levels
 
 
-def _check(rows: List[Row]) -> List[str]:
-    lines = [
+def _check(inline: List[Row], boxed: List[Row]) -> List[str]:
+    return [
         "  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.",
         "  package func check(_ level: OptionLevel) throws(NuthatchError) {",
+        *_checks(inline),
+        "    guard !isPlain else { return }",
+        *_checks(boxed),
+        "  }",
     ]
+
+
+def _checks(rows: List[Row]) -> List[str]:
+    lines = []
     for level in LEVELS:
         others = [row for row in rows if level not in row.levels]
+        if not others:
+            continue
         lines.append(f"    if level == .{level} {{")
         for row in others:
             word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
@@ -315,7 +325,6 @@ def _check(rows: List[Row]) -> List[str]:
             bounds += "" if row.kind == "duration" else f", {top}"
             call = f'"{row.name}", {row.swift}, {bounds}, "{row.range_text}"'
             lines.append(f"    try OptionRange.check({call})")
-    lines.append("  }")
     return lines
 
 

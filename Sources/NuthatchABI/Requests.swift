@@ -35,10 +35,10 @@ public func nhRequestCreate(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutab
 public func nhRequestSet(_ request: nh_request_ref?, _ options: UnsafePointer<nh_options>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
     guard options != nil else { throw .null("options") }
-    let raw = try read(options, for: .request)
+    let said = try read(options, for: .request)
     // All of it, or nothing.
     var changed = draft
-    try changed.take(raw)
+    try changed.take(said)
     try changed.request.options.check(.request)
     draft = changed
   }

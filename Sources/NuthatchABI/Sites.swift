@@ -28,12 +28,12 @@ public func nhSiteOpen(
     let result = try place(site, "site")
     let view = try find(cache, .cache, as: CacheView.self)
     let url = try string(base_url, "base_url")
-    let raw = try read(options, for: .site)
-    guard !isOff(raw.user) else {
+    let said = try read(options, for: .site)
+    guard !isOff(said.raw.user) else {
       throw NuthatchError(.invalid, "user can't be off for a site: leave it out")
     }
-    let made = try view.cache.site(url, try Options(raw))
-    try give(SiteView(made, view, raw), .site, to: result)
+    let made = try view.cache.site(url, try Options(said))
+    try give(SiteView(made, view, said.raw), .site, to: result)
   }
 }
 

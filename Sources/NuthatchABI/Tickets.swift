@@ -126,7 +126,7 @@ public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
 public func nhCancelAll(_ cache: nh_cache_ref?, _ options: UnsafePointer<nh_options>?) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
-    var said = try read(options, for: .request)
+    var said = try read(options, for: .request).raw
     let tag = try text(said.tag, "tag")
     let site = try said.site.map { (site) throws(NuthatchError) in
       try find(site, .site, as: SiteView.self).site

@@ -220,6 +220,8 @@ typedef struct nh_options {
      *  waits for its turn in the queue are left out, unless it is freezable. It waits for a host that is away, or
      *  has too much to do, for as long as give_up_after says. Default: no. Of a request. */
     nh_choice batched;
+    /** Must be 0. */
+    uint32_t reserved_1;
 
     /* Where to */
 
@@ -228,7 +230,7 @@ typedef struct nh_options {
     /** Which addresses may be connected to. Default: guarded. Of a cache or a site or a request. */
     nh_addresses addresses;
     /** Must be 0. */
-    uint32_t reserved_1;
+    uint32_t reserved_2;
     /** The way of all requests; empty for none. http://, https://, socks4://, socks5:// or socks5h://. Answers
      *  that came by a proxy are kept for it alone. The guard judges addresses in URLs, and names as far as this
      *  machine can look them up in a second. What only the proxy knows goes through, and what a proxy finds for a
@@ -273,7 +275,7 @@ typedef struct nh_options {
     /** How user and password are shown. Default: basic. Of a site or a request. */
     nh_sign_in sign_in;
     /** Must be 0. */
-    uint32_t reserved_2;
+    uint32_t reserved_3;
     /** A certificate that says who asks, in a file in PEM. Default: none. Of a site or a request. */
     const char *cert;
     /** The key of cert. Default: in the same file. Of a site or a request. */
@@ -291,7 +293,7 @@ typedef struct nh_options {
      *  user and partition share their cookies. What waits in the outbox is sent without. Default: off. Of a site. */
     nh_cookie_jar cookie_jar;
     /** Must be 0. */
-    uint32_t reserved_3;
+    uint32_t reserved_4;
     /** What the program wants to be asked. Questions come as events and are answered with answer; in a blocking
      *  call the callback gets them, on the caller's thread, and without one they count as unanswered. One that
      *  nobody answers within 30 seconds, or before the deadline, counts as unanswered, too. Default: nothing. Of a
@@ -308,7 +310,7 @@ typedef struct nh_options {
     /** Keep the answer under the URL without its query. Default: no. Of a request. */
     nh_choice ignore_query;
     /** Must be 0. */
-    uint32_t reserved_4;
+    uint32_t reserved_5;
 
     /* Thumbnails */
 
@@ -340,7 +342,7 @@ typedef struct nh_options {
      *  twice. Of a request. */
     nh_delivery delivery;
     /** Must be 0. */
-    uint32_t reserved_5;
+    uint32_t reserved_6;
     /** Place in the queue, higher ones first. -10 to 10, or none. Default: 0. NH_NONE: zero. Of a request. */
     int64_t priority;
     /** A word to cancel by. Default: none. Of a request. */
@@ -406,7 +408,7 @@ typedef struct nh_options {
      *  to hear of: the answer is in the cache then, and holds no memory. Default: no. Of a request. */
     nh_choice quiet;
     /** Must be 0. */
-    uint32_t reserved_6;
+    uint32_t reserved_7;
 
     /* The cache's own */
 
@@ -434,7 +436,7 @@ typedef struct nh_options {
     /** Whether this process sends what is in the directory's outbox. Default: auto. Of a cache. */
     nh_outbox outbox;
     /** Must be 0. */
-    uint32_t reserved_7;
+    uint32_t reserved_8;
     /** What the outbox may take on disk; more is refused. 1 or more, or none. Default: as the directory's first
      *  open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_bytes;
@@ -454,7 +456,7 @@ typedef struct nh_options {
      *  process. */
     nh_choice per_host_grows;
     /** Must be 0. */
-    uint32_t reserved_8;
+    uint32_t reserved_9;
     /** How many requests may begin in a second at one host. 0.000001 to 1000000, or none. Default: no limit.
      *  NH_NONE: unlimited. Of the process. */
     double rate;

@@ -6,8 +6,8 @@ import NuthatchCore
 /// - Throws: `invalid`, also for what this level doesn't have.
 func read(
   _ pointer: UnsafePointer<nh_options>?, for level: OptionLevel
-) throws(NuthatchError) -> nh_options {
-  guard let pointer else { return nh_options() }
+) throws(NuthatchError) -> SaidOptions {
+  guard let pointer else { return SaidOptions(nh_options()) }
   let size = pointer.pointee.struct_size
   guard size == 0 || size >= nh_oldest_options_size else {
     throw NuthatchError(
@@ -15,9 +15,56 @@ func read(
       "options has \(size) bytes, as in version 0.1, whose options were others: compile with a newer nuthatch.h"
     )
   }
-  let raw = try readSized(pointer, zero: nh_options(), "options")
-  try raw.check(level)
-  return raw
+  let said = SaidOptions(try readSized(pointer, zero: nh_options(), "options"))
+  try said.check(level)
+  return said
+}
+
+/// What a C program says, and where: most of the struct is zero, and nothing is made of that.
+struct SaidOptions {
+  let raw: nh_options
+  let words: SaidWords
+
+  init(_ raw: nh_options) {
+    self.raw = raw
+    words = SaidWords(raw)
+  }
+}
+
+/// The numbers of the words of the struct, of eight bytes each, that aren't zero. In the first, its size is left aside.
+struct SaidWords: Sequence, IteratorProtocol {
+  private var bits: UInt128 = 0
+
+  init(bits: UInt128) { self.bits = bits }
+
+  init(_ raw: nh_options) {
+    withUnsafeBytes(of: raw) { bytes in
+      let words = bytes.bindMemory(to: UInt64.self)
+      var first = 0
+      while first < words.count {
+        let next = Swift.min(first + 8, words.count)
+        // Most say nothing: eight are looked at in one.
+        if next < words.count {
+          let four = words[first] | words[first + 1] | words[first + 2] | words[first + 3]
+          let more = words[first + 4] | words[first + 5] | words[first + 6] | words[first + 7]
+          first = four | more == 0 ? next : first
+        }
+        for word in first..<next where words[word] != 0 { bits |= 1 << UInt128(truncatingIfNeeded: word) }
+        first = next
+      }
+    }
+    if raw.policy.rawValue == 0 { bits &= ~1 }
+  }
+
+  func has(anyOf other: SaidWords) -> Bool { bits & other.bits != 0 }
+
+  func without(word: Int) -> SaidWords { SaidWords(bits: bits & ~(1 << UInt128(word))) }
+
+  mutating func next() -> Int? {
+    guard bits != 0 else { return nil }
+    defer { bits &= bits - 1 }
+    return bits.trailingZeroBitCount
+  }
 }
 
 extension nh_options {
@@ -29,9 +76,9 @@ extension nh_options {
 
 extension Options {
   /// What a C program says for a cache, a site or the process.
-  init(_ raw: nh_options) throws(NuthatchError) {
+  init(_ said: SaidOptions) throws(NuthatchError) {
     self.init()
-    try take(raw)
+    try take(said)
   }
 
   mutating func takeHeaders(_ raw: nh_options) throws(NuthatchError) {

@@ -5,391 +5,343 @@ import NuthatchCore
 
 extension Options {
   /// Takes what a C program says; what it doesn't say stays as it is.
-  mutating func take(_ raw: nh_options) throws(NuthatchError) {
-    if let said = try given(raw.policy, "policy") { policy = said }
-    if let said = lifetime(raw.validator_ttl_ms) { validatorTTL = said }
-    if let said = lifetime(raw.image_ttl_ms) { imageTTL = said }
-    if let said = lifetime(raw.no_cache_ttl_ms) { noCacheTTL = said }
-    if let said = try share(raw.heuristic, "heuristic") { heuristic = said }
-    if let said = limit(raw.timeout_ms) { timeout = said }
-    if let said = limit(raw.deadline_ms) { deadline = said }
-    if let said = try number(raw.retries, "retries", none: 0, greatest: 1000) {
-      retries = Int(said)
+  mutating func take(_ said: SaidOptions) throws(NuthatchError) {
+    let raw = said.raw
+    for word in said.words {
+      switch word {
+      case 0:
+        if let said = try given(raw.policy, "policy") { policy = said }
+      case 1:
+        if let said = lifetime(raw.validator_ttl_ms) { validatorTTL = said }
+      case 2:
+        if let said = lifetime(raw.image_ttl_ms) { imageTTL = said }
+      case 3:
+        if let said = lifetime(raw.no_cache_ttl_ms) { noCacheTTL = said }
+      case 4:
+        if let said = try share(raw.heuristic, "heuristic") { heuristic = said }
+      case 5:
+        if let said = limit(raw.timeout_ms) { timeout = said }
+      case 6:
+        if let said = limit(raw.deadline_ms) { deadline = said }
+      case 7:
+        if let said = try number(raw.retries, "retries", none: 0, greatest: 1000) {
+          retries = Int(said)
+        }
+      case 8:
+        if let said = limit(raw.give_up_after_ms) { giveUpAfter = said }
+      case 9:
+        if let said = try number(raw.max_bytes, "max_bytes", none: .max, greatest: .max) {
+          maxBytes = said
+        }
+      case 10:
+        if let said = try number(raw.max_pixels, "max_pixels", none: .max, greatest: .max) {
+          maxPixels = Int(said)
+        }
+      case 11:
+        if let said = try given(raw.batched, "batched") { isBatched = said }
+      case 13:
+        if let said = try given(raw.addresses, "addresses") { addresses = said }
+      case 14:
+        if let said = try text(raw.proxy, "proxy", mayBeEmpty: true) { proxy = said }
+      case 16:
+        try takeHeaders(raw)
+      case 17:
+        try takeHeaders(raw)
+      case 18:
+        if let said = try names(raw.keep_headers_across_origins, "keep_headers_across_origins") {
+          keepHeadersAcrossOrigins = said
+        }
+      case 19:
+        if let said = try text(raw.user_agent, "user_agent", mayBeEmpty: true) { userAgent = said }
+      case 20:
+        if let said = try text(raw.accept, "accept", mayBeEmpty: true) { accept = said }
+      case 21:
+        try takeUser(raw)
+      case 22:
+        try takeUser(raw)
+      case 25:
+        if let said = try given(raw.sign_in, "sign_in") { signIn = said }
+      case 26:
+        try takeCert(raw)
+      case 27:
+        try takeCert(raw)
+      case 28:
+        try takeCert(raw)
+      case 29:
+        try takeNetrc(raw)
+      case 30:
+        if let said = try text(raw.partition, "partition", mayBeEmpty: false) { partition = said }
+      case 31:
+        if let said = try given(raw.cookie_jar, "cookie_jar") { cookieJar = said }
+      case 32:
+        try takeQuestions(raw)
+      case 33:
+        try takeQuestions(raw)
+      case 34:
+        if let said = try text(raw.cache_key, "cache_key", mayBeEmpty: false) { cacheKey = said }
+      case 35:
+        if let said = try given(raw.ignore_query, "ignore_query") { ignoreQuery = said }
+      case 40:
+        if let said = try given(raw.allow_damaged, "allow_damaged") { allowDamaged = said }
+      case 41:
+        if let said = try given(raw.early_stop, "early_stop") { earlyStop = said }
+      case 42:
+        if let said = try given(raw.delivery, "delivery") { delivery = said }
+      case 43:
+        if let said = try number(raw.priority, "priority", none: 0, greatest: 10) {
+          priority = Int(said)
+        }
+      case 44:
+        if let said = try text(raw.tag, "tag", mayBeEmpty: false) { tag = said }
+      case 45:
+        if let said = try given(raw.progress_events, "progress_events") { progressEvents = said }
+        if let said = try given(raw.resume, "resume") { resume = said }
+      case 58:
+        if let said = try number(raw.memory_bytes, "memory_bytes", none: 0, greatest: .max) {
+          memoryBytes = said
+        }
+      case 59:
+        if let said = try number(raw.memory_items, "memory_items", none: .max, greatest: .max) {
+          memoryItems = Int(said)
+        }
+      case 60:
+        if let said = try number(raw.disk_bytes, "disk_bytes", none: nil, greatest: 70368744177664) {
+          diskBytes = said
+        }
+      case 61:
+        if let said = try given(raw.spill, "spill") { spill = said }
+        if let said = try given(raw.thumb_store, "thumb_store") { thumbStore = said }
+      case 62:
+        if let said = try given(raw.keep_source, "keep_source") { keepSource = said }
+        if let said = try given(raw.allow_files, "allow_files") { allowFiles = said }
+      case 63:
+        if let said = try given(raw.outbox, "outbox") { outbox = said }
+      case 64:
+        if let said = try number(raw.outbox_bytes, "outbox_bytes", none: .max, greatest: .max) {
+          outboxBytes = said
+        }
+      case 65:
+        if let said = try number(raw.outbox_items, "outbox_items", none: .max, greatest: .max) {
+          outboxItems = Int(said)
+        }
+      case 66:
+        if let said = try number(raw.concurrency, "concurrency", none: nil, greatest: 512) {
+          concurrency = Int(said)
+        }
+      case 67:
+        if let said = try number(raw.per_host, "per_host", none: nil, greatest: 512) {
+          perHost = Int(said)
+        }
+      case 68:
+        if let said = try given(raw.per_host_grows, "per_host_grows") { perHostGrows = said }
+      case 69:
+        if let said = try startRate(raw.rate, "rate") { rate = said }
+      case 70:
+        if let said = try number(raw.inflight_bytes, "inflight_bytes", none: 0, greatest: .max) {
+          inFlightBytes = said
+        }
+      case 71:
+        if let said = try number(raw.redirects, "redirects", none: 0, greatest: 100) {
+          redirects = Int(said)
+        }
+      case 72:
+        if let said = try text(raw.ca_file, "ca_file", mayBeEmpty: true) { caFile = said }
+      case 73:
+        if let said = try text(raw.ca_dir, "ca_dir", mayBeEmpty: true) { caDir = said }
+      case 74:
+        if let said = try given(raw.insecure, "insecure") { insecure = said }
+        if let said = try given(raw.check_bytes, "check_bytes") { checkBytes = said }
+      case 75:
+        if let said = lifetime(raw.expire_after_ms) { expireAfter = said }
+      default: break
+      }
     }
-    if let said = limit(raw.give_up_after_ms) { giveUpAfter = said }
-    if let said = try number(raw.max_bytes, "max_bytes", none: .max, greatest: .max) {
-      maxBytes = said
-    }
-    if let said = try number(raw.max_pixels, "max_pixels", none: .max, greatest: .max) {
-      maxPixels = Int(said)
-    }
-    if let said = try given(raw.batched, "batched") { isBatched = said }
-    if let said = try given(raw.addresses, "addresses") { addresses = said }
-    if let said = try text(raw.proxy, "proxy", mayBeEmpty: true) { proxy = said }
-    try takeHeaders(raw)
-    if let said = try names(raw.keep_headers_across_origins, "keep_headers_across_origins") {
-      keepHeadersAcrossOrigins = said
-    }
-    if let said = try text(raw.user_agent, "user_agent", mayBeEmpty: true) { userAgent = said }
-    if let said = try text(raw.accept, "accept", mayBeEmpty: true) { accept = said }
-    try takeUser(raw)
-    if let said = try given(raw.sign_in, "sign_in") { signIn = said }
-    try takeCert(raw)
-    try takeNetrc(raw)
-    if let said = try text(raw.partition, "partition", mayBeEmpty: false) { partition = said }
-    if let said = try given(raw.cookie_jar, "cookie_jar") { cookieJar = said }
-    try takeQuestions(raw)
-    if let said = try text(raw.cache_key, "cache_key", mayBeEmpty: false) { cacheKey = said }
-    if let said = try given(raw.ignore_query, "ignore_query") { ignoreQuery = said }
-    if let said = try given(raw.allow_damaged, "allow_damaged") { allowDamaged = said }
-    if let said = try given(raw.early_stop, "early_stop") { earlyStop = said }
-    if let said = try given(raw.delivery, "delivery") { delivery = said }
-    if let said = try number(raw.priority, "priority", none: 0, greatest: 10) {
-      priority = Int(said)
-    }
-    if let said = try text(raw.tag, "tag", mayBeEmpty: false) { tag = said }
-    if let said = try given(raw.progress_events, "progress_events") { progressEvents = said }
-    if let said = try given(raw.resume, "resume") { resume = said }
-    if let said = try number(raw.memory_bytes, "memory_bytes", none: 0, greatest: .max) {
-      memoryBytes = said
-    }
-    if let said = try number(raw.memory_items, "memory_items", none: .max, greatest: .max) {
-      memoryItems = Int(said)
-    }
-    if let said = try number(raw.disk_bytes, "disk_bytes", none: nil, greatest: 70368744177664) {
-      diskBytes = said
-    }
-    if let said = try given(raw.spill, "spill") { spill = said }
-    if let said = try given(raw.thumb_store, "thumb_store") { thumbStore = said }
-    if let said = try given(raw.keep_source, "keep_source") { keepSource = said }
-    if let said = try given(raw.allow_files, "allow_files") { allowFiles = said }
-    if let said = try given(raw.outbox, "outbox") { outbox = said }
-    if let said = try number(raw.outbox_bytes, "outbox_bytes", none: .max, greatest: .max) {
-      outboxBytes = said
-    }
-    if let said = try number(raw.outbox_items, "outbox_items", none: .max, greatest: .max) {
-      outboxItems = Int(said)
-    }
-    if let said = try number(raw.concurrency, "concurrency", none: nil, greatest: 512) {
-      concurrency = Int(said)
-    }
-    if let said = try number(raw.per_host, "per_host", none: nil, greatest: 512) {
-      perHost = Int(said)
-    }
-    if let said = try given(raw.per_host_grows, "per_host_grows") { perHostGrows = said }
-    if let said = try startRate(raw.rate, "rate") { rate = said }
-    if let said = try number(raw.inflight_bytes, "inflight_bytes", none: 0, greatest: .max) {
-      inFlightBytes = said
-    }
-    if let said = try number(raw.redirects, "redirects", none: 0, greatest: 100) {
-      redirects = Int(said)
-    }
-    if let said = try text(raw.ca_file, "ca_file", mayBeEmpty: true) { caFile = said }
-    if let said = try text(raw.ca_dir, "ca_dir", mayBeEmpty: true) { caDir = said }
-    if let said = try given(raw.insecure, "insecure") { insecure = said }
-    if let said = try given(raw.check_bytes, "check_bytes") { checkBytes = said }
-    if let said = lifetime(raw.expire_after_ms) { expireAfter = said }
   }
 }
 
-extension nh_options {
+extension SaidOptions {
   /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.
   func check(_ level: OptionLevel) throws(NuthatchError) {
-    if reserved_1 != 0 { throw newer(\.reserved_1) }
-    if reserved_2 != 0 { throw newer(\.reserved_2) }
-    if reserved_3 != 0 { throw newer(\.reserved_3) }
-    if reserved_4 != 0 { throw newer(\.reserved_4) }
-    if reserved_5 != 0 { throw newer(\.reserved_5) }
-    if reserved_6 != 0 { throw newer(\.reserved_6) }
-    if reserved_7 != 0 { throw newer(\.reserved_7) }
-    if reserved_8 != 0 { throw newer(\.reserved_8) }
-    if level == .cache {
-      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
-      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
-      if site != nil { throw level.doesNotHave("site", [.request]) }
-      if method != nil { throw level.doesNotHave("method", [.request]) }
-      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
-      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
-      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
-      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
-      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
-      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
-      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
-      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
-      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
-      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
-      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
-      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
-      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 {
-        throw level.doesNotHave("sizes", [.request, .image])
+    for word in words {
+      switch word {
+      case 0:
+        if raw.policy.rawValue != 0 { try level.check("policy", [.cache, .site, .request]) }
+      case 1:
+        try level.check("validator_ttl", [.cache, .site, .request])
+      case 2:
+        try level.check("image_ttl", [.cache, .site, .request])
+      case 3:
+        try level.check("no_cache_ttl", [.cache, .site, .request])
+      case 4:
+        try level.check("heuristic", [.cache, .site, .request])
+      case 5:
+        try level.check("timeout", [.cache, .site, .request])
+      case 6:
+        try level.check("deadline", [.cache, .site, .request])
+      case 7:
+        try level.check("retries", [.cache, .site, .request])
+      case 8:
+        try level.check("give_up_after", [.request])
+      case 9:
+        try level.check("max_bytes", [.cache, .site, .request])
+      case 10:
+        try level.check("max_pixels", [.cache, .site, .request, .image])
+      case 11:
+        if raw.batched.rawValue != 0 { try level.check("batched", [.request]) }
+        if raw.reserved_1 != 0 { throw raw.newer(\.reserved_1) }
+      case 12:
+        try level.check("site", [.request])
+      case 13:
+        if raw.addresses.rawValue != 0 { try level.check("addresses", [.cache, .site, .request]) }
+        if raw.reserved_2 != 0 { throw raw.newer(\.reserved_2) }
+      case 14:
+        try level.check("proxy", [.cache, .site])
+      case 15:
+        try level.check("method", [.request])
+      case 16:
+        try level.check("headers", [.cache, .site, .request])
+      case 17:
+        try level.check("headers", [.cache, .site, .request])
+      case 18:
+        try level.check("keep_headers_across_origins", [.cache, .site, .request])
+      case 19:
+        try level.check("user_agent", [.cache, .site])
+      case 20:
+        try level.check("accept", [.cache, .site])
+      case 21:
+        try level.check("user", [.site, .request])
+      case 22:
+        try level.check("password", [.site, .request])
+      case 23:
+        try level.check("user_place", [.request])
+      case 24:
+        try level.check("bearer", [.request])
+      case 25:
+        if raw.sign_in.rawValue != 0 { try level.check("sign_in", [.site, .request]) }
+        if raw.reserved_3 != 0 { throw raw.newer(\.reserved_3) }
+      case 26:
+        try level.check("cert", [.site, .request])
+      case 27:
+        try level.check("cert_key", [.site, .request])
+      case 28:
+        try level.check("cert_password", [.site, .request])
+      case 29:
+        try level.check("netrc", [.cache, .site, .request])
+      case 30:
+        try level.check("partition", [.cache, .site, .request])
+      case 31:
+        if raw.cookie_jar.rawValue != 0 { try level.check("cookie_jar", [.site]) }
+        if raw.reserved_4 != 0 { throw raw.newer(\.reserved_4) }
+      case 32:
+        try level.check("asks", [.site, .request])
+      case 33:
+        try level.check("asks_not", [.request])
+      case 34:
+        try level.check("cache_key", [.request])
+      case 35:
+        if raw.ignore_query.rawValue != 0 { try level.check("ignore_query", [.request]) }
+        if raw.reserved_5 != 0 { throw raw.newer(\.reserved_5) }
+      case 36:
+        try level.check("sizes", [.request, .image])
+      case 37:
+        try level.check("sizes", [.request, .image])
+      case 38:
+        try level.check("sizes", [.request, .image])
+      case 39:
+        if raw.fit.rawValue != 0 { try level.check("fit", [.request, .image]) }
+        if raw.enlarge.rawValue != 0 { try level.check("enlarge", [.request, .image]) }
+      case 40:
+        if raw.scaling.rawValue != 0 { try level.check("scaling", [.request, .image]) }
+        if raw.allow_damaged.rawValue != 0 { try level.check("allow_damaged", [.request, .image]) }
+      case 41:
+        if raw.early_stop.rawValue != 0 { try level.check("early_stop", [.request]) }
+        if raw.decode.rawValue != 0 { try level.check("decode", [.request]) }
+      case 42:
+        if raw.delivery.rawValue != 0 { try level.check("delivery", [.request]) }
+        if raw.reserved_6 != 0 { throw raw.newer(\.reserved_6) }
+      case 43:
+        try level.check("priority", [.request])
+      case 44:
+        try level.check("tag", [.request])
+      case 45:
+        if raw.progress_events.rawValue != 0 { try level.check("progress_events", [.request]) }
+        if raw.resume.rawValue != 0 { try level.check("resume", [.request]) }
+      case 46:
+        if raw.freezable.rawValue != 0 { try level.check("freezable", [.request]) }
+        if raw.outbox_durable.rawValue != 0 { try level.check("outbox_durable", [.request]) }
+      case 47:
+        try level.check("outbox_queue", [.request])
+      case 48:
+        try level.check("outbox_handler", [.request])
+      case 49:
+        try level.check("secrets", [.request])
+      case 50:
+        try level.check("secrets", [.request])
+      case 51:
+        try level.check("password_provider", [.request])
+      case 52:
+        try level.check("outbox_attempts", [.request])
+      case 53:
+        try level.check("outbox_max_age", [.request])
+      case 54:
+        try level.check("outbox_key_lifetime", [.request])
+      case 55:
+        try level.check("user_data", [.site, .request])
+      case 56:
+        try level.check("callback", [.site, .request])
+      case 57:
+        if raw.quiet.rawValue != 0 { try level.check("quiet", [.request]) }
+        if raw.reserved_7 != 0 { throw raw.newer(\.reserved_7) }
+      case 58:
+        try level.check("memory_bytes", [.cache])
+      case 59:
+        try level.check("memory_items", [.cache])
+      case 60:
+        try level.check("disk_bytes", [.cache])
+      case 61:
+        if raw.spill.rawValue != 0 { try level.check("spill", [.cache]) }
+        if raw.thumb_store.rawValue != 0 { try level.check("thumb_store", [.cache]) }
+      case 62:
+        if raw.keep_source.rawValue != 0 { try level.check("keep_source", [.cache]) }
+        if raw.allow_files.rawValue != 0 { try level.check("allow_files", [.cache]) }
+      case 63:
+        if raw.outbox.rawValue != 0 { try level.check("outbox", [.cache]) }
+        if raw.reserved_8 != 0 { throw raw.newer(\.reserved_8) }
+      case 64:
+        try level.check("outbox_bytes", [.cache])
+      case 65:
+        try level.check("outbox_items", [.cache])
+      case 66:
+        try level.check("concurrency", [.process])
+      case 67:
+        try level.check("per_host", [.process])
+      case 68:
+        if raw.per_host_grows.rawValue != 0 { try level.check("per_host_grows", [.process]) }
+        if raw.reserved_9 != 0 { throw raw.newer(\.reserved_9) }
+      case 69:
+        try level.check("rate", [.process])
+      case 70:
+        try level.check("inflight_bytes", [.process])
+      case 71:
+        try level.check("redirects", [.cache, .site, .request])
+      case 72:
+        try level.check("ca_file", [.cache, .site, .request])
+      case 73:
+        try level.check("ca_dir", [.cache, .site, .request])
+      case 74:
+        if raw.insecure.rawValue != 0 { try level.check("insecure", [.cache, .site, .request]) }
+        if raw.check_bytes.rawValue != 0 { try level.check("check_bytes", [.cache]) }
+      case 75:
+        try level.check("expire_after", [.cache, .site, .request])
+      default: break
       }
-      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
-      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
-      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
-      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
-      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
-      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
-      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
-      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
-      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
-      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
-      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
-      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
-      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
-      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
-      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
-      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
-      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
-      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
-      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
-      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
-      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
-      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
-      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
-    }
-    if level == .site {
-      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
-      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
-      if site != nil { throw level.doesNotHave("site", [.request]) }
-      if method != nil { throw level.doesNotHave("method", [.request]) }
-      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
-      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
-      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
-      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
-      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 {
-        throw level.doesNotHave("sizes", [.request, .image])
-      }
-      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
-      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
-      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
-      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
-      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
-      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
-      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
-      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
-      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
-      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
-      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
-      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
-      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
-      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
-      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
-      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
-      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
-      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
-      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
-      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
-      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
-      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
-      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
-      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
-      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
-      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
-      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
-      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
-      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
-      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
-      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
-      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
-    }
-    if level == .request {
-      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
-      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
-      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
-      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
-      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
-      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
-      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
-      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
-      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
-      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
-      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
-      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
-      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
-      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
-      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
-      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
-      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
-      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
-      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
-      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
-    }
-    if level == .image {
-      if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
-      if validator_ttl_ms != 0 { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
-      if image_ttl_ms != 0 { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
-      if no_cache_ttl_ms != 0 { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
-      if heuristic != 0 { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
-      if timeout_ms != 0 { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
-      if deadline_ms != 0 { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
-      if retries != 0 { throw level.doesNotHave("retries", [.cache, .site, .request]) }
-      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
-      if max_bytes != 0 { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
-      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
-      if site != nil { throw level.doesNotHave("site", [.request]) }
-      if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
-      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
-      if method != nil { throw level.doesNotHave("method", [.request]) }
-      if headers != nil || header_count != 0 {
-        throw level.doesNotHave("headers", [.cache, .site, .request])
-      }
-      if keep_headers_across_origins != nil {
-        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
-      }
-      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
-      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
-      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
-      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
-      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
-      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
-      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
-      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
-      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
-      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
-      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
-      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
-      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
-      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
-      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
-      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
-      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
-      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
-      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
-      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
-      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
-      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
-      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
-      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
-      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
-      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
-      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
-      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
-      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
-      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
-      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
-      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
-      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
-      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
-      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
-      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
-      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
-      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
-      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
-      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
-      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
-      if concurrency != 0 { throw level.doesNotHave("concurrency", [.process]) }
-      if per_host != 0 { throw level.doesNotHave("per_host", [.process]) }
-      if per_host_grows.rawValue != 0 { throw level.doesNotHave("per_host_grows", [.process]) }
-      if rate != 0 { throw level.doesNotHave("rate", [.process]) }
-      if inflight_bytes != 0 { throw level.doesNotHave("inflight_bytes", [.process]) }
-      if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
-      if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
-      if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
-      if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
-      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
-      if expire_after_ms != 0 { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
-    }
-    if level == .process {
-      if policy.rawValue != 0 { throw level.doesNotHave("policy", [.cache, .site, .request]) }
-      if validator_ttl_ms != 0 { throw level.doesNotHave("validator_ttl", [.cache, .site, .request]) }
-      if image_ttl_ms != 0 { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
-      if no_cache_ttl_ms != 0 { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
-      if heuristic != 0 { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
-      if timeout_ms != 0 { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
-      if deadline_ms != 0 { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
-      if retries != 0 { throw level.doesNotHave("retries", [.cache, .site, .request]) }
-      if give_up_after_ms != 0 { throw level.doesNotHave("give_up_after", [.request]) }
-      if max_bytes != 0 { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
-      if max_pixels != 0 { throw level.doesNotHave("max_pixels", [.cache, .site, .request, .image]) }
-      if batched.rawValue != 0 { throw level.doesNotHave("batched", [.request]) }
-      if site != nil { throw level.doesNotHave("site", [.request]) }
-      if addresses.rawValue != 0 { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
-      if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
-      if method != nil { throw level.doesNotHave("method", [.request]) }
-      if headers != nil || header_count != 0 {
-        throw level.doesNotHave("headers", [.cache, .site, .request])
-      }
-      if keep_headers_across_origins != nil {
-        throw level.doesNotHave("keep_headers_across_origins", [.cache, .site, .request])
-      }
-      if user_agent != nil { throw level.doesNotHave("user_agent", [.cache, .site]) }
-      if accept != nil { throw level.doesNotHave("accept", [.cache, .site]) }
-      if user != nil { throw level.doesNotHave("user", [.site, .request]) }
-      if password != nil { throw level.doesNotHave("password", [.site, .request]) }
-      if user_place != nil { throw level.doesNotHave("user_place", [.request]) }
-      if bearer != nil { throw level.doesNotHave("bearer", [.request]) }
-      if sign_in.rawValue != 0 { throw level.doesNotHave("sign_in", [.site, .request]) }
-      if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
-      if cert_key != nil { throw level.doesNotHave("cert_key", [.site, .request]) }
-      if cert_password != nil { throw level.doesNotHave("cert_password", [.site, .request]) }
-      if netrc != nil { throw level.doesNotHave("netrc", [.cache, .site, .request]) }
-      if partition != nil { throw level.doesNotHave("partition", [.cache, .site, .request]) }
-      if cookie_jar.rawValue != 0 { throw level.doesNotHave("cookie_jar", [.site]) }
-      if asks != 0 { throw level.doesNotHave("asks", [.site, .request]) }
-      if asks_not != 0 { throw level.doesNotHave("asks_not", [.request]) }
-      if cache_key != nil { throw level.doesNotHave("cache_key", [.request]) }
-      if ignore_query.rawValue != 0 { throw level.doesNotHave("ignore_query", [.request]) }
-      if size != 0 || sizes != nil || size_count != 0 {
-        throw level.doesNotHave("sizes", [.request, .image])
-      }
-      if fit.rawValue != 0 { throw level.doesNotHave("fit", [.request, .image]) }
-      if enlarge.rawValue != 0 { throw level.doesNotHave("enlarge", [.request, .image]) }
-      if scaling.rawValue != 0 { throw level.doesNotHave("scaling", [.request, .image]) }
-      if allow_damaged.rawValue != 0 { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if early_stop.rawValue != 0 { throw level.doesNotHave("early_stop", [.request]) }
-      if decode.rawValue != 0 { throw level.doesNotHave("decode", [.request]) }
-      if delivery.rawValue != 0 { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progress_events.rawValue != 0 { throw level.doesNotHave("progress_events", [.request]) }
-      if resume.rawValue != 0 { throw level.doesNotHave("resume", [.request]) }
-      if freezable.rawValue != 0 { throw level.doesNotHave("freezable", [.request]) }
-      if outbox_durable.rawValue != 0 { throw level.doesNotHave("outbox_durable", [.request]) }
-      if outbox_queue != nil { throw level.doesNotHave("outbox_queue", [.request]) }
-      if outbox_handler != nil { throw level.doesNotHave("outbox_handler", [.request]) }
-      if secrets != nil || secret_count != 0 { throw level.doesNotHave("secrets", [.request]) }
-      if password_provider != nil { throw level.doesNotHave("password_provider", [.request]) }
-      if outbox_attempts != 0 { throw level.doesNotHave("outbox_attempts", [.request]) }
-      if outbox_max_age_ms != 0 { throw level.doesNotHave("outbox_max_age", [.request]) }
-      if outbox_key_lifetime_ms != 0 { throw level.doesNotHave("outbox_key_lifetime", [.request]) }
-      if user_data != nil { throw level.doesNotHave("user_data", [.site, .request]) }
-      if callback != nil { throw level.doesNotHave("callback", [.site, .request]) }
-      if quiet.rawValue != 0 { throw level.doesNotHave("quiet", [.request]) }
-      if memory_bytes != 0 { throw level.doesNotHave("memory_bytes", [.cache]) }
-      if memory_items != 0 { throw level.doesNotHave("memory_items", [.cache]) }
-      if disk_bytes != 0 { throw level.doesNotHave("disk_bytes", [.cache]) }
-      if spill.rawValue != 0 { throw level.doesNotHave("spill", [.cache]) }
-      if thumb_store.rawValue != 0 { throw level.doesNotHave("thumb_store", [.cache]) }
-      if keep_source.rawValue != 0 { throw level.doesNotHave("keep_source", [.cache]) }
-      if allow_files.rawValue != 0 { throw level.doesNotHave("allow_files", [.cache]) }
-      if outbox.rawValue != 0 { throw level.doesNotHave("outbox", [.cache]) }
-      if outbox_bytes != 0 { throw level.doesNotHave("outbox_bytes", [.cache]) }
-      if outbox_items != 0 { throw level.doesNotHave("outbox_items", [.cache]) }
-      if redirects != 0 { throw level.doesNotHave("redirects", [.cache, .site, .request]) }
-      if ca_file != nil { throw level.doesNotHave("ca_file", [.cache, .site, .request]) }
-      if ca_dir != nil { throw level.doesNotHave("ca_dir", [.cache, .site, .request]) }
-      if insecure.rawValue != 0 { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
-      if check_bytes.rawValue != 0 { throw level.doesNotHave("check_bytes", [.cache]) }
-      if expire_after_ms != 0 { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
     }
   }
+}
+
+extension SaidWords {
+  /// Those of what has a part in which stored answer is given, and of what `Options` hasn't.
+  static var reachingHits: SaidWords { SaidWords(bits: 0xfffffffe3fffffff61f) }
 }
 
 func given(_ said: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {

@@ -37,8 +37,10 @@ struct Draft: Sendable {
   init(_ request: Request) { self.request = request }
 
   /// Says something more.
-  mutating func take(_ raw: nh_options) throws(NuthatchError) {
-    try request.options.take(raw)
+  mutating func take(_ said: SaidOptions) throws(NuthatchError) {
+    try request.options.take(said)
+    guard said.words.has(anyOf: .reachingHits) else { return }
+    let raw = said.raw
     hooks.take(raw)
     if let site = raw.site {
       let view = try find(site, .site, as: SiteView.self)

@@ -10,6 +10,12 @@ package enum OptionLevel: String {
     }
   }
 
+  /// - Throws: `invalid` for an option that belongs elsewhere.
+  @inline(__always)
+  package func check(_ name: StaticString, _ levels: [OptionLevel]) throws(NuthatchError) {
+    guard levels.contains(self) else { throw doesNotHave(name, levels) }
+  }
+
   /// The error of an option that belongs elsewhere.
   package func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
     let places = levels.map(\.place).joined(separator: " and ")

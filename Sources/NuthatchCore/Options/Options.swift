@@ -689,6 +689,55 @@ extension Options {
     if level == .cache {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+    }
+    if level == .site {
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+    }
+    if level == .image {
+      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+    }
+    if level == .process {
+      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
+      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
+      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
+      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
+      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
+      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
+      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
+      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
+      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
+      if tag != nil { throw level.doesNotHave("tag", [.request]) }
+      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+    }
+    try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
+    try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
+    try OptionRange.check("retries", retries, 0, 1_000, "0 to 1000, or none")
+    try OptionRange.check("give_up_after", giveUpAfter, 0, "0 or more, or none")
+    try OptionRange.check("priority", priority, -10, 10, "-10 to 10, or none")
+    guard !isPlain else { return }
+    if level == .cache {
       if user != nil { throw level.doesNotHave("user", [.site, .request]) }
       if signIn != nil { throw level.doesNotHave("sign_in", [.site, .request]) }
       if cert != nil { throw level.doesNotHave("cert", [.site, .request]) }
@@ -697,13 +746,7 @@ extension Options {
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
       if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
-      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
       if resume != true { throw level.doesNotHave("resume", [.request]) }
       if concurrency != nil { throw level.doesNotHave("concurrency", [.process]) }
       if perHost != nil { throw level.doesNotHave("per_host", [.process]) }
@@ -712,18 +755,10 @@ extension Options {
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
     }
     if level == .site {
-      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
-      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
       if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
-      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
       if resume != true { throw level.doesNotHave("resume", [.request]) }
       if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
       if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
@@ -770,12 +805,7 @@ extension Options {
       if imageTTL != nil { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
       if noCacheTTL != nil { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
       if heuristic != nil { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
-      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
-      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
-      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
-      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if maxBytes != nil { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
-      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
@@ -794,11 +824,6 @@ extension Options {
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
-      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
       if resume != true { throw level.doesNotHave("resume", [.request]) }
       if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
       if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
@@ -828,13 +853,8 @@ extension Options {
       if imageTTL != nil { throw level.doesNotHave("image_ttl", [.cache, .site, .request]) }
       if noCacheTTL != nil { throw level.doesNotHave("no_cache_ttl", [.cache, .site, .request]) }
       if heuristic != nil { throw level.doesNotHave("heuristic", [.cache, .site, .request]) }
-      if timeout != nil { throw level.doesNotHave("timeout", [.cache, .site, .request]) }
-      if deadline != nil { throw level.doesNotHave("deadline", [.cache, .site, .request]) }
-      if retries != nil { throw level.doesNotHave("retries", [.cache, .site, .request]) }
-      if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
       if maxBytes != nil { throw level.doesNotHave("max_bytes", [.cache, .site, .request]) }
       if maxPixels != nil { throw level.doesNotHave("max_pixels", [.cache, .site, .request, .image]) }
-      if isBatched != false { throw level.doesNotHave("batched", [.request]) }
       if addresses != nil { throw level.doesNotHave("addresses", [.cache, .site, .request]) }
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
       if !headers.isEmpty { throw level.doesNotHave("headers", [.cache, .site, .request]) }
@@ -853,13 +873,7 @@ extension Options {
       if !asksNot.isEmpty { throw level.doesNotHave("asks_not", [.request]) }
       if cacheKey != nil { throw level.doesNotHave("cache_key", [.request]) }
       if ignoreQuery != false { throw level.doesNotHave("ignore_query", [.request]) }
-      if !boxes.isEmpty { throw level.doesNotHave("sizes", [.request, .image]) }
       if allowDamaged != false { throw level.doesNotHave("allow_damaged", [.request, .image]) }
-      if earlyStop != false { throw level.doesNotHave("early_stop", [.request]) }
-      if delivery != Delivery.twice { throw level.doesNotHave("delivery", [.request]) }
-      if priority != 0 { throw level.doesNotHave("priority", [.request]) }
-      if tag != nil { throw level.doesNotHave("tag", [.request]) }
-      if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
       if resume != true { throw level.doesNotHave("resume", [.request]) }
       if memoryBytes != nil { throw level.doesNotHave("memory_bytes", [.cache]) }
       if memoryItems != nil { throw level.doesNotHave("memory_items", [.cache]) }
@@ -882,13 +896,8 @@ extension Options {
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")
     try OptionRange.check("no_cache_ttl", noCacheTTL, 0, "0 or more, or none")
     try OptionRange.check("heuristic", heuristic, 0, 1, "0 to 1, or none")
-    try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
-    try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
-    try OptionRange.check("retries", retries, 0, 1_000, "0 to 1000, or none")
-    try OptionRange.check("give_up_after", giveUpAfter, 0, "0 or more, or none")
     try OptionRange.check("max_bytes", maxBytes, 1, nil, "1 or more, or none")
     try OptionRange.check("max_pixels", maxPixels, 1, nil, "1 or more, or none")
-    try OptionRange.check("priority", priority, -10, 10, "-10 to 10, or none")
     try OptionRange.check("memory_bytes", memoryBytes, 0, nil, "0 or more, or none")
     try OptionRange.check("memory_items", memoryItems, 1, nil, "1 or more, or none")
     try OptionRange.check("disk_bytes", diskBytes, 4_194_304, 70_368_744_177_664, "4 MiB to 64 TiB")
