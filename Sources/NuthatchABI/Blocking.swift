@@ -30,10 +30,13 @@ public func nhGet(
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    let opened = try find(cache, .cache, as: CacheView.self)
-    if onlySide(options) == 0, let answer = opened.cache.instant.hit(try string(url, "url")) {
-      return try give(ResponseView(answer), .response, to: result)
+    let known = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Response? in
+      guard try plainSide(options) == 0 else { return nil }
+      let url = try bytes(url, "url")
+      return view.instant._withUnsafeGuaranteedRef { $0.hit(url) }
     }
+    if let known { return try give(ResponseView(known), .response, to: result) }
+    let opened = try find(cache, .cache, as: CacheView.self)
     try give(try answer(to: try askedForAnswer(url, options), in: opened), .response, to: result)
   }
 }
@@ -53,10 +56,13 @@ public func nhThumbnail(
   defer { deliverLog() }
   return answering { () throws(NuthatchError) in
     let result = try place(image, "image")
-    let opened = try find(cache, .cache, as: CacheView.self)
-    if let side = onlySide(options), let image = opened.cache.instant.hit(try bytes(url, "url"), size: side) {
-      return try give(image, .image, to: result)
+    let known = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Image? in
+      guard let side = try plainSide(options) else { return nil }
+      let url = try bytes(url, "url")
+      return view.instant._withUnsafeGuaranteedRef { $0.hit(url, size: side) }
     }
+    if let known { return try give(known, .image, to: result) }
+    let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try askedForPicture(url, options)
     guard let image = try end(of: draft, in: opened).images.first else {
       throw NuthatchError(.internal, "no picture came out: \(draft.request.shownURL)")

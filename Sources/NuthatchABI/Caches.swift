@@ -129,6 +129,9 @@ final class CacheView: Sendable {
 
   init(_ cache: Cache) { self.cache = cache }
 
+  /// For calls that take a tenth of a microsecond: the cache keeps it.
+  var instant: Unmanaged<InstantAnswers> { .passUnretained(cache.instant) }
+
   /// From now on what somebody listens for comes as events.
   func listen() {
     guard listeners.beginsToListen() else { return }

@@ -46,16 +46,30 @@ private func sight(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, asHit: Bool
 ) throws(NuthatchError) -> nh_image_ref? {
   let found = try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) -> Image? in
-    let instant = view.cache.instant
-    if let side = onlySide(options), side != 0 {
-      return try instant.picture(try bytes(url, "url"), ThumbnailBox(side), asHit: asHit)
+    try view.instant.use { (instant) throws(NuthatchError) in
+      if let side = onlySide(options), side != 0 {
+        return try instant.picture(try bytes(url, "url"), side, asHit: asHit)
+      }
+      return try picture(url, options, instant, asHit: asHit)
     }
-    let draft = try askedForPicture(url, options)
-    return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
   }
   var image: nh_image_ref?
   if let found { try give(found, .image, to: &image) }
   return image
+}
+
+/// Apart from `sight`, which is asked often and needs little of the stack.
+@inline(never)
+private func picture(
+  _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, _ instant: InstantAnswers, asHit: Bool
+) throws(NuthatchError) -> Image? {
+  if let side = try plainSide(options),
+    let image = try instant.known(try bytes(url, "url"), side, asHit: asHit)
+  {
+    return image
+  }
+  let draft = try askedForPicture(url, options)
+  return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
 }
 
 /// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
@@ -106,6 +120,9 @@ private func peeked(
   try use(cache, .cache, as: CacheView.self) { (view) throws(NuthatchError) in
     let instant = view.cache.instant
     if onlySide(options) == 0 { return try instant.response(try bytes(url, "url"), asHit: asHit) }
+    if try plainSide(options) == 0, let answer = try instant.known(try bytes(url, "url"), asHit: asHit) {
+      return answer
+    }
     return try instant.answer(to: try askedForAnswer(url, options).complete.forOneAnswer, asHit: asHit)?
       .response
   }

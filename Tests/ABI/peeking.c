@@ -162,6 +162,11 @@ int main(int count, char **arguments) {
     CHECK("in a list", peek_at(cache, url, NH_OPTIONS(.sizes = &(nh_size){100, 0}, .size_count = 1), &image) == NH_OK && image != NULL);
     nh_image_release(image);
     CHECK("a bad option", peek_at(cache, url, NH_OPTIONS(.size = 100, .timeout_ms = -1), &image) == NH_INVALID && image == NULL);
+    CHECK("with what reaches no hit", peek_at(cache, url, NH_OPTIONS(.size = 100, .deadline_ms = 5, .priority = 2), &image) == NH_OK && image != NULL);
+    nh_image_release(image);
+    CHECK("no other side", peek_at(cache, url, NH_OPTIONS(.size = 98, .priority = 2), &image) == NH_OK && image == NULL);
+    CHECK("a bad priority", peek_at(cache, url, NH_OPTIONS(.size = 100, .priority = 11), &image) == NH_INVALID && image == NULL);
+    CHECK("a URL that is off", peek_at(cache, NH_OFF, NH_OPTIONS(.size = 100), &image) == NH_INVALID && image == NULL);
     CHECK("not somebody else's", peek_at(cache, url, NH_OPTIONS(.size = 100, .partition = "somebody else"), &image) == NH_OK && image == NULL);
 
     nh_memory_pressure(NH_PRESSURE_CRITICAL);

@@ -37,6 +37,16 @@ func askedForPicture(
   return draft
 }
 
+/// The side of the square that is asked for, 0 for none, where nothing else is said that has a part in which stored answer is
+/// given; nil for what must be looked for as a request.
+func plainSide(_ options: UnsafePointer<nh_options>?) throws(NuthatchError) -> Int? {
+  if let side = onlySide(options) { return side }
+  let said = try read(options, for: .request)
+  guard !said.words.has(anyOf: .reachingHits.without(word: nh_size_word)) else { return nil }
+  try Options(said).check(.request)
+  return Int(said.raw.size)
+}
+
 /// The side of the square that is asked for where nothing else is said, 0 where nothing is said at all; nil for what must be read.
 /// What was given before is found by it, without a request.
 func onlySide(_ options: UnsafePointer<nh_options>?) -> Int? {

@@ -145,16 +145,19 @@ func place<Value>(_ pointer: UnsafeMutablePointer<Value?>?, _ name: String) thro
   return pointer
 }
 
+private func missing(_ pointer: UnsafePointer<CChar>?, _ name: String) -> NuthatchError {
+  pointer == nil ? .null(name) : NuthatchError(.invalid, "\(name) can't be off")
+}
+
 /// The bytes of a string argument, of which no string is made.
 func bytes(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> UnsafeRawBufferPointer {
-  guard let pointer else { throw .null(name) }
+  guard let pointer, !isOff(pointer) else { throw missing(pointer, name) }
   return UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))
 }
 
 /// A string argument.
 func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String {
-  guard let pointer else { throw .null(name) }
-  guard !isOff(pointer) else { throw NuthatchError(.invalid, "\(name) can't be off") }
+  guard let pointer, !isOff(pointer) else { throw missing(pointer, name) }
   guard let text = String(validatingCString: pointer) else {
     throw NuthatchError(.invalid, "\(name) is not UTF-8")
   }

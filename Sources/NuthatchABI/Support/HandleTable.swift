@@ -84,10 +84,7 @@ final class HandleTable: @unchecked Sendable {
       if left == identity | Self.removed { giveBack(handle, slot) }
     }
     guard let object = slot.pointee.object.load(ordering: .relaxed) else { return nil }
-    return try Unmanaged<AnyObject>.fromOpaque(object)._withUnsafeGuaranteedRef { object in
-      // It passes on what is thrown only without its type.
-      Swift.Result { () throws(Failure) in try body(object) }
-    }.get()
+    return try Unmanaged<AnyObject>.fromOpaque(object).use(body)
   }
 
   /// Ends a handle. False when it names nothing of this kind, or was ended before.
@@ -115,6 +112,7 @@ final class HandleTable: @unchecked Sendable {
     return (slot, (bits >> 29) << Self.generationShift | kind.rawValue << Self.kindShift)
   }
 
+  @inline(__always)
   private func slot(_ index: Int) -> UnsafeMutablePointer<Slot>? {
     guard index < Self.slotsPerChunk * Self.chunkCount else { return nil }
     guard let chunk = chunks[index / Self.slotsPerChunk].load(ordering: .acquiring) else { return nil }
@@ -168,5 +166,16 @@ final class HandleTable: @unchecked Sendable {
       head = seen
     }
     if let object { Unmanaged<AnyObject>.fromOpaque(object).release() }
+  }
+}
+
+extension Unmanaged {
+  /// Calls `body` with the object, which isn't retained for that: somebody else keeps it meanwhile.
+  @inline(__always)
+  func use<Result, Failure: Error>(_ body: (Instance) throws(Failure) -> Result) throws(Failure) -> Result {
+    try _withUnsafeGuaranteedRef { object in
+      // It passes on what is thrown only without its type.
+      Swift.Result { () throws(Failure) in try body(object) }
+    }.get()
   }
 }

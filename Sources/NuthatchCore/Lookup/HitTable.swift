@@ -165,6 +165,7 @@ extension HitTable {
   }
 
   /// A box as a number; nil for one that no thumbnail has.
+  @inline(__always)
   static func size(of box: ThumbnailBox) -> UInt64? {
     let sides = 1...ThumbnailBox.maxSide
     guard sides.contains(box.width), sides.contains(box.height) else { return nil }

@@ -28,6 +28,7 @@ package final class InstantAnswers: Sendable {
   }
 
   /// - Throws: `closed`; `forked`.
+  @inline(__always)
   func check() throws(NuthatchError) {
     if nhs_fork_epoch() != epoch { throw .forked }
     if isShut.load(ordering: .relaxed) { throw .closed }
@@ -35,7 +36,36 @@ package final class InstantAnswers: Sendable {
 
   // MARK: Peeks
 
-  /// The picture of a URL, of which no string is made when it has been shown before.
+  /// The picture of a URL in a square, of which no string is made when it has been shown before.
+  package func picture(
+    _ url: UnsafeRawBufferPointer, _ side: Int, asHit: Bool
+  ) throws(NuthatchError) -> Image? {
+    if let image = try known(url, side, asHit: asHit) { return image }
+    return try picture(url, ThumbnailBox(side), asHit: asHit)
+  }
+
+  /// The same, nil where it hasn't been shown before.
+  @inline(__always)
+  package func known(
+    _ url: UnsafeRawBufferPointer, _ side: Int, asHit: Bool
+  ) throws(NuthatchError) -> Image? {
+    try check()
+    guard let size = HitTable.size(of: ThumbnailBox(side)), let image = hits?.image(url, size) else {
+      return nil
+    }
+    if asHit { countHit(image.url, Answer(images: [image])) }
+    return image
+  }
+
+  /// The same for an answer.
+  package func known(_ url: UnsafeRawBufferPointer, asHit: Bool) throws(NuthatchError) -> Response? {
+    try check()
+    guard let answer = hits?.answer(url) else { return nil }
+    if asHit { countHit(answer.url, Answer(response: answer)) }
+    return answer
+  }
+
+  /// The picture of a URL in any box.
   ///
   /// - Parameters:
   ///   - decode: whether one that is packed is unpacked.
@@ -62,12 +92,9 @@ package final class InstantAnswers: Sendable {
   package func response(
     _ url: UnsafeRawBufferPointer, asHit: Bool = false
   ) throws(NuthatchError) -> Response? {
-    try check()
-    var answer = hits?.answer(url)
-    if answer == nil {
-      // As a call that waits for one answer asks: the terms are the same, then.
-      answer = try atHand(try Request(url).forOneAnswer)?.response
-    }
+    if let answer = try known(url, asHit: asHit) { return answer }
+    // As a call that waits for one answer asks: the terms are the same, then.
+    let answer = try atHand(try Request(url).forOneAnswer)?.response
     if asHit, let answer { countHit(answer.url, Answer(response: answer)) }
     return answer
   }
@@ -106,10 +133,8 @@ package final class InstantAnswers: Sendable {
   }
 
   /// The same for an answer.
-  package func hit(_ url: String) -> Response? {
-    guard nhs_fork_epoch() == epoch, !Log.isOn(.info), let answer = url.withBytes({ hits?.answer($0) }) else {
-      return nil
-    }
+  package func hit(_ url: UnsafeRawBufferPointer) -> Response? {
+    guard nhs_fork_epoch() == epoch, !Log.isOn(.info), let answer = hits?.answer(url) else { return nil }
     shared.counts.countHit()
     return answer
   }
