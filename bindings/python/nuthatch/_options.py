@@ -128,7 +128,7 @@ def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any
     values = options.values()
     try:
         # Types, too: 1, 1.0 and True are one key, and are not the same.
-        key = (size, quiet, *options.items(), *map(type, values))
+        key = (size, quiet, *options, *values, *map(type, values))
         known = _READY.get(key)
     except TypeError:
         return None
