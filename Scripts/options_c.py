@@ -206,7 +206,9 @@ class _Member(NamedTuple):
 def _layout(table: Table) -> List[_Member]:
     rows = {name: row for row in table.rows for name in members(row)}
     found, place = [], 4  # behind struct_size
-    for kind, name in re.findall(r"^    (\w.*?)(\w+);$", header(table).split("uint32_t struct_size;")[1], re.M):
+    for kind, name in re.findall(
+        r"^    (\w.*?)(\w+);$", header(table).split("uint32_t struct_size;")[1], re.M
+    ):
         is_wide = name in rows and _is_wide(kind.strip())
         place += place % 8 if is_wide else 0
         found.append(_Member(name, rows.get(name), place // 8, is_wide))
