@@ -24,8 +24,8 @@ test-machine:
 demo: all ## show what works, with something to look at
 	@Scripts/demo
 
-test: test-machine all ## run every test: Swift, C, Python, command line, house
-	@Scripts/test
+test: test-machine all ## run every test: Swift, C, Python, command line, house; or those of the files that ONLY names
+	@Scripts/test $(ONLY)
 
 install: all wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
 	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'
@@ -45,9 +45,7 @@ format: test-machine ## put Swift and Python files into the project's form
 	@build/venv/bin/ruff format --quiet Scripts bindings Tests
 
 sanitize: test-machine all ## run the Swift tests under the thread and the address sanitizer, the C tests under valgrind
-	@Scripts/test --only swift --sanitize thread; thread=$$?; \
-	  Scripts/test --only swift --sanitize address; address=$$?; \
-	  Scripts/test --only c --valgrind && exit $$((thread + address))
+	@Scripts/test --only thread --only address --only valgrind
 
 fuzz: machine ## look for crashes for SECONDS (60) each in what decodes pictures
 	@Tests/Fuzz/run.sh $(or $(SECONDS),60)

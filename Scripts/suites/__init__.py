@@ -1,0 +1,1 @@
+"""The test suites of Scripts/test."""
