@@ -128,7 +128,7 @@ def test_a_lifetime_that_the_caller_gives(server: TestServer, nuthatch: Runner) 
         (["--expire-after", "forever"], 1),
         (["--expire-after=0"], 2),
         (["--expire-after=none"], 3),
-        (["--expire-after=250ms", "--delivery=first"], 3),
+        (["--expire-after=1.5h", "--delivery=first"], 3),
     ]:
         done = nuthatch("get", server.url("/a"), "--policy=rfc9111", *more)
         assert (done.returncode, done.stdout, server.count()) == (0, b"nut", count), more
