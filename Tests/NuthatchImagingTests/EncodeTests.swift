@@ -103,6 +103,47 @@ import Testing
     try expect(noise(size, seed: UInt64(shift), transparent: false), size, .full)
   }
 
+  @Test(arguments: [3, 4, 7, 11, 16, 19, 37, 64, 203, 1100])
+  func softColoursAreFoundAtEveryWidth(_ width: Int) throws {
+    let size = ImageSize(width: width, height: 9)
+    var random = SplitMix(UInt64(width))
+    var found = Set<Bool>()
+    for noise in 8..<40 {
+      let pixels = picture(size) { x, _ in
+        let light = x * 31 % 150
+        return (light + Int(random.next() % UInt64(noise)), light + noise / 2, light)
+      }
+      let isSoft = Self.isSoft(pixels, size)
+      found.insert(isSoft)
+      try expect(pixels, size, isSoft ? .quarter : .full)
+    }
+    #expect(found.count == 2)
+  }
+
+  /// What the vectors do, one value after the other.
+  private static func isSoft(_ pixels: [UInt8], _ size: ImageSize) -> Bool {
+    func pair(_ x: Int, _ y: Int, _ color: Int) -> Int {
+      let at = (y * size.width + x) * 4 + color
+      return (Int(pixels[at]) - Int(pixels[at + 1]) + 256) >> 1
+    }
+    var squares = 0
+    var visible = 0
+    for y in stride(from: 0, to: size.height, by: 2) {
+      for x in 0..<size.width - 2 {
+        for color in 0...1 {
+          let here = pair(x, y, color)
+          let above = pair(x, max(0, y - 1), color)
+          let step = max(
+            abs(pair(x + 1, y, color) - here), abs(above - here), abs(pair(x, max(0, y - 2), color) - above))
+          squares += step * step
+          visible += step > 24 ? 1 : 0
+        }
+      }
+    }
+    let values = (size.width - 2) * 2 * ((size.height + 1) / 2)
+    return visible * 100 <= values && squares <= values * 49
+  }
+
   /// That colours are kept as finely as `chroma` says.
   private func expect(_ pixels: [UInt8], _ size: ImageSize, _ chroma: JPEGChroma) throws {
     let made = try buffer(size, pixels, opaque: true)

@@ -1,7 +1,7 @@
 #include "nhs_encode.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 enum {
@@ -23,54 +23,73 @@ static int larger(int step, int one, int other) {
     return step > size ? step : size;
 }
 
-#if defined(__SSE2__)
-static inline __m128i pairs(const uint8_t *at) {
-    __m128i minus = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(at + 1)), _mm_set1_epi8(-1));
-    return _mm_avg_epu8(_mm_loadu_si128((const __m128i *)at), minus);
-}
+// How many values a run of vectors has gone through, and what it adds to the sums.
+typedef struct taken {
+    size_t values;
+    uint32_t squares, visible;
+} taken;
 
-static inline __m128i sizes(__m128i one, __m128i other) {
-    return _mm_or_si128(_mm_subs_epu8(one, other), _mm_subs_epu8(other, one));
-}
+#if defined(__x86_64__)
+// The same twice, for vectors of two widths. They lie as in the picture, so that no lane has to be moved: what would
+// begin at a blue or an alpha means nothing, and is no step.
+#define STEPS(name, target, bytes, vector, of, bits)                                                                  \
+    target static inline vector name##_pairs(const uint8_t *at) {                                                     \
+        vector minus = of##xor_si##bits(of##loadu_si##bits((const vector *)(at + 1)), of##set1_epi8(-1));             \
+        return of##avg_epu8(of##loadu_si##bits((const vector *)at), minus);                                           \
+    }                                                                                                                 \
+    target static inline vector name##_sizes(vector one, vector other) {                                              \
+        return of##or_si##bits(of##subs_epu8(one, other), of##subs_epu8(other, one));                                 \
+    }                                                                                                                 \
+    target static taken name(const uint8_t *row, const uint8_t *above, const uint8_t *top, size_t values) {           \
+        const vector zero = of##setzero_si##bits(), one = of##set1_epi8(1), edge = of##set1_epi8(VISIBLE_STEP);       \
+        const vector meant = of##set1_epi32(0xFFFF);                                                                  \
+        vector sum = zero, count = zero;                                                                              \
+        size_t i = 0;                                                                                                 \
+        for (; i + bytes <= values; i += bytes) {                                                                     \
+            vector here = name##_pairs(row + i), between = name##_pairs(above + i);                                   \
+            vector step = of##max_epu8(name##_sizes(name##_pairs(row + i + 4), here), name##_sizes(between, here));   \
+            step = of##and_si##bits(of##max_epu8(step, name##_sizes(name##_pairs(top + i), between)), meant);         \
+            vector low = of##unpacklo_epi8(step, zero), high = of##unpackhi_epi8(step, zero);                         \
+            sum = of##add_epi32(sum, of##add_epi32(of##madd_epi16(low, low), of##madd_epi16(high, high)));            \
+            count = of##add_epi32(count, of##sad_epu8(of##min_epu8(of##subs_epu8(step, edge), one), zero));           \
+        }                                                                                                             \
+        uint32_t sums[bytes / 4], counts[bytes / 4];                                                                  \
+        of##storeu_si##bits((vector *)sums, sum);                                                                     \
+        of##storeu_si##bits((vector *)counts, count);                                                                 \
+        taken all = {i, 0, 0};                                                                                        \
+        for (size_t lane = 0; lane < bytes / 4; lane++) {                                                             \
+            all.squares += sums[lane];                                                                                \
+            all.visible += counts[lane];                                                                              \
+        }                                                                                                             \
+        return all;                                                                                                   \
+    }
 
-static inline uint32_t total(__m128i sums) {
-    uint32_t four[4];
-    _mm_storeu_si128((__m128i *)four, sums);
-    return four[0] + four[1] + four[2] + four[3];
+STEPS(sse2, , 16, __m128i, _mm_, 128)
+STEPS(avx2, __attribute__((target("avx2"))), 32, __m256i, _mm256_, 256)
+
+static taken vectors(const uint8_t *row, const uint8_t *above, const uint8_t *top, size_t values) {
+    return (__builtin_cpu_supports("avx2") ? avx2 : sse2)(row, above, top, values);
+}
+#else
+static taken vectors(const uint8_t *row, const uint8_t *above, const uint8_t *top, size_t values) {
+    (void)row, (void)above, (void)top, (void)values;
+    return (taken){0};
 }
 #endif
 
 // What two rows add, the lower one looked at in full: the largest of each value's steps to the right and
-// upwards, in red minus green and green minus blue. They lie as in the picture, so that no lane of a vector
-// has to be moved: what would begin at a blue or an alpha means nothing, and is no step. Reads five bytes
-// behind the values.
+// upwards, in red minus green and green minus blue. Reads five bytes behind the values.
 static void add_steps(sums *to, const uint8_t *row, const uint8_t *above, const uint8_t *top, size_t values) {
-    uint32_t squares = 0, visible = 0;
-    size_t i = 0;
-#if defined(__SSE2__)
-    const __m128i zero = _mm_setzero_si128(), one = _mm_set1_epi8(1), edge = _mm_set1_epi8(VISIBLE_STEP);
-    const __m128i meant = _mm_set1_epi32(0xFFFF);
-    __m128i sum = zero, count = zero;
-    for (; i + 16 <= values; i += 16) {
-        __m128i here = pairs(row + i), between = pairs(above + i);
-        __m128i step = _mm_max_epu8(sizes(pairs(row + i + 4), here), sizes(between, here));
-        step = _mm_and_si128(_mm_max_epu8(step, sizes(pairs(top + i), between)), meant);
-        __m128i low = _mm_unpacklo_epi8(step, zero), high = _mm_unpackhi_epi8(step, zero);
-        sum = _mm_add_epi32(sum, _mm_add_epi32(_mm_madd_epi16(low, low), _mm_madd_epi16(high, high)));
-        count = _mm_add_epi32(count, _mm_sad_epu8(_mm_min_epu8(_mm_subs_epu8(step, edge), one), zero));
-    }
-    squares = total(sum);
-    visible = total(count);
-#endif
-    for (; i < values; i++) {
+    taken most = vectors(row, above, top, values);
+    for (size_t i = most.values; i < values; i++) {
         int here = pair(row + i), between = pair(above + i);
         int step = larger(larger(larger(0, pair(row + i + 4), here), between, here), pair(top + i), between);
         if (i & 2) continue;
-        squares += (uint32_t)(step * step);
-        visible += step > VISIBLE_STEP;
+        most.squares += (uint32_t)(step * step);
+        most.visible += step > VISIBLE_STEP;
     }
-    to->squares += squares;
-    to->visible += visible;
+    to->squares += most.squares;
+    to->visible += most.visible;
     to->values += values / 2;
 }
 
