@@ -75,14 +75,6 @@ def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> 
     assert sh(["./app"], reader, tmp_path) == "16x12 of 32x24\n"
 
 
-def test_links_lead_somewhere(root: Path) -> None:
-    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/PYTHON.md", "docs/SWIFT.md"]:
-        for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
-            assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
-                f"{page}: {target}"
-            )
-
-
 def test_the_help_says_what_the_readme_says(user: Dict[str, str]) -> None:
     page = subprocess.run(
         ["nuthatch", "help", "get"], env=user, capture_output=True, text=True, check=True
