@@ -5,7 +5,7 @@
 // command are thin layers over this room, which must not know of C types, of `async`, or of command lines.
 //
 // Start at `Cache.submit`, and follow a request through `RequestTask`, and through `Fetch` where the server has to be asked;
-// docs/DESIGN.md has the way on one screen. Folders: `Lookup` (what is stored), `Fetching` (what is not), `Queue` (whose turn it is),
+// docs/ARCHITECTURE.md has the way on one screen. Folders: `Lookup` (what is stored), `Fetching` (what is not), `Queue` (whose turn it is),
 // `Records` (what is kept), `Sharing` (what all handles of a directory have in common), `Answers` (what a program gets).
 
 import NuthatchBase

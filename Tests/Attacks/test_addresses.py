@@ -118,7 +118,7 @@ WAYS = [
 
 
 def is_refused(kind: str, way: str, guard: str) -> bool:
-    """What the guards promise (docs/DESIGN.md)."""
+    """What the guards promise (docs/HTTP.md)."""
     if guard == "any":
         return False
     if guard == "public":

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The one door through which files are taken up that somebody else may have put there (docs/DESIGN.md, "Safety").
+/// The one door through which files are taken up that somebody else may have put there (docs/DECISIONS.md, "Files of other users").
 package enum FileDoor {
   /// Opens a file of our own making: a plain file of this user's with one name, which nobody else may write to, and no link.
   ///
