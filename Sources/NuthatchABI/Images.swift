@@ -80,10 +80,7 @@ private func imageOptions(_ said: UnsafePointer<nh_options>) throws(NuthatchErro
   guard wanted.boxes.count == 1 else {
     throw NuthatchError(.invalid, "\(wanted.boxes.count) sizes; say one with size or sizes")
   }
-  var options = ImageOptions(wanted.boxes[0])
-  options.allowDamaged = wanted.allowDamaged
-  options.maxPixels = wanted.maxPixels
-  return options
+  return ImageOptions(wanted.boxes[0], as: wanted)
 }
 
 extension nh_image_info {

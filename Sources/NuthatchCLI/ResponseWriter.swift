@@ -17,11 +17,7 @@ struct ResponseWriter {
   private let isTextOnly: Bool
 
   init(_ arguments: ParsedArguments, _ said: SaidOptions) throws(UsageError) {
-    image = said.boxes.first.map { box in
-      var options = ImageOptions(box)
-      options.allowDamaged = said.request.allowDamaged
-      return options
-    }
+    image = said.boxes.first.map { ImageOptions($0, as: said.request) }
     isTextOnly = TerminalText.isRequired(arguments)
     guard image == nil || !isTextOnly else {
       throw UsageError(

@@ -45,17 +45,6 @@ extension NuthatchError {
       .badURL, "\(fault.reason), at byte \(fault.position) of \(WebURL.redacted(url).quotedForMessage)")
   }
 
-  static func tooManyPixels(
-    _ size: (width: Int, height: Int), most: Int, _ url: String
-  ) -> NuthatchError {
-    NuthatchError(
-      .tooManyPixels, "a picture of \(size.width)x\(size.height), more than max_pixels (\(most)): \(url)")
-  }
-
-  static func tooManyPixels(_ size: (width: Int, height: Int), _ plan: RequestPlan) -> NuthatchError {
-    .tooManyPixels(size, most: plan.maxPixels, "\(plan.url)")
-  }
-
   package static let closed = NuthatchError(.closed, "the cache has been closed")
   package static let forked = NuthatchError(
     .forked, "this handle belongs to the parent process; open the cache again in the forked child")

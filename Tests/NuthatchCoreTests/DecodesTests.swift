@@ -24,7 +24,7 @@ import Testing
     let larger = try #require(ThumbRecord.Stored(lease)?.made(smaller: small, from: large))
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [small]
-    let maker = shared.maker(maxPixels: try RequestPlan(request, Options()).maxPixels)
+    let maker = shared.maker(try RequestPlan(request, Options()).limits)
     let received = ByteBuffer()
     _ = bytes.withUnsafeBytes { received.append($0) }
     var thumbnails = StoredThumbnails()
@@ -182,7 +182,7 @@ import Testing
       let shared = bench.cache.shared
       let maker = PictureMaker(
         workers: pool, thumbnails: Thumbnails(store: shared.store), keeping: .raw,
-        maxPixels: try RequestPlan(request, Options()).maxPixels, counts: shared.counts)
+        limits: try RequestPlan(request, Options()).limits, counts: shared.counts)
       let body = try #require(try shared.store.lookup(RecordKey(.body, content.bytes)))
       let source = PictureSource(content: content, url: "x", body: SharedBytes(body))
       let isBegun = Collected<Bool>()

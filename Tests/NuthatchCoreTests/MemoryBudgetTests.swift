@@ -93,7 +93,7 @@ import Testing
     var limits = ImageLimits()
     budget(16384, 64).limit(&limits, to: 5 * mib)
     #expect(limits.memory == 5 * mib)
-    #expect(limits.memoryNote == ", of 64.0 MiB that the process's control group has")
+    #expect(limits.groupMemory == 64 * mib)
     budget(16384, nil).limit(&limits, to: 6 * mib)
     #expect(limits.memory == 6 * mib)
   }

@@ -91,6 +91,25 @@ import Testing
     #expect(try patient.result().bodySize == 1000)
   }
 
+  @Test("of a picture's size end its transfer as soon as its header has come")
+  func ofSize() throws {
+    let bench = try Bench()
+    let cases = [
+      (40, 39, "a picture of 40x1, more than max_pixels (39)"),
+      (1_000_001, nil, "a picture of 1000001x1: the limit is 1000000 pixels a side"),
+    ]
+    for (width, most, message) in cases {
+      let picture = Pictures.png(width: width, height: 1)
+      let steps: [Script.Step] = [.bytes(Array(picture[..<40])), .wait("never")]
+      bench.server.on("/\(width)", Script(headers: ["Content-Length": "\(picture.count)"], steps: steps))
+      var request = Request(bench.server.url("/\(width)"))
+      request.boxes = [ThumbnailBox(8)]
+      request.maxPixels = most
+      let error = try bench.cache.submit(request).final()?.error
+      #expect(error?.code == .tooManyPixels && error?.message == "\(message): \(request.url)")
+    }
+  }
+
   @Test(
     "of silence hold for a fetch that may be silent for longer, whoever asked first",
     arguments: [true, false])

@@ -9,11 +9,10 @@ import Testing
 @Suite("A record") struct RecordTests {
   @Test("of a thumbnail whose source has more pixels than can be counted is none that a limit allows")
   func pixels() throws {
-    #expect(Picture.pixels(4, 5) == 20)
     // The product, cut to 64 bits, is negative, and less than any limit.
     let side = Int(UInt32.max)
     #expect(side.multipliedReportingOverflow(by: side).partialValue < 0)
-    #expect(Picture.pixels(side, side) == .max)
+    #expect(ImageSize(width: side, height: side).area == .max)
 
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }
@@ -24,12 +23,12 @@ import Testing
     let pixels = try [UInt8](repeating: 7, count: 16).withUnsafeBytes {
       try PixelBuffer(size: ImageSize(width: 2, height: 2), rgba: $0)
     }
-    let claimed = Picture(pixels, originalWidth: side, originalHeight: side, isPartial: false)
+    let claimed = Picture(pixels, originalSize: ImageSize(width: side, height: side), isPartial: false)
     try ThumbRecord.write(claimed, ThumbRecord.key(content, recipe), keeping: .raw, in: store)
     let workers = WorkerPool(width: 1, memory: 1 << 20)
     defer { workers.stop() }
     let maker = PictureMaker(
-      workers: workers, thumbnails: Thumbnails(store: store), keeping: .raw, maxPixels: 100_000_000,
+      workers: workers, thumbnails: Thumbnails(store: store), keeping: .raw, limits: ImageLimits(),
       counts: CacheCounts())
     maker.makeHere(PictureSource(content: content, url: "x"), [recipe], priority: 0) { pictures in
       // Not that one, and there is no body to make another from.

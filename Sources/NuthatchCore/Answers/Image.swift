@@ -36,9 +36,9 @@ public final class Image: Sendable {
   /// Bytes from one row to the next: always four times the width.
   public var stride: Int { picture.width * 4 }
   /// The upright source's columns.
-  public var originalWidth: Int { picture.originalWidth }
+  public var originalWidth: Int { picture.originalSize.width }
   /// The upright source's rows.
-  public var originalHeight: Int { picture.originalHeight }
+  public var originalHeight: Int { picture.originalSize.height }
   /// Whether it, or what it was made from, was in the cache before the request was submitted.
   public var isInCache: Bool { provenance.isInCache }
   /// Whether the cache has now what it was made from: it was there, or has been kept.
@@ -78,6 +78,21 @@ public struct ImageOptions: Sendable, Equatable {
 
   /// The defaults, for a box.
   public init(_ box: ThumbnailBox) { self.box = box }
+
+  /// What a request says of its picture.
+  package init(_ box: ThumbnailBox, as request: Request) {
+    self.box = box
+    maxPixels = request.maxPixels
+    allowDamaged = request.allowDamaged
+  }
+}
+
+extension ImageLimits {
+  /// What options allow.
+  init(_ options: Options) {
+    self.init()
+    pixels = options.maxPixels ?? Options.Standard.maxPixels
+  }
 }
 
 extension Response {
@@ -87,7 +102,7 @@ extension Response {
   ///   `out_of_memory`; `invalid` for a box without a size.
   public func image(_ options: ImageOptions) throws(NuthatchError) -> Image {
     let picture = try withBody { (body) throws(NuthatchError) in
-      try Picture.make(from: body, options, maxPixels: maxPixels, url: finalURL)
+      try Picture.make(from: body, options, limits, url: finalURL)
     }
     let provenance = Provenance(
       finalURL: finalURL, source: source, isInCache: isInCache, isStored: isStored, isStale: isStale,
@@ -105,7 +120,7 @@ extension Image {
   public static func decode(
     _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
   ) throws(NuthatchError) -> Image {
-    let picture = try Picture.make(from: bytes, options, maxPixels: ImageLimits().pixels, url: url)
+    let picture = try Picture.make(from: bytes, options, ImageLimits(Options()), url: url)
     let provenance = Provenance(
       finalURL: url, source: .memory, isInCache: false, isStored: false, isStale: false, age: 0, redirects: 0)
     return Image(url: url, picture, provenance)
@@ -114,10 +129,11 @@ extension Image {
 
 extension Picture {
   fileprivate static func make(
-    from body: UnsafeRawBufferPointer, _ options: ImageOptions, maxPixels: Int, url: String
+    from body: UnsafeRawBufferPointer, _ options: ImageOptions, _ limits: ImageLimits, url: String
   ) throws(NuthatchError) -> Picture {
     var decoding = DecodeOptions()
-    decoding.limits.pixels = options.maxPixels ?? maxPixels
+    decoding.limits = limits
+    if let said = options.maxPixels { decoding.limits.pixels = said }
     // It is within the caller's own `max_bytes` already.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowDamaged
@@ -142,8 +158,7 @@ extension Picture {
     let result = try Thumbnailer.thumbnails(of: body, known: known, boxes: boxes, options: options)
     return result.pictures.map {
       Picture(
-        $0, originalWidth: result.originalSize.width, originalHeight: result.originalSize.height,
-        isPartial: result.report.isPartial)
+        $0, originalSize: result.originalSize, isPartial: result.report.isPartial)
     }
   }
 }

@@ -5,8 +5,8 @@ final class Picture: Sendable {
   let payload: SharedBytes
   let width: Int
   let height: Int
-  let originalWidth: Int
-  let originalHeight: Int
+  /// The upright source's.
+  let originalSize: ImageSize
   let isPartial: Bool
   /// What to encode from; nil for pixels that lie in the store.
   private let buffer: PixelBuffer?
@@ -15,23 +15,21 @@ final class Picture: Sendable {
   var ownsPixels: Bool { buffer != nil }
 
   init(
-    payload: SharedBytes, width: Int, height: Int, originalWidth: Int, originalHeight: Int, isPartial: Bool
+    payload: SharedBytes, width: Int, height: Int, originalSize: ImageSize, isPartial: Bool
   ) {
     self.payload = payload
     self.width = width
     self.height = height
-    self.originalWidth = originalWidth
-    self.originalHeight = originalHeight
+    self.originalSize = originalSize
     self.isPartial = isPartial
     buffer = nil
   }
 
-  init(_ pixels: PixelBuffer, originalWidth: Int, originalHeight: Int, isPartial: Bool) {
+  init(_ pixels: PixelBuffer, originalSize: ImageSize, isPartial: Bool) {
     payload = SharedBytes(pixels)
     width = pixels.width
     height = pixels.height
-    self.originalWidth = originalWidth
-    self.originalHeight = originalHeight
+    self.originalSize = originalSize
     self.isPartial = isPartial
     buffer = pixels
   }
@@ -48,15 +46,6 @@ final class Picture: Sendable {
 }
 
 extension Picture {
-  /// How many pixels the source has.
-  var pixelsOfSource: Int { Self.pixels(originalWidth, originalHeight) }
-
-  /// Records come from files: sides whose product can't be counted are more than any limit.
-  static func pixels(_ width: Int, _ height: Int) -> Int {
-    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
-    return overflow ? .max : pixels
-  }
-
   /// Whether bytes are a picture, of whatever format, by what they begin with.
   static func isOne(_ answer: ImageProbe.Answer) -> Bool {
     switch answer {

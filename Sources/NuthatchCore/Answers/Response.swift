@@ -1,3 +1,4 @@
+import NuthatchImaging
 import NuthatchTransport
 
 /// An answer: immutable, and its bytes stay where they are until the last reference is gone.
@@ -37,8 +38,8 @@ public final class Response: Sendable {
   public var redirects: Int { provenance.redirects }
   /// The interim answers (1xx) that came before this one, in order; none with what comes from the cache.
   public let interim: [Interim]
-  /// The most pixels that a picture made of it may have, unless the caller says otherwise.
-  let maxPixels: Int
+  /// What a picture made of it may cost, unless the caller says otherwise.
+  let limits: ImageLimits
   private let provenance: Provenance
   private let body: SharedBytes
 
@@ -77,7 +78,7 @@ public final class Response: Sendable {
   }
 
   init(
-    url: String, head: ResponseHead, body: SharedBytes, _ provenance: Provenance, maxPixels: Int,
+    url: String, head: ResponseHead, body: SharedBytes, _ provenance: Provenance, limits: ImageLimits,
     isCut: Bool = false
   ) {
     self.url = url
@@ -85,7 +86,7 @@ public final class Response: Sendable {
     reason = head.reason
     headers = head.fields.fields.map { ($0.name, $0.value) }
     self.isCut = isCut
-    self.maxPixels = maxPixels
+    self.limits = limits
     self.provenance = provenance
     interim = provenance.interim.map { head in
       Interim(status: head.status, headers: head.fields.fields.map { ($0.name, $0.value) })
@@ -103,7 +104,7 @@ public final class Response: Sendable {
     reason = other.reason
     self.headers = headers
     isCut = other.isCut
-    maxPixels = other.maxPixels
+    limits = other.limits
     interim = other.interim
     self.body = body
   }

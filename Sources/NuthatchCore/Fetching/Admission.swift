@@ -20,7 +20,7 @@ final class Admission: @unchecked Sendable {
   let recipes: [Recipe]
   /// Those of them that were made while it arrived.
   let made: [Recipe: Picture]
-  let maxPixels: Int
+  let limits: ImageLimits
   /// Whether nothing but the end of the connection said where the body ends.
   let isCloseDelimited: Bool
   /// Whether all waiters want to judge it first.
@@ -38,7 +38,7 @@ final class Admission: @unchecked Sendable {
     base = attempt.base
     recipes = wanting.recipes
     made = attempt.made
-    maxPixels = wanting.maxPixels
+    limits = wanting.limits
     isCloseDelimited = timings.isCloseDelimited
     isToBeJudged = fetch.waiters.allSatisfy(\.plan.wantsVerdict)
     priority = fetch.priority
@@ -207,7 +207,7 @@ final class Admission: @unchecked Sendable {
     guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
       return then([:])
     }
-    let maker = shared.maker(maxPixels: maxPixels)
+    let maker = shared.maker(limits)
     var source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
     if case .found(let info) = verdict { source.info = info }
     maker.makeHere(source, recipes, priority: priority, then: then)

@@ -24,14 +24,14 @@ final class Decodes: @unchecked Sendable {
   struct Key: Hashable {
     let content: Digest
     let recipe: Recipe
-    let maxPixels: Int
+    let limits: ImageLimits
     /// Without it a smaller picture is made of a larger one, or none is made: nothing for who has it.
     let hasBody: Bool
 
     init(_ source: PictureSource, _ recipe: Recipe, _ maker: PictureMaker) {
       content = source.content
       self.recipe = recipe
-      maxPixels = maker.maxPixels
+      limits = maker.limits
       hasBody = source.body != nil
     }
   }

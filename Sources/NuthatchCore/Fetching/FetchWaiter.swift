@@ -1,3 +1,5 @@
+import NuthatchImaging
+
 /// What waits for a fetch. Called on the loop's thread.
 protocol FetchWaiter: AnyObject {
   var plan: RequestPlan { get }
@@ -35,7 +37,8 @@ extension [any FetchWaiter] {
   /// Nanoseconds left until the last of their deadlines; nil for none.
   var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : lazy.compactMap(\.remaining).max() }
 
-  var maxPixels: Int { lazy.map { $0.plan.maxPixels }.max() ?? 0 }
+  /// What a picture may cost for the one that allows the most.
+  var limits: ImageLimits { lazy.map { $0.plan.limits }.max { $0.pixels < $1.pixels } ?? ImageLimits() }
   /// Each once.
   var recipes: [Recipe] {
     if count == 1, let recipes = first?.plan.recipes, recipes.count == 1 { return recipes }

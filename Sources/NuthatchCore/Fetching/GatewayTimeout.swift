@@ -20,6 +20,6 @@ extension Answer {
       finalURL: plan.url.address, source: .network, isInCache: false, isStored: false)
     return Answer(
       response: Response(
-        url: url, head: head, body: SharedBytes(buffer), provenance, maxPixels: plan.maxPixels))
+        url: url, head: head, body: SharedBytes(buffer), provenance, limits: plan.limits))
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchImaging
 import NuthatchTransport
 
 /// A request that needs no server: for the bytes in a `data:` URL, or for a file of this machine.
@@ -13,7 +14,7 @@ struct LocalRequest: Sendable {
   let shownURL: String
   let recipes: [Recipe]
   let maxBytes: Int64
-  let maxPixels: Int
+  let limits: ImageLimits
   let priority: Int
 
   /// Nil for every other URL.
@@ -45,7 +46,7 @@ struct LocalRequest: Sendable {
     try request.options.check(.request)
     let merged = request.options.over(options)
     maxBytes = merged.maxBytes ?? Options.Standard.maxBytes
-    maxPixels = merged.maxPixels ?? Options.Standard.maxPixels
+    limits = ImageLimits(merged)
     priority = min(max(request.priority, Priority.least), Priority.most)
     recipes = try RequestTerms.recipes(request, shownURL)
   }

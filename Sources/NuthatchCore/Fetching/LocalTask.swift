@@ -29,7 +29,7 @@ struct LocalTask: Sendable {
       received.arrive()
       let response = Response(
         url: ticket.url, head: head(body, type), body: body, provenance(false, body.count),
-        maxPixels: request.maxPixels)
+        limits: request.limits)
       let event = Event.answer(Event.Kind.fresh, Answer(response: response), isFinal: true)
       guard let download else { return ticket.finish(event) }
       runtime.loop.post {
@@ -45,7 +45,7 @@ struct LocalTask: Sendable {
   private func makePictures(of body: SharedBytes, _ received: ByteBuffer) {
     let content = body.withBytes { Digest(of: $0) }
     let isStored = request.recipes.allSatisfy { shared.reader.thumbnails.isThere(content, $0) }
-    let maker = shared.maker(maxPixels: request.maxPixels)
+    let maker = shared.maker(request.limits)
     let source = PictureSource(content: content, url: request.shownURL, body: body)
     maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
       received.arrive()

@@ -39,7 +39,7 @@ struct PartialAdmission: Sendable {
       meta.isPartial = true
     }
     meta.content = content
-    shared.maker(maxPixels: plan.maxPixels).keep(Array(pictures.keys), Array(pictures.values), content)
+    shared.maker(plan.limits).keep(Array(pictures.keys), Array(pictures.values), content)
     guard arrival.write(meta, began: arrival.began) else { return nil }
     shared.rememberedFailures.forget(plan.name)
     return content

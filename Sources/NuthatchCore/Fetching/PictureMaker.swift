@@ -10,7 +10,7 @@ struct PictureMaker: Sendable {
   let keeping: ThumbStore
   /// Whether thumbnails go to the store at all.
   var keepsThumbs = true
-  let maxPixels: Int
+  let limits: ImageLimits
   let counts: CacheCounts
 
   /// Makes pictures on a worker's thread and calls `then` there; on this one when no worker can be had.
@@ -73,7 +73,7 @@ struct PictureMaker: Sendable {
       guard !group.isEmpty else { continue }
       counts.decodes.count()
       var options = DecodeOptions()
-      options.limits.pixels = maxPixels
+      options.limits = limits
       workers.budget.limit(&options.limits, to: most)
       options.limits.bytes = max(options.limits.bytes, body.count)
       options.allowDamaged = allowsDamage
@@ -149,10 +149,10 @@ struct PictureMaker: Sendable {
   /// A stored thumbnail that doesn't decode is made again, where the body is stored.
   private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
     switch thumbnail {
-    case .inMemory(let kept): return kept.picture.pixelsOfSource <= maxPixels ? kept.picture : nil
+    case .inMemory(let kept): return limits.admits(kept.picture.originalSize) ? kept.picture : nil
     case .undecodable: return nil
     case .record(let stored):
-      guard stored.pixelsOfSource <= maxPixels, let picture = try? stored.picture() else { return nil }
+      guard limits.admits(stored.originalSize), let picture = try? stored.picture() else { return nil }
       // One made from another thumbnail is second best, and doesn't stay.
       if picture.ownsPixels, stored.smaller == nil {
         thumbnails.remember(picture, ThumbRecord.key(content, recipe))
@@ -163,12 +163,10 @@ struct PictureMaker: Sendable {
 
   /// Why there is no picture where there is no body, either.
   private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
-    guard let (width, height) = source.thumbnails[recipe]?.sizeOfSource,
-      Picture.pixels(width, height) > maxPixels
-    else {
+    guard let refusal = source.thumbnails[recipe]?.originalSize.flatMap({ limits.refusal(of: $0) }) else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
     }
-    return .tooManyPixels((width, height), most: maxPixels, source.url)
+    return NuthatchError(refusal, url: source.url)
   }
 
   private func info(of body: SharedBytes) -> ImageInfo? {

@@ -37,9 +37,9 @@ final class PictureWatch: @unchecked Sendable {
     tryToDecode(after: bytes, of: body, for: fetch, then)
     guard let answer = probe?.feed(bytes) else { return }
     if let size = probe?.size {
-      for waiter in fetch.waiters where waiter.plan.wantsPictures && size.area > waiter.plan.maxPixels {
-        fetch.leaveAlone(
-          waiter, .tooManyPixels, "a picture of \(size), more than max_pixels (\(waiter.plan.maxPixels))")
+      for waiter in fetch.waiters where waiter.plan.wantsPictures {
+        guard let refusal = waiter.plan.limits.refusal(of: size) else { continue }
+        fetch.leaveAlone(waiter, .tooManyPixels, refusal.message)
       }
     }
     if case .needMore = answer { return }
@@ -93,7 +93,7 @@ final class PictureWatch: @unchecked Sendable {
     // An estimate that can't be had is the decoder's to explain.
     let need = (try? Thumbnailer.memoryNeed(progressive.info, boxes: boxes)) ?? 0
     var options = DecodeOptions()
-    options.limits.pixels = fetch.waiters.maxPixels
+    options.limits = fetch.waiters.limits
     options.limits.bytes = max(options.limits.bytes, bytes.count)
     let decode: @Sendable (Int?) -> Void = { [options] most in
       shared.counts.decodes.count()

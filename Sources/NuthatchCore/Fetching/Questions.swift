@@ -56,7 +56,7 @@ final class Questions: @unchecked Sendable {
     guard let kind = question(about: fetched, plan) else { return then(.answer(fetched)) }
     let response = Response(
       url: ticket.url, head: fetched.head, body: fetched.body, fetched.provenance,
-      maxPixels: plan.maxPixels)
+      limits: plan.limits)
     ask(kind, plan, about: response) { reply in
       switch reply {
       case .credentials:

@@ -112,7 +112,7 @@ final class RequestPlan: Sendable {
   /// What a failure of this request says nothing about.
   var failureLimits: RememberedFailures.Limits {
     RememberedFailures.Limits(
-      bytes: terms.maxBytes, pixels: terms.maxPixels,
+      bytes: terms.maxBytes, pixels: terms.limits.pixels,
       allowsDamage: terms.recipes.contains(where: \.allowsDamage))
   }
 

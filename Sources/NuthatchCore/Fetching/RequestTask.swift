@@ -192,7 +192,7 @@ extension RequestTask {
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
       let response = Response(
-        url: ticket.url, head: fetched.head, body: fetched.body, provenance, maxPixels: plan.maxPixels)
+        url: ticket.url, head: fetched.head, body: fetched.body, provenance, limits: plan.limits)
       return finish(.answer(Event.Kind.fresh, Answer(response: response), isFinal: true))
     }
     if let error = fetched.noPicture {
@@ -203,7 +203,7 @@ extension RequestTask {
     guard let source = fetched.pictureSource(plan) else {
       return assemble(fetched.pictures, .fresh, provenance)
     }
-    let maker = shared.maker(maxPixels: plan.maxPixels)
+    let maker = shared.maker(plan.limits)
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) {
       self.assemble($0, .fresh, provenance)
     }
@@ -241,7 +241,7 @@ extension RequestTask {
     guard plan.wantsPictures, let source = found.pictureSource(plan) else {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
-    var maker = shared.maker(maxPixels: plan.maxPixels)
+    var maker = shared.maker(plan.limits)
     // Keeping may have to wait for another process.
     maker.keepsThumbs = !deadline.hasPassed
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in
@@ -264,9 +264,8 @@ extension RequestTask {
     for recipe in plan.recipes {
       switch pictures[recipe] {
       case .success(let picture):
-        guard picture.pixelsOfSource <= plan.maxPixels else {
-          return fail(
-            .tooManyPixels((picture.originalWidth, picture.originalHeight), plan), about: provenance)
+        if let refusal = plan.limits.refusal(of: picture.originalSize) {
+          return fail(NuthatchError(refusal, url: "\(plan.url)"), about: provenance)
         }
         images.append(Image(url: ticket.url, picture, provenance))
       case .failure(let error):
@@ -309,8 +308,11 @@ extension RequestTask {
 
   /// Fails as the answer that is stored has more bytes or pixels than the request allows.
   private func failBeyondLimit(_ found: StoredAnswer, _ provenance: Provenance) {
-    guard found.record.bodyLength <= plan.maxBytes else { return failAsTooLarge(found.record.bodyLength) }
-    fail(.tooManyPixels(found.thumbnails.sizeOfSource ?? (0, 0), plan), about: provenance.behind(plan))
+    let refusal = found.thumbnails.originalSize.flatMap { plan.limits.refusal(of: $0) }
+    guard found.record.bodyLength <= plan.maxBytes, let refusal else {
+      return failAsTooLarge(found.record.bodyLength)
+    }
+    fail(NuthatchError(refusal, url: "\(plan.url)"), about: provenance.behind(plan))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {

@@ -1,3 +1,4 @@
+import NuthatchImaging
 import NuthatchTransport
 
 /// Most of a hundred thousand requests that wait differ in nothing but their URL, and share the rest (`TermsCache`).
@@ -28,7 +29,7 @@ struct RequestTerms: Sendable {
   /// business, and what it says an answer to nobody else.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]
-  let maxPixels: Int
+  let limits: ImageLimits
   let maxBytes: Int64
   let policy: Policy
   /// For how long what is stored is fresh, by the policy and its numbers.
@@ -107,7 +108,7 @@ struct RequestTerms: Sendable {
     wantsPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, outside.shownURL)
-    maxPixels = request.maxPixels ?? Options.Standard.maxPixels
+    limits = ImageLimits(request.options)
     download = request.download.map { download in outside.read { _ in download } }
     let isSaved = download != nil
     maxBytes = isSaved ? own.maxBytes ?? .max : request.maxBytes ?? Options.Standard.maxBytes

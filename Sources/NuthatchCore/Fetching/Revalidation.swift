@@ -102,7 +102,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
   private func make(_ source: PictureSource) {
     guard plan.wantsPictures else { return end() }
     shared.decodes.pictures(
-      source, plan.recipes, priority: priority, shared.maker(maxPixels: plan.maxPixels)
+      source, plan.recipes, priority: priority, shared.maker(plan.limits)
     ) { _ in self.end() }
   }
 }

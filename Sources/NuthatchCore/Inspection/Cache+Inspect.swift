@@ -143,7 +143,7 @@ extension StoredAnswerInfo {
     thumbHashes.append(ThumbRecord.key(content, recipe).hash)
     switch thumbnail {
     case .record(let stored):
-      originalSize = (stored.originalWidth, stored.originalHeight)
+      originalSize = (stored.originalSize.width, stored.originalSize.height)
       // A larger one is another size's.
       guard stored.smaller == nil else { return }
       thumbs.append(
@@ -155,7 +155,7 @@ extension StoredAnswerInfo {
       let picture = kept.picture
       thumbs.append(
         Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))
-      originalSize = (picture.originalWidth, picture.originalHeight)
+      originalSize = (picture.originalSize.width, picture.originalSize.height)
     case .undecodable(let fault): undecodable = fault.description
     case nil: break
     }

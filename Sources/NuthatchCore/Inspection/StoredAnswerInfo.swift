@@ -22,9 +22,9 @@ public struct StoredAnswerInfo: Sendable {
     case failedBefore = "failed_before"
     /// Nothing that holds is stored, and the network is not to be used.
     case offline
-    /// The answer is longer than `max_bytes`.
+    /// The answer is longer than the request allows.
     case tooLarge = "too_large"
-    /// The picture has more pixels than `max_pixels`.
+    /// The picture has more pixels than the request allows.
     case tooManyPixels = "too_many_pixels"
     /// It is a redirect that can't be followed.
     case badRedirect = "bad_redirect"

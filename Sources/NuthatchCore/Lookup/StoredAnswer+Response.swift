@@ -26,6 +26,6 @@ extension StoredAnswer {
       case .part(let bytes): whole.part(bytes)
       case .notModified, .unsatisfiable: SharedBytes.empty
       }
-    return Response(url: url, head: head, body: given, provenance, maxPixels: plan.maxPixels)
+    return Response(url: url, head: head, body: given, provenance, limits: plan.limits)
   }
 }

@@ -93,8 +93,8 @@ final class StoredAnswer: Sendable {
   /// Which limit of the request keeps it from being given, however fresh it is.
   func exceededLimit(of plan: RequestPlan) -> StoredAnswerInfo.Refusal? {
     if record.bodyLength > plan.maxBytes { return .tooLarge }
-    let isTooMany = plan.recipes.contains { (thumbnails[$0]?.pixelsOfSource ?? 0) > plan.maxPixels }
-    return isTooMany ? .tooManyPixels : nil
+    let isAdmitted = plan.recipes.allSatisfy { thumbnails[$0]?.originalSize.map(plan.limits.admits) ?? true }
+    return isAdmitted ? nil : .tooManyPixels
   }
 
   /// The answer, when it needs no decoding.

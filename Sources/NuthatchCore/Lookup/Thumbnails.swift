@@ -20,17 +20,14 @@ indirect enum StoredThumbnail: Sendable {
     }
   }
 
-  /// The source's columns and rows; nil where no picture says so.
-  var sizeOfSource: (width: Int, height: Int)? {
+  /// The upright source's size; nil where no picture says so.
+  var originalSize: ImageSize? {
     switch self {
-    case .inMemory(let kept): (kept.picture.originalWidth, kept.picture.originalHeight)
-    case .record(let stored): (stored.originalWidth, stored.originalHeight)
+    case .inMemory(let kept): kept.picture.originalSize
+    case .record(let stored): stored.originalSize
     case .undecodable: nil
     }
   }
-
-  /// How many pixels that are.
-  var pixelsOfSource: Int? { sizeOfSource.map { Picture.pixels($0.width, $0.height) } }
 }
 
 /// What is stored of the sizes of a request: so few that they are searched one by one.
@@ -47,7 +44,7 @@ struct StoredThumbnails: Sendable {
 
   var isEmpty: Bool { items.isEmpty }
   var all: some Sequence<StoredThumbnail> { items.lazy.map(\.thumbnail) }
-  var sizeOfSource: (width: Int, height: Int)? { all.lazy.compactMap(\.sizeOfSource).first }
+  var originalSize: ImageSize? { all.lazy.compactMap(\.originalSize).first }
 }
 
 /// Finds and keeps the thumbnails of contents: in the memory tier, in records of their own, and larger ones to make

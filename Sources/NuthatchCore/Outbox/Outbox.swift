@@ -348,7 +348,7 @@ extension Outbox.Outcome {
     guard body.withUnsafeBytes({ buffer.append($0) }) == 0 else { return nil }
     let provenance = Provenance(finalURL: finalURL, source: .network, isInCache: false, isStored: false)
     return Response(
-      url: url, head: head, body: SharedBytes(buffer), provenance, maxPixels: ImageLimits().pixels,
+      url: url, head: head, body: SharedBytes(buffer), provenance, limits: ImageLimits(Options()),
       isCut: isCut)
   }
 

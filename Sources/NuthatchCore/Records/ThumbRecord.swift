@@ -56,8 +56,8 @@ enum ThumbRecord {
     var head = RecordEncoder(capacity: headSize)
     head.put(version)
     head.put(UInt8(picture.isPartial ? 1 : 0))
-    head.put(UInt32(clamping: picture.originalWidth))
-    head.put(UInt32(clamping: picture.originalHeight))
+    head.put(UInt32(clamping: picture.originalSize.width))
+    head.put(UInt32(clamping: picture.originalSize.height))
     head.append(repeatElement(0, count: headSize - head.bytes.count))
     return head.bytes
   }
@@ -67,8 +67,7 @@ enum ThumbRecord {
     let lease: Lease
     let form: Form
     let isPartial: Bool
-    let originalWidth: Int
-    let originalHeight: Int
+    let originalSize: ImageSize
     /// What is wanted instead of it, when it is to be made smaller.
     private(set) var smaller: ThumbnailBox?
 
@@ -87,8 +86,7 @@ enum ThumbRecord {
       self.lease = lease
       self.form = form
       isPartial = flags & 1 != 0
-      originalWidth = Int(width)
-      originalHeight = Int(height)
+      originalSize = ImageSize(width: Int(width), height: Int(height))
     }
 
     /// For a smaller size made from this one; nil when it isn't twice as large, or shows another part of the picture.
@@ -105,18 +103,13 @@ enum ThumbRecord {
       return result
     }
 
-    private var originalSize: ImageSize { ImageSize(width: originalWidth, height: originalHeight) }
-
     /// A part of the original in this thumbnail's pixels.
     private func scaled(_ part: ImageRect) -> ImageRect {
-      let across = Double(lease.shape.width) / Double(max(1, originalWidth))
-      let down = Double(lease.shape.height) / Double(max(1, originalHeight))
+      let across = Double(lease.shape.width) / Double(max(1, originalSize.width))
+      let down = Double(lease.shape.height) / Double(max(1, originalSize.height))
       return ImageRect(
         x: part.x * across, y: part.y * down, width: part.width * across, height: part.height * down)
     }
-
-    /// How many pixels the source has.
-    var pixelsOfSource: Int { Picture.pixels(originalWidth, originalHeight) }
 
     /// The picture: in place when it is raw, else decoded, which takes some tenths of a millisecond.
     func picture() throws(ImageFault) -> Picture {
@@ -124,7 +117,7 @@ enum ThumbRecord {
       guard let smaller else { return whole }
       let plan = try smaller.plan(for: originalSize)
       let pixels = try whole.pixels().resampled(to: plan.target, crop: scaled(plan.crop))
-      return Picture(pixels, originalWidth: originalWidth, originalHeight: originalHeight, isPartial: false)
+      return Picture(pixels, originalSize: originalSize, isPartial: false)
     }
 
     private func ownPicture() throws(ImageFault) -> Picture {
@@ -132,7 +125,7 @@ enum ThumbRecord {
         return Picture(
           payload: SharedBytes(lease, from: headSize), width: Int(lease.shape.width),
           height: Int(lease.shape.height),
-          originalWidth: originalWidth, originalHeight: originalHeight, isPartial: isPartial)
+          originalSize: originalSize, isPartial: isPartial)
       }
       let packed = SharedBytes(lease, from: headSize)
       let result = try packed.withBytes { (bytes) throws(ImageFault) in try Thumbnailer.decode(bytes) }
@@ -143,7 +136,7 @@ enum ThumbRecord {
         pixels.height == Int(lease.shape.height)
       else { throw ImageFault(.corrupt, "a stored thumbnail of another size") }
       return Picture(
-        pixels, originalWidth: originalWidth, originalHeight: originalHeight, isPartial: isPartial)
+        pixels, originalSize: originalSize, isPartial: isPartial)
     }
   }
 }

@@ -1,3 +1,4 @@
+import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 import Synchronization
@@ -98,10 +99,10 @@ final class SharedCache: @unchecked Sendable {
     if let other { throw conflict(other) }
   }
 
-  func maker(maxPixels: Int) -> PictureMaker {
+  func maker(_ limits: ImageLimits) -> PictureMaker {
     PictureMaker(
       workers: runtime.workers, thumbnails: reader.thumbnails, keeping: settings.thumbs,
-      maxPixels: maxPixels, counts: counts)
+      limits: limits, counts: counts)
   }
 
   /// Has a worker read and check what takes too long for a peek, so that a later one finds it.

@@ -76,8 +76,7 @@ struct MemoryBudget: Sendable {
   /// What a decode may cost that may hold so much.
   func limit(_ limits: inout ImageLimits, to most: Int) {
     limits.memory = most
-    guard let group else { return }
-    limits.memoryNote = ", of \(ImageLimits.mebibytes(group)) that the process's control group has"
+    limits.groupMemory = group
   }
 
   /// The same for a decode on a thread of the caller's, beside whatever else runs.

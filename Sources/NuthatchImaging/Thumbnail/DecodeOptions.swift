@@ -1,7 +1,7 @@
 import CSystem
 
 /// What a picture may cost. Every limit is judged before memory is taken or time is spent.
-public struct ImageLimits: Equatable, Sendable {
+public struct ImageLimits: Hashable, Sendable {
   /// Columns times rows; beyond it `too_many_pixels`. Default: 100 million.
   public var pixels = 100_000_000
   /// The longer side; beyond it `too_many_pixels`, since rows cost time however short they are. Default: a
@@ -17,8 +17,8 @@ public struct ImageLimits: Equatable, Sendable {
   /// Default: 64 million, more than ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
-  /// Where `memory` comes from: the end of the message of a refusal.
-  package var memoryNote = ""
+  /// What the process's control group has, where `memory` is a part of that.
+  package var groupMemory: Int?
   /// What Little CMS may hold for an ICC profile, in bytes.
   var profileMemory = ImageLimits.mostForProfile
 
@@ -27,6 +27,23 @@ public struct ImageLimits: Equatable, Sendable {
 
   /// The defaults.
   public init() {}
+
+  /// Where `memory` comes from: the end of the message of a refusal.
+  var memoryNote: String {
+    groupMemory.map { ", of \(Self.mebibytes($0)) that the process's control group has" } ?? ""
+  }
+
+  /// Why a source of this size isn't decoded; nil where it may be.
+  public func refusal(of size: ImageSize) -> ImageFault? {
+    if size.area > pixels {
+      return ImageFault(.tooManyPixels, "a picture of \(size), more than max_pixels (\(pixels))")
+    }
+    guard max(size.width, size.height) > side else { return nil }
+    return ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(side) pixels a side")
+  }
+
+  /// Whether a source of this size may be decoded.
+  public func admits(_ size: ImageSize) -> Bool { refusal(of: size) == nil }
 
   /// A number of bytes for messages, to a tenth: "72.5 MiB".
   package static func mebibytes(_ bytes: Int) -> String {

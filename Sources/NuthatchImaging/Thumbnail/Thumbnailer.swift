@@ -49,14 +49,7 @@ public enum Thumbnailer {
 
   /// A picture that is too large is refused as soon as its size is known, whatever else is wrong with it.
   static func refuseEarly(_ size: ImageSize?, _ options: DecodeOptions) throws(ImageFault) {
-    guard let size else { return }
-    let limits = options.limits
-    if size.area > limits.pixels {
-      throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(limits.pixels) pixels")
-    }
-    if max(size.width, size.height) > limits.side {
-      throw ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(limits.side) pixels a side")
-    }
+    if let size, let refusal = options.limits.refusal(of: size) { throw refusal }
   }
 
   /// The probe's last answer as a result or a fault.

@@ -150,7 +150,7 @@ def test_the_limit_of_a_cache_holds_for_bodies(
     with nuthatch.Cache(tmp_path / "strict", max_pixels=1000) as strict:
         # The second one was given before.
         for response in (strict.get(url), strict.get(url)):
-            with pytest.raises(nuthatch.TooLarge) as caught:
+            with pytest.raises(nuthatch.TooLarge, match=r"640x480, more than max_pixels \(1000\)") as caught:
                 response.image(64)
             assert caught.value.code == "too_many_pixels"
             assert response.image(64, max_pixels=640 * 480).size == (64, 48)
