@@ -40,7 +40,7 @@ class HTTPStatusError(Error):
 
 
 class TooLarge(Error):
-    """The body is larger than ``max_bytes``, or the picture than ``max_pixels``: ``too_large``, ``too_many_pixels``."""
+    """More bytes or pixels than an option allows, which the message names: ``too_large``, ``too_many_pixels``."""
 
 
 class NotAnImage(Error):

@@ -267,10 +267,12 @@ def decoded(data: bytes, wanted: Any, url: str) -> ctypes.c_void_p:
 
 
 def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -> Image:
+    with loading:
+        from ._options import NO_LIMITS, image_place
+
     # Of whatever size, as it was one before.
-    size = ctypes.sizeof(_prototypes.nh_options)
-    whole = _prototypes.nh_options(struct_size=size, size=65535, max_pixels=_prototypes.NONE)
-    image: Image = remade(kind, Image, (decoded(data, ctypes.byref(whole), url), url), {})
+    wanted, _kept = image_place(65535, NO_LIMITS, url)
+    image: Image = remade(kind, Image, (decoded(data, wanted, url), url), {})
     # Fills all that is told, some of which is then put right.
     getattr(image, "width")  # noqa: B009
     for name, value in told.items():

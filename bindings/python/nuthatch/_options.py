@@ -18,6 +18,7 @@ from ._values import QUESTIONS, encode_path, names, signature
 
 __all__ = [
     "CACHE",
+    "NO_LIMITS",
     "PROCESS",
     "SITE",
     "STRUCTURE",
@@ -107,6 +108,12 @@ def put_structure(request: ctypes.c_void_p, options: Mapping[str, Any], url: str
         put_body(request, options["body"], url)
     if "save_to" in options:
         save(request, options["save_to"], bool(options.get("append")), url)
+
+
+#: What lifts every limit of an image.
+NO_LIMITS: Dict[str, Any] = {
+    name: None for name, row in ROWS.items() if row.levels & IMAGE and row.none == "unlimited"
+}
 
 
 def image_place(size: Size, said: Mapping[str, Any], url: str) -> Tuple[Any, List[Any]]:
