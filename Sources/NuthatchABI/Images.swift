@@ -73,10 +73,7 @@ public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
 }
 
 private func imageOptions(_ said: UnsafePointer<nh_options>) throws(NuthatchError) -> ImageOptions {
-  var draft = Draft(Request(""))
-  try draft.take(try read(said, for: .image))
-  try draft.request.options.check(.request)
-  let wanted = draft.complete
+  let wanted = try Draft(Request(""), said, for: .image).complete
   guard wanted.boxes.count == 1 else {
     throw NuthatchError(.invalid, "\(wanted.boxes.count) sizes; say one with size or sizes")
   }

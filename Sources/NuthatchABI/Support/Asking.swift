@@ -7,11 +7,7 @@ import NuthatchCore
 func asked(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) throws(NuthatchError) -> Draft {
-  var draft = Draft(Request(try string(url, "url")))
-  guard let options else { return draft }
-  try draft.take(try read(options, for: .request))
-  try draft.request.options.check(.request)
-  return draft
+  try Draft(Request(try string(url, "url")), options, for: .request)
 }
 
 /// The same for a call that gives the answer itself, and no pictures.

@@ -125,16 +125,7 @@ extension Options {
 func headerList(_ lines: UnsafePointer<nh_header>?, _ count: Int, _ name: String) throws(NuthatchError)
   -> [(name: String, value: String)]
 {
-  guard count != 0 else { return [] }
-  guard let lines else { throw .null(name) }
-  guard (1...1000).contains(count) else { throw NuthatchError(.invalid, "\(name): more than 1000 headers") }
-  var headers: [(name: String, value: String)] = []
-  for index in 0..<count {
-    headers.append(
-      (
-        try string(lines[index].name, "\(name)[\(index)].name"),
-        try string(lines[index].value, "\(name)[\(index)].value")
-      ))
+  try list(lines, count, name, most: 1000).enumerated().map { (index, line) throws(NuthatchError) in
+    (try string(line.name, "\(name)[\(index)].name"), try string(line.value, "\(name)[\(index)].value"))
   }
-  return headers
 }

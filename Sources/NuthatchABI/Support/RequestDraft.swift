@@ -36,6 +36,16 @@ struct Draft: Sendable {
 
   init(_ request: Request) { self.request = request }
 
+  /// What a call says of a request, or of a picture.
+  init(
+    _ request: Request, _ options: UnsafePointer<nh_options>?, for level: OptionLevel
+  ) throws(NuthatchError) {
+    self.request = request
+    guard let options else { return }
+    try take(try read(options, for: level))
+    try self.request.options.check(.request)
+  }
+
   /// Says something more.
   mutating func take(_ said: SaidOptions) throws(NuthatchError) {
     try request.options.take(said)
@@ -71,18 +81,14 @@ struct Draft: Sendable {
     guard raw.size == 0 || raw.size_count == 0 else {
       throw NuthatchError(.invalid, "size and sizes exclude each other")
     }
-    guard (0...64).contains(raw.size_count) else {
-      throw NuthatchError(.invalid, "\(raw.size_count) sizes; at most 64 are made at once")
-    }
-    guard raw.size_count == 0 || raw.sizes != nil else { throw .null("sizes") }
-    var said = raw.size == 0 ? [] : [nh_size(width: raw.size, height: 0)]
-    for index in 0..<raw.size_count { if let size = raw.sizes?[index] { said.append(size) } }
+    var said = Array(try list(raw.sizes, raw.size_count, "sizes", most: 64))
+    if raw.size != 0 { said = [nh_size(width: raw.size, height: 0)] }
     let sides = 1...Int64(ThumbnailBox.maxSide)
     for size in said where !sides.contains(size.width) || size.height != 0 && !sides.contains(size.height) {
       throw NuthatchError(
         .invalid, "a size is \(size.width)x\(size.height); its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
-    if !said.isEmpty { sizes = said.map { (Int($0.width), Int($0.height == 0 ? $0.width : $0.height)) } }
+    sizes = said.map { (Int($0.width), Int($0.height == 0 ? $0.width : $0.height)) }
   }
 
   private mutating func takeFreezing(_ raw: nh_options) throws(NuthatchError) {
@@ -100,18 +106,12 @@ struct Draft: Sendable {
     }
     if let said = try limit(raw.outbox_max_age_ms, "outbox_max_age") { freezing.longest = said }
     if let said = try limit(raw.outbox_key_lifetime_ms, "outbox_key_lifetime") { freezing.keyLifetime = said }
-    guard (0...1000).contains(raw.secret_count) else {
-      throw NuthatchError(.invalid, "more than 1000 secrets")
-    }
-    guard raw.secret_count == 0 || raw.secrets != nil else { throw .null("secrets") }
-    var secrets: [Request.Freezing.Secret] = []
-    for index in 0..<raw.secret_count {
-      guard let said = raw.secrets?[index] else { continue }
-      secrets.append(
-        Request.Freezing.Secret(
-          try string(said.header, "secrets[\(index)].header"),
-          prefix: try text(said.prefix, "secrets[\(index)].prefix", mayBeEmpty: true) ?? "",
-          provider: try string(said.provider, "secrets[\(index)].provider")))
+    let listed = try list(raw.secrets, raw.secret_count, "secrets", most: 1000)
+    let secrets = try listed.enumerated().map { (index, said) throws(NuthatchError) in
+      Request.Freezing.Secret(
+        try string(said.header, "secrets[\(index)].header"),
+        prefix: try text(said.prefix, "secrets[\(index)].prefix", mayBeEmpty: true) ?? "",
+        provider: try string(said.provider, "secrets[\(index)].provider"))
     }
     if !secrets.isEmpty { freezing.secrets = secrets }
   }

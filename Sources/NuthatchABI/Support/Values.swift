@@ -92,6 +92,19 @@ func given(questions: UInt64, _ name: String) throws(NuthatchError) -> Set<Quest
   return Set(known)
 }
 
+/// An array of a C program's.
+///
+/// - Throws: `invalid` for NULL, and for more than there may be.
+func list<Element>(
+  _ first: UnsafePointer<Element>?, _ count: Int, _ name: String, most: Int
+) throws(NuthatchError) -> UnsafeBufferPointer<Element> {
+  guard (0...most).contains(count) else {
+    throw NuthatchError(.invalid, "\(UInt(bitPattern: count)) \(name), at most \(most)")
+  }
+  guard count == 0 || first != nil else { throw .null(name) }
+  return UnsafeBufferPointer(start: first, count: count)
+}
+
 /// What a number of one of C's enumerations stands for.
 ///
 /// - Throws: `invalid` for a number that the enumeration doesn't have.
