@@ -1,18 +1,19 @@
 import CSystem
 import Synchronization
 
-/// The records of a directory, in packs that all processes share. Puts the parts together, and has each do its work.
+/// The records of a directory, in packs that all processes share. Creates the parts of the store and passes each call to its
+/// part.
 ///
-/// Locks are taken in this order: that of a `StoreDoor` for opening anew, the memory tier's for writing, the directory's for dropping
-/// packs, an appender's, the directory's for changing the index, those of the current index, of retired records, of the open packs,
-/// and of the memory tier's entries. Under all other locks none is taken. The lock of a pack's file is only ever tried, never waited
-/// for, so it may be taken anywhere.
+/// Order of locks: `StoreDoor`'s lock for reopening, the memory tier's write lock, the directory's lock for dropping packs, an
+/// appender's lock, the directory's lock for changing the index; then the locks of the current index, of the retired records,
+/// of the open packs, and of the memory tier's entries. A thread that holds any other lock takes no further one. The lock of a
+/// pack's file is only tried, never waited for, so it may be taken anywhere.
 final class DiskStore: Sendable {
   let directory: StoreDirectory
   let locks: DirectoryLocks
-  /// What this process keeps in memory before the packs.
+  /// The memory tier of this process, which is searched before the packs.
   let memory: MemoryTier
-  /// What is to be removed, and couldn't be yet.
+  /// Removals that couldn't be done yet.
   let due: DueRemovals
   let following: Store.Following
   let current: CurrentIndex
@@ -32,8 +33,8 @@ final class DiskStore: Sendable {
   private let epoch = nhs_fork_epoch()
 
   /// - Parameters:
-  ///   - old: had this directory open before somebody deleted it. What isn't in the directory goes on here.
-  ///   - atOnce: throws `busy` when opening would take long.
+  ///   - old: the store that had this directory open before it was deleted. The new store keeps its memory and counters.
+  ///   - atOnce: throws `busy` if opening would take long.
   init(
     _ directory: StoreDirectory, _ options: Store.Options, _ following: @escaping Store.Following,
     after old: DiskStore? = nil, atOnce: Bool = false
@@ -50,7 +51,7 @@ final class DiskStore: Sendable {
     openPacks = OpenPacks(directory)
     checksAlways = options.checksAlways ?? false
     if checksAlways { _ = openPacks.distrust() }
-    // Where only the lock was deleted, the packs are the same.
+    // If only the lock file was deleted, the packs are the same.
     let hasSamePacks = old?.directory.holdsItsPacks ?? false
     retired = RetiredRecords(directory, openPacks, after: hasSamePacks ? old?.retired : nil)
     checker = PayloadChecker(directory, openPacks)
@@ -73,16 +74,16 @@ final class DiskStore: Sendable {
     guard let old else { return }
     if let earlier = old.current.index { current.index?.goOn(after: earlier) }
     if old.current.isLean { current.stayLean() }
-    // Nothing shall hold packs that were deleted; pictures that were made of them stay.
+    // Release the leases of deleted packs; pictures that were made from them stay.
     memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
   }
 
-  /// The limit to be kept in the directory; nil for the one that is kept there, or that holds where none is.
+  /// Returns the limit to write to the directory, or nil to use the one that is stored there or the default.
   private static func limit(_ directory: StoreDirectory, _ options: Store.Options, _ old: DiskStore?) -> Int?
   {
     guard let old else { return options.diskBytes }
     let earlier = old.current.limits.disk
-    // Where other processes made it again, their limit holds.
+    // If another process has made the directory again, that process's limit is used.
     return directory.isNew && earlier != Limits.standard ? earlier : nil
   }
 
@@ -94,9 +95,9 @@ final class DiskStore: Sendable {
     locks.leave()
   }
 
-  /// Closes everything in the directory. A call that only looks at memory (`Glance`) finds nothing from now on.
+  /// Closes all files of the directory. A call that reads only memory (`Glance`) finds nothing from then on.
   deinit {
-    // In a forked child, files and locks are the parent's.
+    // In a forked child, files and locks belong to the parent.
     guard epoch == nhs_fork_epoch() else { return }
     checker.close()
     openPacks.drop { _ in true }
@@ -107,10 +108,10 @@ final class DiskStore: Sendable {
 
   // MARK: Writing
 
-  /// Writes a record to a pack and makes it the one that its key finds. It survives this process from then on. Nil when it may not
-  /// replace the one that is there.
+  /// Writes a record to a pack and publishes it under its key. From then on it survives this process. Returns nil if it may not
+  /// replace the stored record.
   ///
-  /// - Parameter sequence: what it has had, and with it its identity, since it was made; 0 for a new one.
+  /// - Parameter sequence: the sequence number that the record already has, and with it its identity; 0 for a new record.
   @discardableResult
   func write(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], sequence: UInt64 = 0,
@@ -121,7 +122,8 @@ final class DiskStore: Sendable {
       payloadLength: try length(key, parts), payloadChecksum: try Self.checksum(parts))
     let appender = appenders[header.kind.family.place]
     for attempt in 0..<9 {
-      // Others have taken the room, or append to all that there is. One pack of its own a process may have in any case.
+      // The other processes have used all the room or append to all packs. Each process may then open one pack beyond the
+      // limit.
       let mayExceed = attempt > 2 && !current.limits.needsOwnPack(header)
       switch try appender.append(&header, key.bytes, parts, replacing: replacing, mayExceed: mayExceed) {
       case .done(let lease):
@@ -197,17 +199,16 @@ final class DiskStore: Sendable {
     return statistics
   }
 
-  /// The process that has held a lock since a wait for it ended in vain, and for how many nanoseconds.
+  /// The process that holds a lock for which this process has waited in vain, and for how many nanoseconds.
   var holder: (name: String, nanoseconds: Int64)? { locks.holder }
 
-  /// Looks whether somebody deleted the directory.
+  /// Checks whether the directory was deleted.
   func lookForDeletion() { current.lookForDeletion() }
 
-  /// Maps anew what couldn't be read or written.
+  /// Maps again the files that couldn't be read or written.
   func followBroken() { current.followBroken() }
 
-  /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
-  /// be read.
+  /// Reads every record. Removes damaged records and indexes lost ones again, unless the directory can only be read.
   func verify() throws(StoreFault) -> VerifyReport {
     try StoreCheck(
       directory: directory, openPacks: openPacks, changer: changer, retired: retired, checker: checker,
@@ -220,19 +221,19 @@ final class DiskStore: Sendable {
   /// Drops the oldest packs until no more than this many bytes are left.
   func trim(to bytes: Int) throws(StoreFault) { try eviction.trim(to: bytes) }
 
-  /// Of packs and index nothing needs to be in this process's memory until it is read again.
+  /// Unmaps the pages of packs and index from this process until they are read again.
   private func leavePages() {
     openPacks.forEach { $0.leavePages() }
     current.index?.leavePages()
   }
 
-  /// The same, and from now on as little as can be.
+  /// Unmaps them now, and again and again from now on.
   func stayLean() {
     current.stayLean()
     leavePages()
   }
 
-  /// Gives back what packs and index take of this process's memory, if that is critical.
+  /// Unmaps packs and index from this process's memory if the pressure is critical.
   func relieveMappings(_ level: MemoryPressure) {
     memory.spills.count(level)
     guard level == .critical else { return }
@@ -288,7 +289,7 @@ extension DiskStore: RecordStore {
 
   func remember(_ entry: MemoryEntry) -> Bool { memory.keep(entry).isKept }
 
-  /// There is nothing that isn't in a pack.
+  /// Every record is already in a pack.
   func flush() {}
 
   func relieve(_ level: MemoryPressure) {

@@ -1,25 +1,26 @@
 /// # NuthatchStore: records that several processes share
 ///
-/// `Store.open` gives the store of a directory: self-verifying records in packs (`Pack`, `PackWriter`), found through
-/// a shared index without a lock (`Index`), handed out without a copy (`Lease`). `docs/FORMAT.md` describes every byte.
+/// `Store.open` gives the store of a directory. Records verify themselves and lie in packs (`Pack`, `PackWriter`). A shared
+/// index finds them without a lock (`Index`). A caller gets a record without a copy (`Lease`). `docs/FORMAT.md` describes every
+/// byte.
 ///
-/// Whatever doesn't match is a miss: no record is trusted because the index says so, no index because it is there.
-/// That is also why `try?` stands where records and packs are looked at: what can't be read now is passed over like what
-/// isn't there, and only a commit that can't be kept is an error.
+/// A record or an index that fails a check counts as a miss: neither is trusted because it is there. That is why `try?` stands
+/// where records and packs are read: one that can't be read now is skipped. Only a commit that can't be stored is an error.
 ///
-/// `Journal` is for what is no cache: records in a file of their own that survive a loss of power, in their order.
+/// `Journal` is for data that can't be fetched again: records in a file of their own that survive a loss of power, in their
+/// order.
 ///
-/// Every system call goes through `SystemCalls`. This room knows nothing of URLs, pictures or the network.
+/// All system calls go through `SystemCalls`. This room knows nothing of URLs, pictures or the network.
 
-/// What a record holds, which is part of its key.
+/// The content type of a record. It is part of the key.
 public enum RecordKind: UInt8, Sendable, CaseIterable {
-  /// What is known about something else than an answer; in packs of version 2, about an answer.
+  /// Metadata of something other than an answer; in packs of version 2, also of an answer.
   case meta = 1
   /// An answer's bytes.
   case body = 2
   /// A picture made from a body.
   case thumb = 3
-  /// What is known about an answer. Its key begins with its group (`RecordGroup`).
+  /// Metadata of an answer. Its key begins with its group (`RecordGroup`).
   case answer = 4
 
   var family: Family { self == .body ? .bulk : .small }

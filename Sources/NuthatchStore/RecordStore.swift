@@ -1,61 +1,61 @@
-/// Keeps records under keys: what the face of a store calls. `DiskStore` keeps them in packs; `MemoryFirstStore` keeps them in
-/// memory until they have to go to packs.
+/// Keeps records under keys for `Store`. `DiskStore` keeps them in packs. `MemoryFirstStore` keeps them in memory until they
+/// must be written to packs.
 protocol RecordStore: AnyObject, Sendable {
-  /// Where the packs are, and what processes share.
+  /// The part that manages the packs and everything that processes share.
   var disk: DiskStore { get }
 
-  /// The record of a key.
+  /// Returns the record of a key.
   ///
-  /// - Parameter most: how long a payload may be that is checked.
+  /// - Parameter most: the length in bytes up to which a payload is verified.
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup
 
-  /// Keeps a record in place of the one with its key.
+  /// Stores a record and replaces the one with its key.
   ///
-  /// - Parameter moment: when it was asked for, if it is an answer. Then it is kept only if its groups weren't removed since, and
-  ///   no answer to a later question is there.
-  /// - Returns: nil when an answer isn't kept.
+  /// - Parameter moment: when the answer's request was made; nil for other records. The answer is stored only if its groups
+  ///   weren't removed since then and no answer to a later request is stored.
+  /// - Returns: nil if the answer isn't stored.
   func commit(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment?
   ) throws(StoreFault) -> Lease?
 
-  /// Takes a record out. False when there was none.
+  /// Removes a record. Returns false if there is none.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool
 
-  /// Takes the records of groups out, and those of keys. What was there.
+  /// Removes the records of groups and of keys. Returns the removed records.
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord]
 
-  /// Takes everything out, of all processes.
+  /// Removes all records, also those of other processes.
   func clear() throws(StoreFault)
 
-  /// Calls `body` with every record, or those of a kind, until it says false.
+  /// Calls `body` with every record, or every record of one kind, until it returns false.
   func forEach(_ kind: RecordKind?, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault)
 
-  /// Does to a record's chances what a hit does. False when there is none.
+  /// Counts a hit for the record without reading it. Returns false if there is none.
   func touch(_ key: RecordKey) -> Bool
 
-  /// Whether there is a record of this key. Reads none.
+  /// Returns whether the key has a record. Reads no record.
   func has(_ key: RecordKey) -> Bool
 
-  /// Whether the record of a key is where it should be, and whole.
+  /// Returns whether the record of a key is at its place and intact.
   func holds(_ key: RecordKey) -> Bool
 
-  /// The mark of the record of a key; nil when there is none. Makes a hit of it.
+  /// Returns the mark of a key's record, or nil if there is none. Counts as a hit.
   func mark(of key: RecordKey) -> RecordMark?
 
-  /// Whether a key still has this record. False also when that can't be said at once.
+  /// Returns whether the key still has this record. Also false if this can't be told without a wait.
   func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool
 
-  /// Keeps something in memory. False when it is too large for that.
+  /// Keeps an entry in memory. Returns false if it is too large.
   func remember(_ entry: MemoryEntry) -> Bool
 
-  /// Writes what is in memory only to packs.
+  /// Writes the records that are only in memory to packs.
   func flush() throws(StoreFault)
 
-  /// Makes room in memory: half of what is taken, or all.
+  /// Frees half of the memory in use, or all of it.
   func relieve(_ level: MemoryPressure)
 
-  /// Lets go of everything.
+  /// Releases everything.
   ///
-  /// - Parameter flushes: whether what is in memory only is written.
+  /// - Parameter flushes: whether the records that are only in memory are written first.
   func finish(flushes: Bool)
 }

@@ -4,28 +4,28 @@ import Synchronization
 
 /// Records in a directory, shared by every process that has it open.
 ///
-/// Any thread may use it. A directory that is opened twice in a process has two stores, as if two processes had opened it. A
-/// forked child can't use a store that its parent opened, but leases stay readable there, and it may open its own. A directory that
-/// somebody deletes meanwhile is opened anew, with nothing in it, or with what others keep there now.
+/// Any thread may use it. If a process opens a directory twice, it has two stores, as if two processes had opened it. A forked
+/// child can't use a store that its parent opened, but leases stay readable there, and the child may open its own store. If the
+/// directory is deleted meanwhile, it is reopened: empty, or with the records that other processes have stored since.
 public final class Store: Sendable {
-  /// What holds for the directory.
+  /// Options of the directory.
   public struct Options: Sendable, Equatable {
-    /// How many bytes the packs may take. Kept in the directory; nil for what is kept there, else 4 GiB. At least 4 MiB.
+    /// The limit of the packs in bytes, at least 4 MiB. It is stored in the directory. Nil: the stored limit, else 4 GiB.
     public var diskBytes: Int?
-    /// How much memory this process may use before the packs: for what `keep` was given, and for records that are in no
-    /// pack yet. Nil for the smaller of 64 MiB and an eighth of what the machine, or its cgroup, has. One entry may take
-    /// an eighth of it.
+    /// The limit of this process's memory tier in bytes: for entries given to `keep`, and for records that are in no pack yet.
+    /// Nil: 64 MiB, or an eighth of the memory of the machine or its cgroup if that is less. One entry may take an eighth of
+    /// the limit.
     public var memoryBytes: Int?
-    /// How many entries there may be in memory. Nil for as many as fit.
+    /// The highest number of entries in memory. Nil: no limit.
     public var memoryItems: Int?
     /// When records are written to packs. Nil for `eager`.
     public var spill: Spill?
-    /// Whether a payload is checked each time it is read, and not the first time only. Nil for no.
+    /// Whether a payload is verified at each reading and not only at the first. Nil: false.
     public var checksAlways: Bool?
-    /// Takes a directory that belongs to somebody else, or that others may write to. Off.
+    /// Accepts a directory that belongs to another user or that others may write to. Default: false.
     public var trustsDirectory = false
 
-    /// The defaults.
+    /// Options with default values.
     public init(
       diskBytes: Int? = nil, memoryBytes: Int? = nil, memoryItems: Int? = nil, spill: Spill? = nil,
       checksAlways: Bool? = nil
@@ -50,23 +50,23 @@ public final class Store: Sendable {
 
   /// When records are written to packs.
   public enum Spill: Sendable {
-    /// At once: they survive this process however it ends, and other processes find them.
+    /// At once: the records survive this process however it ends, and other processes find them.
     case eager
-    /// When there is no memory for them any more, by `flush`, or when the store is closed. Until then they are this
-    /// process's, and are lost with it.
+    /// When memory runs short, by `flush`, or when the store is closed. Until then only this process has the records, and they
+    /// are lost if it is killed.
     case pressure
   }
 
   let door: StoreDoor
   private let epoch = nhs_fork_epoch()
   private let isClosed = Atomic(false)
-  /// Whether it was tried already to write what is in memory only.
+  /// Whether the records that are only in memory were already flushed, or a flush was tried.
   private let isFlushed = Atomic(false)
 
   let memory: MemoryLanes
-  /// Whether records may be in memory that are in no pack.
+  /// Whether there may be records in memory that are in no pack.
   package let spillsLate: Bool
-  /// Whether a payload is checked each time it is read.
+  /// Whether a payload is verified at each reading.
   package var checksAlways: Bool { disk.checksAlways }
 
   private init(_ door: StoreDoor) {
@@ -75,21 +75,21 @@ public final class Store: Sendable {
     spillsLate = door.opened is MemoryFirstStore
   }
 
-  /// How many records may be in memory.
+  /// The highest number of records in memory.
   package var memoryItems: Int { disk.memory.limits.items }
 
   var records: any RecordStore { door.opened }
-  /// Its own functions may be called, but no file be used of what it leads to: it may be closed by then.
+  /// Call only its own functions. Don't use files through it: they may be closed at any moment.
   var disk: DiskStore { door.opened.disk }
 
-  /// Opens the store in a directory, which is made when its parent is there.
+  /// Opens the store in a directory. If the directory is missing, it is created; its parent must exist.
   ///
-  /// A directory on a file system that is mounted read-only, or to which this user may not write, can be read all the same
-  /// (`isReading`): nothing is written there, and no lock is taken. Its index is used when it was made since the machine was
-  /// started; another one is made in this process's memory from the packs, which takes a look at each record's header.
+  /// A directory on a read-only file system, or one that this user may not write to, can be opened for reading (`isReading`):
+  /// nothing is written, and no lock is taken. Its index is used if it was made since the last boot. Otherwise an index is made
+  /// in this process's memory from the packs, which reads each record's header.
   ///
-  /// - Parameter following: for removals that couldn't be done when they were asked for (`removeOrNote`).
-  /// - Throws: `denied`, `conflict`, `invalid`, `io`, `noSpace`; `readOnly` when there is no store that could be read.
+  /// - Parameter following: called for removals that couldn't be done when they were requested (`removeOrNote`).
+  /// - Throws: `denied`, `conflict`, `invalid`, `io`, `noSpace`; `readOnly` if there is no store and none can be created.
   public static func open(
     _ path: String, _ options: Options = Options(), following: @escaping Following = { _, _, _ in }
   ) throws(StoreFault) -> Store {
@@ -110,10 +110,10 @@ public final class Store: Sendable {
 
   deinit { close() }
 
-  /// Ends the use of this face of the store. Leases stay valid. Nothing is lost by not calling it but reserved room,
-  /// which the next one who opens the directory gives back.
+  /// Closes this store object. Leases stay valid. Without this call only reserved room stays in use; the next process that
+  /// opens the directory frees it.
   public func close() {
-    // What can't be removed now the next one removes who keeps an answer.
+    // The next process that stores an answer does the removals that fail here.
     if !isFlushed.load(ordering: .relaxed) { try? doWhatIsDue(ofOthers: false) }
     Patience.lasting(Patience.upkeep) {
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
@@ -123,7 +123,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// The option that these say explicitly and otherwise than it is; nil when there is none.
+  /// Returns the name of an option that `options` sets to a different value than this store uses, or nil.
   ///
   /// - Throws: `invalid`.
   package func conflict(with options: Options) throws(StoreFault) -> String? {
@@ -139,17 +139,17 @@ public final class Store: Sendable {
     return nil
   }
 
-  /// Whether this is the directory that is open. Takes no lock.
+  /// Returns whether this is the open directory. Takes no lock.
   package func isIn(device: UInt64, inode: UInt64) -> Bool {
     door.seen { $0.directory.identity == (device, inode) }
   }
 
-  /// Whether the directory can only be read. Lookups find what is there; records aren't kept, and nothing is removed: `readOnly`.
+  /// Whether the directory can only be read. Lookups work; storing and removing records throws `readOnly`.
   public var isReading: Bool { door.seen { $0.directory.isReading } }
 
-  /// Changes what is stored because its caller asked for it.
+  /// Runs a change that the caller asked for.
   ///
-  /// - Throws: `readOnly`; what the body throws.
+  /// - Throws: `readOnly`; the errors of `body`.
   private func change<Result>(
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -159,7 +159,7 @@ public final class Store: Sendable {
     }
   }
 
-  /// Does something that its caller asked for, and that may have to wait for other processes.
+  /// Runs an operation that the caller asked for. It may wait longer for other processes than a commit.
   private func upkeep<Result>(
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -170,11 +170,11 @@ public final class Store: Sendable {
     }
   }
 
-  /// The process that has kept this one from changing the index since a wait for it ended in vain, and for how many
-  /// nanoseconds. Nil when none does.
+  /// The process that has kept this one from changing the index since a wait for the lock timed out, and for how many
+  /// nanoseconds. Nil if there is none.
   public var holder: (name: String, nanoseconds: Int64)? { isUsable ? disk.holder : nil }
 
-  /// Keeps a record, for no longer than a writer waits.
+  /// Stores a record. Waits for locks at most as long as `Patience.writing`.
   private func keep(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment? = nil
   ) throws(StoreFault) -> Lease? {
@@ -194,11 +194,11 @@ public final class Store: Sendable {
     if isClosed.load(ordering: .relaxed) { throw .closed }
   }
 
-  /// The record of a key, in place, or nil. A hit makes it less likely that the record is dropped.
+  /// Returns the record of a key without a copy, or nil. A hit makes it less likely that the record is dropped.
   public func lookup(_ key: RecordKey) throws(StoreFault) -> Lease? { try lookup(key, checking: .max).lease }
 
-  /// The same without a long wait: a record that is longer than `most` and wasn't looked up in this session, so that all of it
-  /// would have to be read, is left unchecked.
+  /// Returns the record without a long wait: a record that is longer than `most` and wasn't verified in this session
+  /// (docs/FORMAT.md) would have to be read whole, and is returned unverified.
   public func lookup(_ key: RecordKey, checking most: Int) throws(StoreFault) -> Lookup {
     try check()
     if !spillsLate,
@@ -211,11 +211,11 @@ public final class Store: Sendable {
     return door.looking(else: .nothing) { $0.lookup(key, checking: most) }
   }
 
-  /// Keeps a record, in place of the one with its key. It is there for every process when this returns, and survives
-  /// the end of this one, however it ends; but see `Spill.pressure`.
+  /// Stores a record and replaces the one with its key. When this returns, every process finds the record, and it survives this
+  /// process however it ends; except with `Spill.pressure`.
   ///
   /// - Parameter parts: the payload, in pieces, so that the caller needs no copy of the whole.
-  /// - Returns: the record, in place.
+  /// - Returns: the stored record, without a copy.
   /// - Throws: `noSpace`, `tooLarge` (more than a quarter of the limit), `io`, `readOnly`.
   @discardableResult
   public func commit(
@@ -227,7 +227,7 @@ public final class Store: Sendable {
     return lease
   }
 
-  /// Keeps a record with these bytes.
+  /// Stores a record with these bytes.
   @discardableResult
   public func commit(
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), _ payload: [UInt8]
@@ -237,112 +237,111 @@ public final class Store: Sendable {
     }
   }
 
-  /// The moment of a question that is asked now, for its answer, which belongs to one group or two. Nil when it can't be
-  /// told at once (`moment`). Opens no file and takes no lock that waits.
+  /// Returns the moment of a request that is made now, for its answer, which belongs to one or two groups. Nil if it can't be
+  /// told at once (use `moment` then). Opens no file and takes no lock that waits.
   public func momentNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
     return door.seen { $0.moments.now(first, second) }
   }
 
-  /// The same, but this process follows what others did first. Nil when the directory can't be written.
+  /// Like `momentNow`, but first brings this process up to date with the others. Nil if the directory can't be written.
   public func moment(_ first: RecordGroup, _ second: RecordGroup? = nil) throws(StoreFault) -> Moment? {
-    // There is no moment for what isn't removed yet.
+    // A moment that precedes a pending removal would be useless.
     try? doWhatIsDue()
     try check()
     return try door.using { (records) throws(StoreFault) in records.disk.moments.afterOthers(first, second) }
   }
 
-  /// The removals until now, for an answer that is read next: a moment that no answer is kept with. Nil when they can't be
+  /// Returns the removals until now, for an answer that is read next. No answer is stored with this moment. Nil if it can't be
   /// told at once.
   public func removalsNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
     return door.seen { $0.moments.removalsNow(first, second) }
   }
 
-  /// Whether nothing was removed since a moment that takes its answer out. False also when that can't be told at once.
+  /// Returns whether no removal since the moment affects its answer. Also false if this can't be told at once.
   public func isCurrent(_ moment: Moment) -> Bool {
     guard isUsable else { return false }
     return door.seen { $0.moments.isCurrentNow(moment) }
   }
 
-  /// Keeps the answer to a question of that moment, in place of the one with its key. Not when its group was removed since,
-  /// nor when the answer to a later question is there: nil then.
+  /// Stores the answer to a request of that moment and replaces the one with its key. Returns nil and stores nothing if its
+  /// group was removed since, or if the answer to a later request is stored.
   ///
-  /// - Throws: as the other `commit`.
+  /// - Throws: the errors of the other `commit`.
   public func commit(
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
-    // What isn't removed yet is in the way of its own answers only.
+    // A pending removal only prevents its own answers from being stored.
     try? doWhatIsDue()
     return try payload.span.bytes.withUnsafeBytes { (bytes) throws(StoreFault) in
       try keep(key, PayloadShape(form: form, question: moment.number), [bytes], asked: moment)
     }
   }
 
-  /// Takes out the answers of groups, and the records of keys. When this returns, no process gets from the store, nor keeps
-  /// there, an answer of these groups that was asked for before.
+  /// Removes the answers of groups and the records of keys. When this returns, no process finds or stores an answer of these
+  /// groups whose request was made before.
   ///
-  /// - Returns: what was there.
+  /// - Returns: the removed records.
   public func remove(
     _ groups: [RecordGroup], _ keys: [RecordKey] = []
   ) throws(StoreFault) -> [RemovedRecord] {
     try change { (records) throws(StoreFault) in try records.remove(groups, keys) }
   }
 
-  /// Whether answers may be there under the names that version 0.1 gave them.
+  /// Whether there may be answers under keys in the form of version 0.1.
   public var hasEarlierAnswers: Bool {
     isUsable && door.seen { $0.reader.hasEarlierAnswers }
   }
 
-  /// Whether there is a record of this key, without making a hit of it. Reads no record.
+  /// Returns whether the key has a record, without counting a hit. Reads no record.
   public func isThere(_ key: RecordKey) -> Bool { isUsable && door.looking(else: false) { $0.has(key) } }
 
-  /// Whether the packs have a record of this hash, for callers that ask that of many. Reads no record.
+  /// Returns whether the packs have a record of this hash, for callers that check many. Reads no record.
   package func isNamed(_ hash: KeyHash) -> Bool {
     isUsable && door.seen { $0.reader.names(hash) }
   }
 
-  /// Whether the record of this key is where the index says, and whole.
+  /// Returns whether the record of this key is where the index says, and intact.
   public func holds(_ key: RecordKey) -> Bool { isUsable && door.looking(else: false) { $0.holds(key) } }
 
-  /// Does to the record's chances what a hit does, without reading it. False when there is none.
+  /// Counts a hit for the record without reading it. Returns false if there is none.
   @discardableResult
   public func touch(_ key: RecordKey) throws(StoreFault) -> Bool {
     try check()
     return door.looking(else: false) { $0.touch(key) }
   }
 
-  /// Takes a record out, also from any index to come. False when there was none.
+  /// Removes a record so that a rebuilt index doesn't find it either. Returns false if there is none.
   @discardableResult
   public func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     try change { (records) throws(StoreFault) in try records.remove(key) }
   }
 
-  /// Drops the oldest packs until no more than this many bytes are left, apart from packs that other processes are
-  /// appending to. What was used last stays of the last pack to go, so that no less is left than must go, but for one record.
+  /// Drops the oldest packs until at most this many bytes are left, except for packs that other processes append to. Recently
+  /// used records of the last dropped pack are kept, so that the result is below the limit by at most one record.
   public func trim(to bytes: Int) throws(StoreFault) {
     try change { (records) throws(StoreFault) in try records.disk.trim(to: max(0, bytes)) }
   }
 
-  /// Removes every record, of every process.
+  /// Removes all records, also those of other processes.
   public func clear() throws(StoreFault) {
     try change { (records) throws(StoreFault) in try records.clear() }
   }
 
-  /// Calls `body` with every record's key and payload, in no order, until it says false. Records that come or go
-  /// meanwhile may be among them or not.
+  /// Calls `body` with the key and payload of every record, in no order, until it returns false. Records that are stored or
+  /// removed meanwhile may be missing or not.
   public func forEach(_ kind: RecordKind? = nil, _ body: (RecordKey, Lease) -> Bool) throws(StoreFault) {
     try check()
     try door.looking(else: ()) { (records) throws(StoreFault) in try records.forEach(kind, body) }
   }
 
-  /// Reads every record. What is damaged is taken out, what the index forgot is put back; neither where the directory can only
-  /// be read.
+  /// Reads every record. Removes damaged records and indexes lost ones again, unless the directory can only be read.
   public func verify() throws(StoreFault) -> VerifyReport {
     try upkeep { (records) throws(StoreFault) in try records.disk.verify() }
   }
 
-  /// What the store holds, and what has happened in this process. Instant.
+  /// Returns the contents of the store and this process's counters, without a wait.
   public func statistics() throws(StoreFault) -> StoreStatistics {
     try check()
     return disk.statistics()
@@ -352,18 +351,18 @@ public final class Store: Sendable {
 // MARK: - Memory
 
 extension Store {
-  /// Keeps something in memory under a key, in place of what `keep` was given before: the pixels that were decoded from
-  /// a record, or whatever else is dear to make. It goes when it isn't used and room is wanted, under memory pressure,
-  /// when a record of this key is committed or removed, and with the last one who has the directory open.
+  /// Keeps an object in memory under a key, for example decoded pixels, and replaces the object that `keep` was given before.
+  /// It is dropped when it is unused and memory is needed, under memory pressure, when a record of this key is committed or
+  /// removed, and when the last store of the directory in this process is closed.
   ///
-  /// Only this process has it. A key's content is expected to be always the same, or to change by `commit` only; what
-  /// belongs to a record that is being committed is kept after that.
+  /// Only this process has it. The content of a key must always be the same, or change only by `commit`. Call this after
+  /// `commit` for an object that belongs to the committed record.
   ///
   /// - Parameters:
-  ///   - owner: keeps the bytes where they are; found again as `Lease.owner`.
-  ///   - bytes: what `recall` gives.
+  ///   - owner: keeps the bytes where they are; `Lease.owner` returns it.
+  ///   - bytes: the bytes that `recall` returns.
   ///   - cost: how much memory would be free without it.
-  /// - Returns: false when it is larger than an eighth of what there may be.
+  /// - Returns: false if it is larger than an eighth of the memory limit.
   @discardableResult
   public func keep(
     _ key: RecordKey, _ owner: any AnyObject & Sendable, bytes: UnsafeRawBufferPointer,
@@ -372,10 +371,10 @@ extension Store {
     try remember(MemoryEntry(.value, key, owner, bytes, shape, privateBytes: max(0, cost)))
   }
 
-  /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup` does. It costs little memory, and
-  /// holds no pack that is dropped.
+  /// Keeps a record's lease in memory, so that `recall` finds it faster than `lookup`. It costs little memory and doesn't keep
+  /// a dropped pack alive.
   ///
-  /// - Parameter owner: what is made of the record and goes with it; found again as `Lease.owner`.
+  /// - Parameter owner: an object made from the record, released together with it; `Lease.owner` returns it.
   @discardableResult
   public func keep(
     _ key: RecordKey, _ lease: Lease, owner: (any AnyObject & Sendable)? = nil
@@ -385,7 +384,7 @@ extension Store {
       privateBytes: lease.pin is PrivateMemory ? lease.count : 0)
     guard try remember(entry) else { return false }
     guard let pin = lease.pin as? PackPin, pin.pack.isDistrusted else { return true }
-    // What others kept before the packs were distrusted has gone already.
+    // The leases that were kept before the packs were distrusted were already removed.
     disk.memory.remove(entry)
     return false
   }
@@ -395,35 +394,35 @@ extension Store {
     return Patience.lasting(Patience.writing) { records.remember(entry) }
   }
 
-  /// What is in memory under a key, or nil. Neither waits nor makes a system call.
+  /// Returns the entry of a key in memory, or nil. Neither waits nor makes a system call.
   public func recall(_ key: RecordKey) throws(StoreFault) -> Lease? {
     try check()
-    // Leases of packs that broke are let go of.
+    // Release the leases of packs whose mapping failed.
     if door.seen({ $0.current.broken.areNew }) { disk.followBroken() }
     return key.bytes.withUnsafeBytes { memory.find(.value, key.kind, key.hash, $0) }
   }
 
-  /// Makes room in the memory of stores: half of what is taken, or all.
+  /// Frees half of the memory that stores use, or all of it.
   package static func relieve(_ stores: [Store], _ level: MemoryPressure) {
-    // What is in memory only is written first. Where another process holds the lock, that is not waited for once a record.
+    // Records that are only in memory are written first. One patience for all: not a new wait for each record.
     Patience.lasting(Patience.writing) {
       for store in stores where store.isUsable { store.records.relieve(level) }
     }
   }
 
-  /// Writes to packs what is in memory only (`Spill.pressure`).
+  /// Writes the records that are only in memory (`Spill.pressure`) to packs.
   ///
-  /// - Throws: `noSpace`, `io`: what couldn't be written stays in memory.
+  /// - Throws: `noSpace`, `io`: records that couldn't be written stay in memory.
   public func flush() throws(StoreFault) {
     try change { (records) throws(StoreFault) in try records.flush() }
   }
 
-  /// The same before a close, which doesn't try it again.
+  /// Flushes before a close. `close` then doesn't try it again.
   ///
   /// - Throws: `busy`, and what `flush` throws.
   package func flushAtEnd() throws(StoreFault) {
     try check()
-    // `close` doesn't wait a second time.
+    // Otherwise `close` would wait a second time.
     isFlushed.store(true, ordering: .relaxed)
     try? doWhatIsDue(ofOthers: false)
     try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
@@ -437,8 +436,8 @@ extension Store {
     }
   }
 
-  /// Unmaps what has been read from packs and index, and soon again what is read from now on: it counts as this process's memory,
-  /// and stays in the system's.
+  /// Unmaps the read pages of packs and index, now and regularly from now on. They count as this process's memory; the kernel
+  /// keeps them in the page cache.
   public func stayLean() throws(StoreFault) {
     try check()
     disk.stayLean()

@@ -1,31 +1,31 @@
 import Glibc
 import NuthatchBase
 
-/// What `verify` found.
+/// The result of `verify`.
 public struct VerifyReport: Sendable, Equatable {
-  /// Records that are whole.
+  /// Intact records.
   public var intact = 0
   /// The bytes of their payloads.
   public var bytes = 0
-  /// Records whose payload was damaged, or of which nothing is left; they are out of the store now.
+  /// Records with a damaged payload, or of which nothing is left. They were removed from the store.
   public var damaged = 0
-  /// Places in packs where something else stood than a record.
+  /// Places in packs that hold something other than a record.
   public var gaps = 0
-  /// Records that the index had lost; they are found again now.
+  /// Records that the index had lost; they were indexed again.
   public var recovered = 0
   /// Packs that can't be read.
   public var unreadable = 0
-  /// The files with gaps, or that can't be read; of many, the first.
+  /// The files with gaps and the unreadable files: the first 100.
   public var troubled: [TroubledPack] = []
 }
 
-/// A file in which not all is records.
+/// A file that holds more than records, or can't be read.
 public struct TroubledPack: Sendable, Equatable {
-  /// Of how many `verify` tells.
+  /// The highest number of files in a report.
   static let most = 100
-  /// Its path, from the directory on.
+  /// The path, relative to the directory.
   public let file: String
-  /// What is the matter with it, for a person.
+  /// A description for people.
   public let why: String
 }
 
@@ -36,18 +36,18 @@ extension VerifyReport {
   }
 }
 
-/// Where a pack had records.
+/// The records that were found in a pack.
 struct SeenPack {
-  /// What lies before it had been published before the pack was looked through. Nothing is known of the rest.
+  /// The offset up to which the pack was published before it was read. Nothing is known of the rest.
   let end: Int
-  /// In rising order, in units of 8 bytes.
+  /// The offsets in rising order, in units of 8 bytes.
   private var places: [UInt32] = []
 
   init(upTo end: Int) { self.end = end }
 
   mutating func add(_ offset: Int) { places.append(UInt32(truncatingIfNeeded: offset >> 3)) }
 
-  /// Whether a record that is named was looked for in vain.
+  /// Returns whether the index names a record here that was not found.
   func isMissing(_ offset: Int) -> Bool {
     guard offset < end else { return false }
     let place = UInt32(truncatingIfNeeded: offset >> 3)
@@ -56,7 +56,7 @@ struct SeenPack {
   }
 }
 
-/// Reads every record: what is damaged goes, what the index forgot comes back.
+/// Reads every record, removes damaged ones and indexes lost ones again.
 struct StoreCheck {
   let directory: StoreDirectory
   let openPacks: OpenPacks
@@ -66,7 +66,8 @@ struct StoreCheck {
   let killed: KilledWriters
 
   func verify() throws(StoreFault) -> VerifyReport {
-    // First: what nobody has published isn't lost, and lists and statistics go by the table of packs.
+    // Publish the unpublished records of killed writers first. They aren't lost, and lists and statistics use the table of
+    // packs.
     if !directory.isReading, let index = changer.current.forReading() {
       killed.takeInUnpublished(of: index.packs.filter { $0.state == .open })
     }
@@ -74,12 +75,12 @@ struct StoreCheck {
     var seen: [UInt32: SeenPack] = [:]
     let numbers = try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() }
     for number in numbers {
-      // Asked before reading: what is written meanwhile isn't there yet.
+      // Ask before reading: records that are written meanwhile don't count yet.
       let settled = settledPart(of: number)
       var found = SeenPack(upTo: changer.current.forReading()?.entry(of: number)?.used ?? 0)
       guard let pin = openPacks.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
-        // Not when somebody has dropped it since the packs were listed.
+        // Not if another process has dropped the pack since the list was made.
         if !isDropped(number) {
           report.unreadable += 1
           report.add(number, whyUnreadable(number))
@@ -119,15 +120,15 @@ struct StoreCheck {
     }
   }
 
-  /// Up to where a pack holds what was published. Behind it somebody may be writing at any moment, or has left a part of a record
-  /// when the disk was full.
+  /// Returns the offset up to which a pack is published. Behind it a writer may be busy, or a full disk has left a part of a
+  /// record.
   private func settledPart(of number: UInt32) -> Int {
     if let entry = changer.current.forReading()?.entry(of: number) { return entry.used }
     return !directory.isReading && PackWriter.isBusy(directory, number) ? PackHeader.size : .max
   }
 
-  /// Takes records out of the index whose packs are there and have something else in their place, such as the zeros that
-  /// a loss of power leaves. How many there were.
+  /// Removes index entries whose pack exists but has something else in their place, such as zeros after a loss of power.
+  /// Returns how many there were.
   private func forgetVanishedRecords(_ seen: [UInt32: SeenPack]) throws(StoreFault) -> Int {
     guard let index = changer.current.forReading(), index.names(missingIn: seen) else { return 0 }
     return try changer.changing { (index) throws(StoreFault) in
@@ -135,12 +136,12 @@ struct StoreCheck {
     }
   }
 
-  /// Takes records out of the index whose packs aren't there: whoever dropped one may have been killed. They are misses before.
+  /// Removes index entries whose pack is missing because the process that dropped it was killed. Until then they are misses.
   private func forgetVanishedPacks() throws(StoreFault) {
     func present() throws(StoreFault) -> Set<UInt32> {
       Set(try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() })
     }
-    // Looked at first without changing anything: a disk may be so full that the index can't be written.
+    // Look before changing: the disk may be so full that the index can't be written.
     let packs = try present()
     guard let index = changer.current.forReading(), index.names(except: packs) else { return }
     try changer.changing { (index) throws(StoreFault) in index.giveUp(except: try present()) }
@@ -152,18 +153,18 @@ struct StoreCheck {
     let hash = record.header.hash
     guard checker.isIntact(record, pack) else {
       guard !directory.isReading else {
-        // A record that others write, or remove, at this moment isn't damaged.
+        // A record that another process is writing or removing isn't damaged.
         let isNamed = changer.current.forReading()?.find(hash)?.slot.location == location
         if isNamed, !checker.isIntact(record, pack), !isDropped(location.pack) { report.damaged += 1 }
         return
       }
       let isDamaged = try changer.changing { (index) throws(StoreFault) -> Bool in
-        // Half of it was there when it was read, perhaps, because somebody is writing it.
+        // Check again under the lock: a writer may have been in the middle of this record at the first reading.
         guard !isBeingPublished(location, index), !checker.isIntact(record, pack), !isDropped(location.pack)
         else {
           return false
         }
-        // One that nobody was told of is what was left of a write for which the disk had no room.
+        // A record that isn't in the index remains from a write that failed on a full disk; it doesn't count as damaged.
         let isNamed = index.find(hash)?.slot.location == location
         _ = index.remove(hash, at: location)
         retired.add(location, hash)
@@ -177,10 +178,10 @@ struct StoreCheck {
     guard !directory.isReading, changer.current.forReading()?.find(hash)?.slot.location != location else {
       return
     }
-    // Either lost, or being replaced or published at this moment: decided with the index locked.
+    // The record is lost, or is being replaced or published at this moment. Decide with the index lock held.
     let isRecovered = try changer.changing { (index) throws(StoreFault) -> Bool in
-      // Nor is it lost when its pack has just been dropped, which takes the file away before the index forgets it. Of a
-      // file that can't be looked for nobody knows: then it stays a miss.
+      // The record isn't lost if its pack was just dropped: dropping deletes the file before the index entries. If that can't
+      // be checked, the record stays a miss.
       guard index.find(hash)?.slot.location != location, pack.record(at: location.offset)?.isRetired == false,
         (try? directory.isThere(directory.packs, PackName.of(location.pack))) == true,
         !isBeingPublished(location, index)
@@ -192,12 +193,12 @@ struct StoreCheck {
     if isRecovered { report.recovered += 1 }
   }
 
-  /// Whether a pack has gone since it was looked for. What can't be found out is no.
+  /// Returns whether a pack was deleted since it was listed. False if this can't be checked.
   private func isDropped(_ number: UInt32) -> Bool {
     (try? directory.isThere(directory.packs, PackName.of(number))) == false
   }
 
-  /// Whether somebody has written it and is about to say whether it counts: of what is moved, that isn't sure.
+  /// Returns whether a writer has written the record but not published it yet. It may still discard a record that it moves.
   private func isBeingPublished(_ location: Location, _ index: Index) -> Bool {
     guard let entry = index.entry(of: location.pack) else { return false }
     return location.offset >= entry.used && PackWriter.isBusy(directory, location.pack)

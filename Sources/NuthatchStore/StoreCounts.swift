@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened in this process.
+/// Counters of this process.
 final class StoreCounts: Sendable {
   let commits = Atomic(0)
   let droppedPacks = Atomic(0)

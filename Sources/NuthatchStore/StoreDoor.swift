@@ -2,9 +2,9 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// What a store has open, for its callers. Opens the directory anew when it was deleted.
+/// Holds the open parts of a store for its callers. Reopens the directory if it was deleted.
 final class StoreDoor: Sendable {
-  /// What a directory is opened with.
+  /// The arguments for opening a directory.
   struct Opening: Sendable {
     let path: String
     let options: Store.Options
@@ -16,13 +16,13 @@ final class StoreDoor: Sendable {
     ) throws(StoreFault) -> any RecordStore {
       let directory = try StoreDirectory(path, trusts: options.trustsDirectory, system)
       let disk = try DiskStore(directory, options, following, after: old?.disk, atOnce: atOnce)
-      // What is in memory only could never be written to a directory that can only be read.
+      // In a directory that can only be read, records that are only in memory could never be written.
       let spillsLate =
         old.map { $0 is MemoryFirstStore } ?? (options.spill == .pressure && !directory.isReading)
       return spillsLate ? MemoryFirstStore(disk) : disk
     }
 
-    /// Whether another process made the directory again. Doesn't wait, whatever has its name: a pipe for instance.
+    /// Whether another process has made the directory again. Doesn't block, even if a pipe has the name.
     fileprivate var isThere: Bool {
       for name in [LockFile.name, "packs"] {
         let path = path + "/" + name
@@ -37,7 +37,7 @@ final class StoreDoor: Sendable {
 
   private struct State {
     var opened: any RecordStore
-    // Of what was open before: a call may look at it at this moment without holding it.
+    // The earlier ones: a call may still be reading one without holding a reference.
     var former: [Glance] = []
     var isOver = false
   }
@@ -53,16 +53,16 @@ final class StoreDoor: Sendable {
     glance = Atomic(.passUnretained(opened.disk.glance))
   }
 
-  /// For calls that use files, or wait. Its files stay open while a call holds it.
+  /// For calls that use files or wait. While a call holds a reference, the files stay open.
   var opened: any RecordStore { state.withLock { $0.opened } }
 
-  /// For calls that look at memory for a moment. To hold that would count on one counter for all threads.
+  /// For calls that only read memory for a moment. A reference would make all threads change one counter.
   @inline(__always)
   func seen<Result>(_ body: (Glance) -> Result) -> Result {
     glance.load(ordering: .acquiring)._withUnsafeGuaranteedRef { body($0) }
   }
 
-  /// Does something with the records. If the directory turns out to be deleted, does it again in the one that is opened anew.
+  /// Runs `body`. If the directory turns out to be deleted, reopens it and runs `body` again.
   func using<Result>(
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -73,7 +73,7 @@ final class StoreDoor: Sendable {
         if !used.disk.directory.isDeleted { return result }
       } catch {
         used.disk.current.follow(error)
-        // A file couldn't be made, perhaps because its folder isn't there any more.
+        // Perhaps the file couldn't be created because its folder was deleted.
         if error.kind == .io { used.disk.lookForDeletion() }
         guard used.disk.directory.isDeleted else { throw error }
       }
@@ -81,7 +81,7 @@ final class StoreDoor: Sendable {
     return try body(openAnew(after: used))
   }
 
-  /// Looks something up, without a wait, and without making a directory. `none` when the directory was deleted.
+  /// Looks something up without waiting and without creating a directory. Returns `none` if the directory was deleted.
   func looking<Result, Failure>(
     else none: Result, _ body: (any RecordStore) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -90,11 +90,11 @@ final class StoreDoor: Sendable {
       let result = try body(old)
       if !old.disk.directory.isDeleted { return result }
     }
-    // While that fails it is tried once in a while, not by each lookup.
+    // If this fails, it is tried only at intervals, not by each lookup.
     if old.disk.current.broken.mayTry(), opening.isThere, let made = try? openAnew(after: old, atOnce: true) {
       return try body(made)
     }
-    // Where only the lock is gone, the packs are those of before.
+    // If only the lock file is missing, the packs are the same.
     return old.disk.directory.holdsItsPacks ? try body(old) : none
   }
 
@@ -107,7 +107,7 @@ final class StoreDoor: Sendable {
     defer { reopening.unlock() }
     let now = opened
     guard now === old else { return now }
-    // This process must not seem to be another one that uses the directory.
+    // Otherwise the old store would look like another process that uses the directory.
     old.disk.locks.leave()
     let made: any RecordStore
     do throws(StoreFault) { made = try opening.open(after: old, atOnce: atOnce) } catch {
@@ -122,14 +122,15 @@ final class StoreDoor: Sendable {
     return made
   }
 
-  /// Lets go of what is open. Nothing is opened anew from now on.
+  /// Closes the open parts. The directory is not reopened after that.
   func finish(flushes: Bool) {
     state.withLock { $0.isOver = true }
     opened.finish(flushes: flushes)
   }
 }
 
-/// The parts of a store that a call may use without holding it, because it only looks at memory. They outlive the store, emptied.
+/// The parts of a store that a call may use without holding a reference, because it only reads memory. They outlive the store;
+/// they are empty then.
 final class Glance: Sendable {
   let directory: StoreDirectory
   let current: CurrentIndex

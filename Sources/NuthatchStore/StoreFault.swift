@@ -1,38 +1,39 @@
 import Glibc
 
-/// What the store answers when it can't do what it was asked. A record that isn't usable is no fault but a miss.
+/// An error of the store. A record that isn't usable is a miss, not an error.
 public struct StoreFault: Error, Sendable, Equatable {
-  /// What went wrong, for a program.
+  /// The cause, for a program.
   public enum Kind: Sendable {
-    /// The system refused.
+    /// A system call failed.
     case io
-    /// The disk, or the quota, is full, or files may not be so large.
+    /// The disk or the quota is full, or the file would exceed the size limit.
     case noSpace
     /// There was no memory for a copy or a mapping.
     case outOfMemory
     /// The directory can only be read: its file system is read-only, or this user may not write there.
     case readOnly
-    /// The directory belongs to somebody else, or others may write to it.
+    /// The directory belongs to another user, or other users may write to it.
     case denied
-    /// A file of ours is not as we made it: a link, somebody else's, or one that others may write to.
+    /// A file in the directory isn't one that Nuthatch made: a link, another user's file, or a file that other users may write
+    /// to.
     case unsafeFile
-    /// An argument makes no sense.
+    /// An argument is invalid.
     case invalid
     /// The directory is open in this process with other options.
     case conflict
-    /// The record is larger than the store may hold.
+    /// The record is larger than the store accepts.
     case tooLarge
-    /// Another process, or another thread, holds a lock for too long.
+    /// Another process or thread has held a lock for too long.
     case busy
-    /// The store was opened before this process was forked off.
+    /// The store was opened before this process was forked.
     case forked
     /// The store was closed.
     case closed
   }
 
-  /// What went wrong, for a program.
+  /// The cause, for a program.
   public let kind: Kind
-  /// What went wrong, for a person.
+  /// The cause, for a person.
   public let message: String
   /// Whether the disk failed, or its file system has turned read-only.
   let isOfDisk: Bool
@@ -46,7 +47,7 @@ public struct StoreFault: Error, Sendable, Equatable {
   }
 
   static let closed = StoreFault(.closed, "the store is closed")
-  /// What a store says that can only be read, when it is to be changed.
+  /// The error of a change to a store that can only be read.
   static func readOnly(_ fault: SystemFault) -> StoreFault {
     let why = fault.number == EROFS ? "the file system is read-only" : "this user may not write to it"
     return StoreFault(.readOnly, "the cache can only be read: \(why)")
@@ -67,7 +68,7 @@ extension StoreFault {
   }
 }
 
-/// Does something with the system, and says what it was when the system refuses.
+/// Runs a system call and adds to its error what it was for.
 func doing<Result>(
   _ what: String, _ body: () throws(SystemFault) -> Result
 ) throws(StoreFault) -> Result {

@@ -1,36 +1,35 @@
-/// What a store holds, and what has happened in this process.
+/// The contents of a store, and this process's counters.
 public struct StoreStatistics: Sendable, Equatable {
-  /// Records of each kind, of all processes.
+  /// Number of `meta` and `answer` records, from all processes.
   public var meta = 0
-  /// See `meta`.
+  /// Number of `body` records.
   public var bodies = 0
-  /// See `meta`.
+  /// Number of `thumb` records.
   public var thumbs = 0
-  /// Packs, of all processes.
+  /// Number of packs, from all processes.
   public var packs = 0
-  /// What they take, room that is reserved for records to come not counted.
+  /// Bytes that the packs take, without room reserved for later records.
   public var diskBytes = 0
-  /// What they may take.
+  /// The limit of `diskBytes`.
   public var diskLimit = 0
   /// Bytes of packs that were dropped while leases of this process held them.
   public var pinnedBytes = 0
-  /// Records kept, in this process.
+  /// Records that this process has committed.
   public var commits = 0
-  /// What records without a body took that this process has kept, whether they are still there or not.
+  /// Bytes that this process has written for records other than bodies, including records that were dropped since.
   public var writtenSmallBytes = 0
-  /// The same of bodies.
+  /// Bytes that this process has written for bodies.
   public var writtenBulkBytes = 0
-  /// Packs dropped to keep to the limit, by this process.
+  /// Packs that this process has dropped to keep the limit.
   public var droppedPacks = 0
-  /// What they took.
+  /// Bytes of these packs.
   public var droppedBytes = 0
-  /// Records dropped with them.
+  /// Records in these packs.
   public var droppedRecords = 0
-  /// What is in memory before them, in this process.
+  /// The memory tier of this process.
   public var memory = MemoryStatistics()
-  /// Times that this store was told to make room in memory.
+  /// How often this store was told to free memory.
   public var pressure = PressureCounts()
-  /// What speaks against the place where the directory is: a file system that isn't this machine's own, or that it can only be
-  /// read.
+  /// A warning about the directory: it isn't on a local file system, or it can only be read.
   public var warning: String?
 }
