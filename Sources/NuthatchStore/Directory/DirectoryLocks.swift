@@ -2,8 +2,8 @@ import CSystem
 import NuthatchBase
 import Synchronization
 
-/// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which keep processes apart, and the locks in front of them,
-/// which keep this process's threads apart: to the kernel they are all one owner.
+/// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which exclude other processes. Each byte has a lock in front of it
+/// that excludes the other threads of this process: to the kernel all threads are one owner.
 final class DirectoryLocks: Sendable {
   enum Byte: Int64, CaseIterable {
     case index = 0
@@ -17,9 +17,9 @@ final class DirectoryLocks: Sendable {
   private let droppingLock = WordLock()
   /// The file whose bytes are locked.
   let file: LockFile
-  /// A lock of another process for which this one has waited in vain.
+  /// A wait for another process's lock that timed out.
   private final class Hold: Sendable {
-    /// When the wait began, on the monotonic clock; 0 for none.
+    /// When the wait began (monotonic clock, ns); 0: no wait has timed out.
     let since = Atomic<Int64>(0)
   }
   private let holdOfIndex = Hold()
@@ -31,7 +31,7 @@ final class DirectoryLocks: Sendable {
     file = try LockFile(directory)
   }
 
-  /// Does something as the only one who changes the index.
+  /// Runs `body` with the lock for changing the index.
   ///
   /// - Throws: `busy`.
   func changingIndex<Result>(
@@ -44,13 +44,13 @@ final class DirectoryLocks: Sendable {
     }
   }
 
-  /// Locks a byte for this process, and notes its name. To be called with the lock in front of it.
+  /// Locks a byte for this process and notes the owner in the file. Call it with the lock in front of the byte held.
   private func lock(_ byte: Byte) throws(StoreFault) {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     let isFree = try doing(byte == .dropping ? "locking the packs" : "locking the index") {
       () throws(SystemFault) -> Bool in
       if try system.tryLock(file.fd, byte.rawValue, .exclusive) { return true }
-      // A writer has waited before, in vain: it doesn't make each further record late.
+      // A writer has already waited in vain: don't delay each further record.
       if Patience.isOfWriter, hold.since.load(ordering: .relaxed) != 0 { return false }
       let begin = nhs_monotonic_ns()
       if try system.lock(file.fd, byte.rawValue, .exclusive, until: Patience.deadline()) { return true }
@@ -62,15 +62,15 @@ final class DirectoryLocks: Sendable {
     file.noteOwner(of: byte)
   }
 
-  /// The process that has held a lock since a wait for it ended in vain, and for how many nanoseconds. Nil when there is none.
+  /// The process that holds a lock since a wait for it timed out, and for how many nanoseconds. Nil if there is none.
   var holder: (name: String, nanoseconds: Int64)? { holder(of: .index) ?? holder(of: .dropping) }
 
   private func holder(of byte: Byte) -> (name: String, nanoseconds: Int64)? {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     guard hold.since.load(ordering: .relaxed) != 0 else { return nil }
-    // A thread that has the lock in front waits for the byte, or has it: then it must not be unlocked here.
+    // If a thread holds the lock in front, it waits for the byte or has locked it; then the byte must not be unlocked here.
     func look() {
-      // What can't be locked for another reason is not held.
+      // If locking fails for another reason, the byte isn't held.
       guard (try? system.tryLock(file.fd, byte.rawValue, .exclusive)) ?? true else { return }
       system.unlock(file.fd, byte.rawValue)
       hold.since.store(0, ordering: .relaxed)
@@ -80,13 +80,13 @@ final class DirectoryLocks: Sendable {
     return since == 0 ? nil : (file.owner(of: byte), nhs_monotonic_ns() &- since)
   }
 
-  /// What to say when a lock isn't free in time.
+  /// Returns the error for a lock that isn't free in time.
   func busy(_ byte: Byte) -> StoreFault {
     let what = byte == .dropping ? "dropping packs" : "changing the index"
     return StoreFault(.busy, "\(file.owner(of: byte)) has been \(what) for too long; is it stopped?")
   }
 
-  /// Whether the index's lock is free, or gets free in this time.
+  /// Returns whether the index lock is free, or gets free within this time.
   func areFree(within nanoseconds: Int64) throws(StoreFault) -> Bool {
     try doing("locking the index") { () throws(SystemFault) in
       let limit = min(nhs_monotonic_ns() &+ nanoseconds, Patience.deadline())
@@ -96,8 +96,8 @@ final class DirectoryLocks: Sendable {
     }
   }
 
-  /// Says, without the index's lock, that this process uses the directory. False when no other process does, or the first
-  /// one is only beginning to; but not for who may be the first.
+  /// Registers this process as a user of the directory, without the index lock. Returns false if no other process uses the
+  /// directory or the first one is only starting; with `isFirst`, this process may be the first.
   func join(isFirst: Bool = false) throws(SystemFault) -> Bool {
     if !isFirst, try system.tryLock(file.fd, Byte.users.rawValue, .exclusive) {
       system.unlock(file.fd, Byte.users.rawValue)
@@ -106,7 +106,7 @@ final class DirectoryLocks: Sendable {
     return try system.tryLock(file.fd, Byte.users.rawValue, .shared)
   }
 
-  /// Does something as the only one who drops packs, in its turn.
+  /// Runs `body` with the lock for dropping packs.
   ///
   /// - Throws: `busy`.
   func dropping(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
@@ -117,11 +117,11 @@ final class DirectoryLocks: Sendable {
     }
   }
 
-  /// Says that this process uses the directory, and whether it is the only one. To be called by the index's changer.
+  /// Registers this process as a user of the directory. Returns whether it is the only one. Call it with the index lock held.
   func enter() throws(StoreFault) -> Bool {
     let isAlone = try doing("locking the directory") { () throws(SystemFault) -> Bool? in
       let isAlone = try system.tryLock(file.fd, Byte.users.rawValue, .exclusive)
-      // Turns the one into the other without a gap.
+      // Turns the exclusive lock into a shared one without a gap.
       let isShared = try system.lock(file.fd, Byte.users.rawValue, .shared, until: Patience.deadline())
       return isShared ? isAlone : nil
     }
@@ -129,7 +129,7 @@ final class DirectoryLocks: Sendable {
     return isAlone
   }
 
-  /// Says that this process doesn't use the directory any more.
+  /// Removes this process from the users of the directory.
   func leave() {
     guard !directory.isReading else { return }
     system.unlock(file.fd, Byte.users.rawValue)

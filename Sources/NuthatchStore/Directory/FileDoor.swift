@@ -1,19 +1,19 @@
 import Glibc
 
-/// The one door through which files are taken up that somebody else may have put there (docs/DECISIONS.md, "Files of other users").
+/// Opens files that another user may have put there, after checking them (docs/DECISIONS.md, "Files of other users").
 package enum FileDoor {
-  /// Opens a file of our own making: a plain file of this user's with one name, which nobody else may write to, and no link.
+  /// Opens a file that Nuthatch made: a plain file of this user with one name, no link, and not writable by others.
   ///
   /// - Parameters:
-  ///   - keepsOthersOut: whether nobody else can reach it by its folder: then it may say that others may write to it.
-  /// - Throws: `SystemFault`, with a reason for what isn't such a file.
+  ///   - keepsOthersOut: whether the folder keeps other users out. Then the file's mode may allow others to write.
+  /// - Throws: `SystemFault`; `unsafe` says why the file isn't such a file.
   package static func open(
     _ path: String, _ flags: Int32, keepsOthersOut: Bool = false
   ) throws(SystemFault) -> Int32 {
     try open(AT_FDCWD, path, flags, LinuxCalls(), ignoring: keepsOthersOut ? .mode : .nothing).0
   }
 
-  /// What of a file isn't looked at.
+  /// The properties of a file that aren't checked.
   enum Leniency { case nothing, mode, ownerAndMode, names }
 
   static func open(
@@ -21,11 +21,11 @@ package enum FileDoor {
     ignoring leniency: Leniency = .nothing
   ) throws(SystemFault) -> (Int32, FileStatus) {
     let fd: Int32
-    // Not blocking, so that a pipe of that name can't hold us.
+    // O_NONBLOCK, so that a pipe of that name can't block.
     do throws(SystemFault) { fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK) } catch {
       switch error.number {
       case ELOOP: throw SystemFault(ELOOP, unsafe: "\(name) is a symbolic link")
-      // A socket, which can't be opened at all.
+      // A socket can't be opened at all.
       case ENXIO: throw SystemFault(EINVAL, unsafe: "\(name) is no plain file")
       default: throw error
       }
@@ -47,19 +47,19 @@ package enum FileDoor {
     return flaw(owner: status.owner, mode: leniency == .mode ? 0 : status.mode)
   }
 
-  /// Why somebody else may have changed a file or a folder; nil when only this user can.
+  /// Returns why another user may have changed a file or folder; nil if only this user can.
   static func flaw(owner: UInt32, mode: UInt32) -> String? {
     guard owner == geteuid() else { return "belongs to another user" }
     return mode & 0o022 == 0 ? nil : "may be written to by others"
   }
 
-  /// Whether a folder is this user's, and nobody else may make or rename anything in it.
+  /// Returns whether a folder belongs to this user and no other user may create or rename files in it.
   package static func isOurs(folder path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && flaw(owner: status.st_uid, mode: status.st_mode) == nil
   }
 
-  /// Whether an open file is the one that has the name.
+  /// Returns whether an open file is the one that has the name.
   package static func has(_ name: String, _ descriptor: Int32) -> Bool {
     var (own, named) = (stat(), stat())
     return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino

@@ -1,21 +1,21 @@
 import CSystem
 
-/// A mapping of a file (`nhs_mapping.h`). A page of it that can't be had doesn't end the process: it reads as zeros.
+/// A mapping of a file (`nhs_mapping.h`). If a page can't be read, the process isn't killed: the page reads as zeros.
 typealias FileMapping = nhs_mapping
 
 extension nhs_mapping: @unchecked @retroactive Sendable {
-  /// Whether a touch of it has failed. To be asked after reading what must not be zeros, and after writing what must have reached
-  /// the file.
+  /// Whether an access to it has failed. Check it after reading data where zeros would do harm, and after writing data that
+  /// must have reached the file.
   @inline(__always)
   var isBroken: Bool { nhs_is_broken(broken) != 0 }
 }
 
-/// Touches of mappings that failed, as far as somebody has followed them.
+/// Accesses to mappings that failed.
 enum FailedTouches {
-  /// How many there were in this process.
+  /// The number of failures in this process.
   @inline(__always)
   static var count: UInt64 { nhs_failed_touches() }
 
-  /// How long something that can't be mapped whole is left alone, in nanoseconds: a lookup must not wait each time.
+  /// For how many nanoseconds a file that can't be mapped is left alone, so that not each lookup waits.
   static let pause: Int64 = 100_000_000
 }

@@ -1,7 +1,7 @@
 import CSystem
 
-/// File systems of other machines, and of programs. Their locks and mappings may not mean on one machine what they mean
-/// on the other, so that a directory there may be used by one machine at a time only, if at all.
+/// Network file systems and those of user programs. Locks and mappings may not work between machines there, so that only one
+/// machine at a time may use the directory, if at all.
 enum FileSystems {
   private static let others: [UInt32: String] = [
     0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE",
@@ -11,15 +11,15 @@ enum FileSystems {
     0xBACB_ACBC: "HGFS",
   ]
 
-  /// What is to be said about a kind of file system; nil for one of this machine.
+  /// Returns a warning about a type of file system; nil for a local one.
   static func warning(_ magic: UInt32) -> String? {
     others[magic].map {
       "the cache is on \($0): several machines must not use it at once, and it may be slow; a local directory is better"
     }
   }
 
-  /// Whether a page that was written can be written again without any more room: not where every change goes to a new place
-  /// (btrfs, bcachefs), nor where nobody knows what lies below (overlayfs).
+  /// Returns whether a written page can be written again without new room. False for copy-on-write file systems (btrfs,
+  /// bcachefs) and where the layer below is unknown (overlayfs).
   static func writesInPlace(_ magic: UInt32) -> Bool {
     switch magic {
     case 0xEF53, 0x5846_5342, 0x0102_1994: true
@@ -27,8 +27,8 @@ enum FileSystems {
     }
   }
 
-  /// Whether large pieces of a file get large pages in memory here, and what was reserved can be written through a mapping
-  /// without any more room: ext4 and XFS.
+  /// Returns whether large pieces of a file get large pages in memory, and reserved room can be written through a mapping
+  /// without new room. True for ext4 and XFS, from these kernels on.
   static func givesLargePages(_ magic: UInt32, kernel: UInt32 = nhs_kernel_version()) -> Bool {
     switch magic {
     case 0xEF53: kernel >= 6 << 16 | 16

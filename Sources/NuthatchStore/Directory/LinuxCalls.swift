@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// The system calls as Linux has them.
+/// The system calls of Linux.
 struct LinuxCalls: SystemCalls {
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32 {
     try checked(nhs_openat(directory, name, flags | O_CLOEXEC, 0o600))
@@ -85,7 +85,7 @@ struct LinuxCalls: SystemCalls {
 
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping {
     let mapping = try map(fd, 0, length, isWritable ? NHS_MAP_SHARED : NHS_MAP_READ)
-    // Read ahead, and a look at the end of a pack would fill memory with pages that nobody wrote, which the file system
+    // Without read-ahead: after a look at the end of a pack it would fill memory with unwritten pages, which the file system
     // then takes for written ones. Payloads are read once with `read`, which reads ahead.
     if !isWritable { madvise(mapping.base, length, MADV_RANDOM) }
     return mapping

@@ -3,18 +3,18 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// The file `locks`, open and mapped (docs/FORMAT.md, "Locks"). It says which index is in use, so that who changes the
-/// index needs no system call to know that it is the right one.
+/// The file `locks`, open and mapped (docs/FORMAT.md, "Locks"). It names the index in use, so that a process that changes the
+/// index needs no system call to check that it has the right one.
 // The words are changed by atomic instructions, hence Sendable.
 final class LockFile: @unchecked Sendable {
   private static let magic: UInt64 = 0x534B_434F_4C54_554E  // NUTLOCKS
   private static let postedPlace = 128
   private static let size = postedPlace + PostedRemovals.size
   static let name = "locks"
-  /// What version 0.1 locked. A link in its place keeps that version out, which would not understand the index.
+  /// The file that version 0.1 locked. A link in its place keeps that version out, because it can't read this index.
   private static let earlierName = "lock"
 
-  /// -1 in a directory that can only be read: then no byte is locked.
+  /// -1 in a directory that can only be read; then no byte is locked.
   let fd: Int32
   private let directory: StoreDirectory
   private let system: any SystemCalls
@@ -26,8 +26,8 @@ final class LockFile: @unchecked Sendable {
   private let isClosed = Atomic(false)
   private var base: UnsafeMutableRawPointer { words.base }
 
-  /// Opens it, and makes it when it isn't there. In a directory that can only be read the words are mapped to be read, or are
-  /// zeros when there is no such file.
+  /// Opens the file and creates it if it is missing. In a directory that can only be read, the words are mapped for reading, or
+  /// are zeros if there is no such file.
   init(_ directory: StoreDirectory) throws(StoreFault) {
     self.directory = directory
     system = directory.system
@@ -45,7 +45,7 @@ final class LockFile: @unchecked Sendable {
       throw StoreFault(error, "opening the lock")
     }
     guard nhs_close_in_child(fd) == 0 else {
-      // Everything has its value, so that `deinit` closes it.
+      // All properties have values here, so that `deinit` closes the file.
       throw StoreFault(.io, "too many stores are open")
     }
   }
@@ -57,11 +57,11 @@ final class LockFile: @unchecked Sendable {
     for _ in 0..<8 {
       let (fd, status) = try directory.openFile(directory.root, name, O_RDWR | O_CREAT)
       do throws(SystemFault) {
-        // Never made shorter, so who makes it longer at the same time does no harm. With its block: the first touch of a
-        // mapped page without one would end the process when the disk is full.
+        // The file never gets shorter, so a concurrent enlargement does no harm. Its block is reserved: the first write to a
+        // mapped page without a block would kill the process if the disk is full.
         try system.makeRoom(fd, size, status)
-        // Mapped by another opening of the file: a forked child has the mapping too, and would keep the opening and with
-        // it the locks of a parent that was killed.
+        // Map another open file description: a forked child inherits the mapping, and would keep the description and with it
+        // the locks of a killed parent.
         let (other, itsStatus) = try directory.openFile(directory.root, name, O_RDWR)
         defer { system.close(other) }
         if status.inode == itsStatus.inode { return (fd, try system.map(other, size, isWritable: true)) }
@@ -69,13 +69,13 @@ final class LockFile: @unchecked Sendable {
         system.close(fd)
         throw error
       }
-      // Deleted and made again between the two: that one, then.
+      // Deleted and created again between the two calls: open it again.
       system.close(fd)
     }
     throw SystemFault(ENOENT)
   }
 
-  /// Maps the words anew, should a touch of them have failed. False when they can't be read. May be called by anybody.
+  /// Maps the words again if an access to them has failed. Returns false if they can't be read. Needs no lock.
   func mend() -> Bool {
     mending.withLock {
       guard words.isBroken else { return true }
@@ -95,7 +95,7 @@ final class LockFile: @unchecked Sendable {
     }
   }
 
-  /// Counts how often the words were lost and found again. What was written to them before may be missing.
+  /// How often the words were mapped again. Words that were written before may be lost.
   var timesMended: Int { mends.load(ordering: .relaxed) }
 
   private static func read(_ directory: StoreDirectory) throws(SystemFault) -> FileMapping {
@@ -109,14 +109,14 @@ final class LockFile: @unchecked Sendable {
 
   /// Puts a link in the place of the file that version 0.1 locks.
   ///
-  /// - Throws: `conflict` while a program of that version has the directory open.
+  /// - Throws: `conflict` if a program of that version has the directory open.
   private static func keepEarlierOut(_ directory: StoreDirectory) throws(StoreFault) {
     do throws(SystemFault) {
       for _ in 0..<8 where try isKeptOut(directory) { return }
       throw SystemFault(EEXIST)
     } catch {
       switch error.number {
-      // A link, or something else that version 0.1 can't use either.
+      // A link, or something else that version 0.1 can't open either.
       case ELOOP, EISDIR: return
       case EBUSY:
         throw StoreFault(
@@ -127,8 +127,8 @@ final class LockFile: @unchecked Sendable {
     }
   }
 
-  /// False when another process made something in that place at this moment: one of this version a link, one of version 0.1 its
-  /// file.
+  /// Returns false if another process created something in that place at this moment: a link (this version) or a lock file
+  /// (version 0.1).
   private static func isKeptOut(_ directory: StoreDirectory) throws(SystemFault) -> Bool {
     let system = directory.system
     var fd: Int32 = -1
@@ -140,15 +140,16 @@ final class LockFile: @unchecked Sendable {
       { return false }
       return true
     } catch  where error.unsafe != nil && error.number != ELOOP {
-      // What we didn't make is set aside, and not locked: it may be a pack under another name.
+      // A file that Nuthatch didn't make is set aside and not locked: it may be another name of a pack.
     }
     defer { if fd >= 0 { system.close(fd) } }
-    // Another process of this version has it for a moment, while it does the same; one of version 0.1 as long as it runs.
+    // Another process of this version locks it only for a moment, to do the same; a process of version 0.1 locks it as long as
+    // it runs.
     let limit = min(nhs_monotonic_ns() &+ Patience.writing, Patience.deadline())
     if fd >= 0, try !system.lock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive, until: limit) {
       throw SystemFault(EBUSY)
     }
-    // A program that has opened the file and waits for its lock finds that it is deleted, and opens the link.
+    // A program that has opened the file and waits for its lock then finds that the file is deleted, and opens the link.
     let temporary = earlierName + ".new"
     try directory.makeWay(for: temporary)
     try system.link(directory.root, temporary, to: name)
@@ -161,40 +162,40 @@ final class LockFile: @unchecked Sendable {
     system.unmap(words)
   }
 
-  /// Frees what is locked while the object stays. The words stay readable.
+  /// Unlocks and closes the file while the object stays. The words stay readable.
   func close() {
-    // In a forked child the descriptor has been closed already, and its number may be somebody else's.
+    // In a forked child the descriptor is already closed; its number may belong to another file.
     guard epoch == nhs_fork_epoch(), fd >= 0, !isClosed.exchange(true, ordering: .acquiringAndReleasing)
     else { return }
-    // Unlocked first: a child that is forked off between the next two lines would keep what is locked.
+    // Unlock first: a child that is forked between the next two lines would keep the locks.
     for byte in DirectoryLocks.Byte.allCases { system.unlock(fd, byte.rawValue) }
     nhs_keep_in_child(fd)
     system.close(fd)
   }
 
-  /// Whether nobody has ended making it. Then there are no users, or the file that they have was deleted.
+  /// Whether the file was never completed. Then it has no users, or their file was deleted.
   var isNew: Bool {
     get { nhs_load64(base) != Self.magic }
     set { store(newValue ? 0 : Self.magic, at: 0) }
   }
 
-  /// The random number of the index in use; 0 while another one takes its place.
+  /// The random number of the index in use; 0 while it is being replaced.
   var index: UInt64 {
     get { nhs_load64(base + 8) }
     set { store(newValue, at: 8) }
   }
 
-  /// The highest number that a pack was given, as far as is known: also a new index gives none twice.
+  /// The highest pack number that was given, as far as is known. It keeps a new index from giving a number twice.
   var lastPack: UInt64 {
     get { plausible(at: 16, below: 1 << 31) }
     set { if newValue > lastPack { store(newValue, at: 16) } }
   }
 
-  /// Nil when the index can't be written.
+  /// Returns the number for a new pack, or nil if the index can't be written.
   func takePackNumber(_ index: Index) -> UInt32? {
     guard index.canWriteHead else { return nil }
-    // A damaged one would give numbers again: others have the packs mapped that had them, and would look there. Or it would
-    // leave no numbers to give: none is skipped that far.
+    // A damaged counter could give a number again: other processes still have the pack with that number mapped, and would read
+    // there. Or it could skip nearly all numbers.
     let (last, next) = (lastPack, index.nextPack)
     if next <= last || next > UInt64(PackName.lastGiven) || last > 0 && next - last > 1 << 25 {
       index.set(nextPack: last + 1)
@@ -204,13 +205,13 @@ final class LockFile: @unchecked Sendable {
     return number
   }
 
-  /// Where the index in use began to count records when it was made from the packs.
+  /// The first sequence number of the index in use if it was made from the packs.
   var firstSequence: UInt64 {
     get { plausible(at: 24, below: 1 << 60) }
     set { store(newValue, at: 24) }
   }
 
-  /// Whether somebody found in this session that the disk had failed: what was written may be lost.
+  /// Whether a process found in this session that the disk had failed, so that written records may be lost.
   var hasLosses: Bool {
     get { nhs_load64(base + 32) != 0 }
     set { store(newValue ? 1 : 0, at: 32) }
@@ -224,20 +225,20 @@ final class LockFile: @unchecked Sendable {
     own.store(at: base + Self.ownerPlace(byte))
   }
 
-  /// The process that locked a byte last.
+  /// Returns a description of the process that locked a byte last.
   func owner(of byte: DirectoryLocks.Byte) -> String {
     LockOwner(at: base + Self.ownerPlace(byte)).words
   }
 
-  /// Where `index` is, for as long as this lives.
+  /// The address of `index`. Valid as long as this object.
   var indexWord: UnsafeRawPointer { UnsafeRawPointer(base + 8) }
 
-  /// Whether a touch of the words has failed: they are zeros then, and what is written to them reaches nobody.
+  /// Whether an access to the words has failed: they read as zeros then, and other processes don't see what is written.
   var isBroken: Bool { words.isBroken }
 
   /// The removals that are due.
   var posted: PostedRemovals { PostedRemovals(at: base + Self.postedPlace) }
-  /// Whether there is room for more of them.
+  /// Whether a posted removal can be written now.
   var canPost: Bool { directory.canWrite(base, Self.size) }
 
   private func plausible(at offset: Int, below limit: UInt64) -> UInt64 {
@@ -245,11 +246,11 @@ final class LockFile: @unchecked Sendable {
     return word < limit ? word : 0
   }
 
-  /// Not at all where there is no room for it: who finds nothing, or something else, looks for the index in any case.
+  /// Stores nothing if there is no room. A reader of a missing or wrong word searches for the index anyway.
   private func store(_ word: UInt64, at offset: Int) {
     if directory.canWrite(base, Self.size) { nhs_store64(base + offset, word) }
   }
 
-  /// Whether somebody deleted or moved it, so that newcomers lock another file.
+  /// Whether the file was deleted or moved, so that newly started processes lock another file.
   var isDeleted: Bool { fd >= 0 && !directory.isNamed(Self.name, fd) }
 }

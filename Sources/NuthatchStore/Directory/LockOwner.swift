@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// Who has a lock, as its owner notes it in the lock's file: the process, and the 16 bytes of its program's name.
+/// The process that holds a lock, as it notes itself in the lock file: its number and the 16 bytes of its program's name.
 struct LockOwner {
   private let process: UInt32
   private let program: (UInt64, UInt64)
@@ -11,7 +11,7 @@ struct LockOwner {
     (self.process, self.program) = (process, program)
   }
 
-  /// The one that is noted in a file, here in a mapping of it.
+  /// Reads the owner from the mapped lock file.
   init(at place: UnsafeRawPointer) {
     process = nhs_load32(place)
     program = (nhs_load64(place + 8), nhs_load64(place + 16))
@@ -33,7 +33,7 @@ struct LockOwner {
   }
 
   var words: String {
-    // It hasn't noted yet who it is.
+    // The owner hasn't noted itself yet.
     if process == 0 { return Self.unknown }
     let name = withUnsafeBytes(of: program) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)

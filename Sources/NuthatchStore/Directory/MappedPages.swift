@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-// Pages of files that this process has in its memory, and lets go of: the kernel maps them again when they are looked at.
+// Unmaps file pages from this process's memory. The kernel maps them again at the next access.
 
 extension Pack {
   /// Leases stay valid.
@@ -9,20 +9,21 @@ extension Pack {
 }
 
 extension Index {
-  /// What was written stays with the file.
+  /// Written pages stay in the file.
   func leavePages() {
-    // Memory would be empty then.
+    // Private memory would lose its contents.
     if !isPrivate { NuthatchStore.leavePages(UnsafeRawBufferPointer(start: base, count: length)) }
   }
 
-  /// Lets go of what so many looks have had mapped: 64 KiB each, or 2 MiB where it was made of large pages.
+  /// Counts a look at the index. Every 256 looks, unmaps the pages that they mapped: 64 KiB for each look, or 2 MiB with large
+  /// pages.
   @inline(never)
   func countLook() {
     if looks.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF == 0 { leavePages() }
   }
 }
 
-/// They have to be those of a file, and shared.
+/// The bytes must be a shared mapping of a file.
 func leavePages(_ bytes: UnsafeRawBufferPointer) {
   guard let base = bytes.baseAddress else { return }
   madvise(UnsafeMutableRawPointer(mutating: base), bytes.count, MADV_DONTNEED)

@@ -3,14 +3,14 @@ import NuthatchBase
 
 /// How long the calling thread waits for locks of other threads and processes before it gives up with `busy`.
 ///
-/// A thread that calls the store says so once, at the store's door; the time counts from the first wait on.
+/// The calling thread sets it once, where it enters the store. The time counts from the first wait on.
 enum Patience {
-  /// For a record that is kept: its answer is delivered all the same.
+  /// For a commit, in ns. If it fails, the answer is delivered without being stored.
   static let writing: Int64 = 1_000_000_000
-  /// For what its caller asked for: remove, clear, trim, verify, flush, open, close.
+  /// For other operations that the caller asked for, in ns: remove, clear, trim, verify, flush, open, close.
   static let upkeep: Int64 = 5_000_000_000
 
-  /// Does something with a patience, unless this thread has one already.
+  /// Runs `body` with a limit for its waits, unless this thread already has one.
   static func lasting<Result, Fault>(
     _ nanoseconds: Int64, _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
@@ -20,10 +20,10 @@ enum Patience {
     return try body()
   }
 
-  /// Whether the thread only keeps a record.
+  /// Whether the thread has the patience of a commit.
   static var isOfWriter: Bool { nhs_patience().length == writing }
 
-  /// On the monotonic clock. To be called when the thread has to wait.
+  /// Returns the deadline on the monotonic clock. The first call starts the time.
   static func deadline() -> Int64 {
     var own = nhs_patience()
     guard own.length != 0 else { return nhs_monotonic_ns() &+ upkeep }
@@ -36,11 +36,11 @@ enum Patience {
 }
 
 extension SystemCalls {
-  /// Locks a byte, or waits for it until the deadline. False when it isn't free by then.
+  /// Locks a byte, waiting until the deadline. Returns false if it isn't free by then.
   ///
-  /// The kernel can wait for a lock, but not for a limited time. So the byte is tried again and again.
+  /// The kernel can't wait for a lock for a limited time. So this polls.
   func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind, until deadline: Int64) throws(SystemFault) -> Bool {
-    // A change of the index takes some microseconds: at first only the processor is given to others.
+    // A change of the index takes some microseconds: at first only yield the processor.
     for _ in 0..<16 {
       if try tryLock(fd, byte, kind) { return true }
       sched_yield()
@@ -56,7 +56,7 @@ extension SystemCalls {
 }
 
 extension WordLock {
-  /// Does something under the lock. Throws what `busy` gives when the lock isn't free before the thread's patience ends.
+  /// Runs `body` under the lock. Throws `busy` if the lock isn't free before the thread's patience ends.
   @inline(__always)
   func patiently<Result>(
     _ busy: @autoclosure () -> StoreFault, _ body: () throws(StoreFault) -> Result

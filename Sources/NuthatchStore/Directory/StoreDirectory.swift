@@ -1,33 +1,33 @@
 import Glibc
 import Synchronization
 
-/// The directory, held open: every file in it is reached through its descriptors, by a name of ours, and never
-/// through a symbolic link.
+/// An open cache directory. Every file in it is opened relative to its descriptors, by a fixed name, and never through a
+/// symbolic link.
 final class StoreDirectory: Sendable {
   let system: any SystemCalls
   let root: Int32
-  /// What tells it from every other one that is there.
+  /// Identifies the directory among all that exist at this time.
   let identity: (device: UInt64, inode: UInt64)
-  /// The folder of packs.
+  /// The descriptor of the folder of packs.
   let packs: Int32
-  /// What the user should know about the file system, or that the directory can only be read.
+  /// A warning about the file system, or that the directory can only be read.
   let warning: String?
   /// Whether files are written faster through mappings of large pieces.
   let givesLargePages: Bool
-  /// Whether what was written once can always be written again.
+  /// Whether written pages can be written again without new room.
   let writesInPlace: Bool
-  /// Why the directory can only be read; nil when it can be written. Then nothing in it is changed, and no lock is taken:
-  /// what the store has to write goes to memory of this process (`Index.make`, `LockFile`), or is an error.
+  /// Why the directory can only be read; nil if it can be written. If set, nothing in it is changed and no lock is taken: the
+  /// store writes to this process's memory instead (`Index.make`, `LockFile`) or throws.
   let refusal: SystemFault?
-  /// Whether the folder of packs was made by this opening.
+  /// Whether this object created the folder of packs.
   let isNew: Bool
   private let trusts: Bool
   private let isLost = Atomic(false)
   private let isClosed = Atomic(false)
 
-  /// Opens the directory, and makes it when its parent is there.
+  /// Opens the directory and creates it if it is missing; its parent must exist.
   ///
-  /// - Parameter trusts: takes a directory that belongs to somebody else or that others may write to.
+  /// - Parameter trusts: accepts a directory that belongs to another user or that others may write to.
   init(_ path: String, trusts: Bool, _ system: any SystemCalls) throws(StoreFault) {
     self.system = system
     let root = try Self.openRoot(path, system)
@@ -36,7 +36,7 @@ final class StoreDirectory: Sendable {
       identity = (status.device, status.inode)
       let refusal = Self.refusal(root, system)
       (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
-      // Only a warning would be missing, and some speed.
+      // If this fails, only a warning and some speed are lost.
       let kind = try? system.fileSystem(root)
       warning = refusal.map { StoreFault.readOnly($0).message } ?? kind.flatMap(FileSystems.warning)
       writesInPlace = refusal == nil && kind.map { FileSystems.writesInPlace($0) } ?? false
@@ -52,7 +52,7 @@ final class StoreDirectory: Sendable {
 
   deinit { close() }
 
-  /// Closes its files while the object stays. They must not be used after that.
+  /// Closes the descriptors while the object stays. They must not be used after that.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     system.close(packs)
@@ -75,7 +75,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Whether nothing can be made in the directory. Other errors show when something is to be made.
+  /// Returns why no file can be created in the directory, or nil. Other errors appear when a file is created.
   private static func refusal(_ root: Int32, _ system: any SystemCalls) -> SystemFault? {
     do throws(SystemFault) {
       try system.checkWritable(root)
@@ -127,7 +127,7 @@ final class StoreDirectory: Sendable {
   /// Whether the directory can only be read.
   var isReading: Bool { refusal != nil }
 
-  /// Whether its file system has turned read-only since it was opened, which the kernel does by itself after an error.
+  /// Whether the file system has become read-only since it was opened. The kernel does that by itself after an error.
   var hasTurned: Bool { !isReading && Self.refusal(root, system)?.number == EROFS }
 
   /// - Throws: `readOnly`.
@@ -137,25 +137,25 @@ final class StoreDirectory: Sendable {
 
   static let deleted = StoreFault(.io, "the directory of the cache was deleted")
 
-  /// Whether this process has found that the directory was deleted, or its lock, or its packs. Other processes make them again, and
-  /// would not find what is kept here, so `StoreDoor` opens the directory anew.
+  /// Whether this process has found that the directory, its lock file or its packs were deleted. Other processes create them
+  /// again and would not find what is stored here, so `StoreDoor` reopens the directory.
   var isDeleted: Bool { isLost.load(ordering: .relaxed) }
 
-  /// Looks whether the folder of packs or this lock was deleted, and remembers it.
+  /// Checks whether the folder of packs or this lock file was deleted, and remembers it.
   func findDeletion(of lock: LockFile) -> Bool {
     if lock.isDeleted || !holdsItsPacks { isLost.store(true, ordering: .relaxed) }
     return isDeleted
   }
 
-  /// The numbers of the packs that are there.
+  /// Returns the numbers of the existing packs.
   func packNumbers() throws(SystemFault) -> [UInt32] {
     try system.names(packs).compactMap(PackName.number).sorted()
   }
 
-  /// Whether the folder of packs that is held is the one that has the name.
+  /// Whether the open folder of packs is the one that has the name now.
   var holdsItsPacks: Bool { isNamed("packs", packs) }
 
-  /// Whether a name still stands for what is open. What can't be found out is yes.
+  /// Returns whether a name still belongs to the open file. True if this can't be checked.
   func isNamed(_ name: String, _ fd: Int32) -> Bool {
     do throws(SystemFault) {
       let named = try system.open(root, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -167,7 +167,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Opens a file of ours.
+  /// Opens a file that Nuthatch made.
   func openFile(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> (Int32, FileStatus)
   {
     try FileDoor.open(directory, name, flags, system, ignoring: trusts ? .ownerAndMode : .nothing)
@@ -182,26 +182,26 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Gives a new pack its name. `EEXIST` when there is something of that name.
+  /// Gives a new pack its name. Throws `EEXIST` if the name is taken.
   func rename(_ temporary: String, toNew name: String) throws(SystemFault) {
     do throws(SystemFault) {
       return try system.rename(packs, temporary, name, replaces: false)
     } catch {
-      // Not everywhere can that be told to replace nothing: NFS, 9P, older ZFS.
+      // NFS, 9P and older ZFS don't support RENAME_NOREPLACE.
       guard error.number == EINVAL || error.number == ENOSYS else { throw error }
     }
     var isTaken = true
-    // Something else than a file has the name, too.
+    // Something other than a file has the name.
     do throws(SystemFault) { isTaken = try isThere(packs, name) } catch
       where error.number == EINVAL || error.number == ELOOP
     {}
     if isTaken { throw SystemFault(EEXIST) }
-    // Nobody else makes one of this name meanwhile: a number is given once.
+    // No other process uses this name meanwhile: each number is given once.
     try system.rename(packs, temporary, name, replaces: true)
   }
 
-  /// Whether mapped bytes of a file can be written now. Where a page may need new room each time, a full disk would else end
-  /// the process at the first touch.
+  /// Returns whether mapped bytes of a file can be written now. If a page may need new room each time, a full disk would kill
+  /// the process at the first write.
   func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
     if writesInPlace { return true }
     guard !isReading else { return false }
@@ -211,24 +211,25 @@ final class StoreDirectory: Sendable {
       try system.populate(page, Int(UInt(bitPattern: base) + UInt(length) - begin + 4095) & ~4095)
       return true
     } catch {
-      // Before Linux 5.14 nobody can tell.
+      // Before Linux 5.14 this can't be found out.
       return error.number == EINVAL
     }
   }
 
-  /// Makes way for a file that is to be made under a name of ours.
+  /// Frees a name for a file that is about to be created.
   func makeWay(for name: String) throws(SystemFault) {
     guard !isForeign(name) else { return try setAside(name) }
     do throws(SystemFault) { try system.unlink(root, name) } catch  where error.number == ENOENT {}
   }
 
-  /// Gives a file of ours its name, in place of what has it.
+  /// Gives a temporary file its name and replaces the file that has it.
   func replace(_ name: String, by temporary: String) throws(SystemFault) {
     if isForeign(name) { try setAside(name) }
     try system.rename(root, temporary, name, replaces: true)
   }
 
-  /// Whether something has a name of ours that we didn't make. Of a link, or of one of several names, nothing is lost.
+  /// Returns whether a file with this name isn't one that Nuthatch made. False for a symbolic or hard link: replacing it loses
+  /// no data.
   private func isForeign(_ name: String) -> Bool {
     do throws(SystemFault) {
       system.close(
@@ -239,13 +240,13 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// What isn't ours keeps what is in it, under another name.
+  /// Keeps a foreign file under another name.
   private func setAside(_ name: String) throws(SystemFault) {
     let random = String(UInt64.random(in: .min ... .max), radix: 16)
     try system.rename(root, name, name + ".foreign-" + random, replaces: true)
   }
 
-  /// Writes a small file beside its place and moves it there.
+  /// Writes a small file under a temporary name and renames it.
   func replaceFile(_ name: String, _ bytes: [UInt8]) throws(SystemFault) {
     let temporary = name + ".new"
     try makeWay(for: temporary)
@@ -255,7 +256,7 @@ final class StoreDirectory: Sendable {
     try replace(name, by: temporary)
   }
 
-  /// The bytes of a file of exactly this size; nil when there is no such file.
+  /// Returns the bytes of a file of exactly this size, or nil.
   func readFile(_ name: String, size: Int) -> [UInt8]? {
     guard let (fd, status) = try? openFile(root, name, O_RDONLY) else { return nil }
     defer { system.close(fd) }

@@ -3,16 +3,16 @@ import Glibc
 /// A system call's error number.
 package struct SystemFault: Error, Equatable {
   package let number: Int32
-  /// Why a file that is there isn't taken up; nil for what the system itself refused.
+  /// Why an existing file isn't accepted; nil if the system call itself failed.
   package let unsafe: String?
 
   package init(_ number: Int32, unsafe: String? = nil) { (self.number, self.unsafe) = (number, unsafe) }
 
-  /// For a person.
+  /// A description for people.
   package var reason: String { unsafe ?? String(cString: strerror(number)) }
 }
 
-/// What the store wants to know of a file.
+/// The status of a file.
 struct FileStatus {
   var device: UInt64
   var inode: UInt64
@@ -20,25 +20,25 @@ struct FileStatus {
   var mode: UInt32
   var links: UInt64
   var size: Int64
-  /// What it takes on the disk.
+  /// Allocated bytes on the disk.
   var allocated: Int64
 
   var isFile: Bool { mode & S_IFMT == S_IFREG }
 }
 
-/// Whom a locked byte is kept from.
+/// The type of a lock on a byte.
 enum LockKind {
   case shared
   case exclusive
 }
 
-/// Every system call of the store. Tests put one in between that fails at call N.
+/// Every system call of the store. Tests replace it with one that fails at call N.
 ///
-/// Calls that only take something back (`close`, `unmap`, `unlock`) have no way to fail.
+/// `close`, `unmap` and `unlock` only release something and can't fail.
 protocol SystemCalls: Sendable {
   func open(_ directory: Int32, _ name: String, _ flags: Int32) throws(SystemFault) -> Int32
   func close(_ fd: Int32)
-  /// Fails when this user can't make files in a directory: `EROFS`, `EACCES`.
+  /// Throws `EROFS` or `EACCES` if this user can't create files in a directory.
   func checkWritable(_ directory: Int32) throws(SystemFault)
   func status(_ fd: Int32) throws(SystemFault) -> FileStatus
   /// The magic number of statfs(2).
@@ -49,44 +49,44 @@ protocol SystemCalls: Sendable {
   func link(_ directory: Int32, _ name: String, to target: String) throws(SystemFault)
   func unlink(_ directory: Int32, _ name: String) throws(SystemFault)
   func rename(_ directory: Int32, _ from: String, _ to: String, replaces: Bool) throws(SystemFault)
-  /// Sets the size of a new file, which has no blocks then.
+  /// Sets the size of a new file, without allocating blocks.
   func resize(_ fd: Int32, _ size: Int64) throws(SystemFault)
-  /// Gives a range blocks, and the file the size for it.
+  /// Allocates the blocks of a range and extends the file to its end.
   func reserve(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault)
-  /// Takes the blocks of a range away.
+  /// Deallocates the blocks of a range.
   func punch(_ fd: Int32, _ offset: Int64, _ length: Int64) throws(SystemFault)
-  /// May write fewer bytes than there are.
+  /// May write fewer bytes. Returns how many.
   func write(_ fd: Int32, _ parts: UnsafeBufferPointer<iovec>, _ offset: Int64) throws(SystemFault) -> Int
-  /// Writes zeros, perhaps fewer than that.
+  /// Writes zeros, maybe fewer than `length`. Returns how many.
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int
-  /// May read fewer bytes than there is room for; 0 at the end of the file.
+  /// May read fewer bytes than there is room for; returns 0 at the end of the file.
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int
-  /// Waits until a file, or the names in a directory, would survive a loss of power.
+  /// Waits until a file, or the names in a directory, are safe from a loss of power.
   func sync(_ fd: Int32) throws(SystemFault)
-  /// Where bytes begin that were written, from `offset` on; nil when there are none.
+  /// Returns the offset of the next written bytes, from `offset` on; nil if there are none.
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?
-  /// Where the next hole begins, or the file ends.
+  /// Returns the offset of the next hole or of the end of the file.
   func dataEnds(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping
-  /// Maps a part of a file to be written.
+  /// Maps a part of a file for writing.
   func map(_ fd: Int32, from offset: Int64, _ length: Int) throws(SystemFault) -> FileMapping
-  /// Maps a file that is open for reading; what is written there stays in this process. Without a file (-1) it is memory of
+  /// Maps a file that is open for reading; writes stay in this process. Without a file (-1) the mapping is memory filled with
   /// zeros.
   func mapPrivately(_ fd: Int32, _ length: Int) throws(SystemFault) -> FileMapping
-  /// Sees to it that all pages of a mapping are there and may be written: no touch of them has to wait for one, or to find
-  /// that there is none. `EINVAL` where the kernel can't.
+  /// Makes all pages of a mapping present and writable, so that no later access waits or fails. Throws `EINVAL` if the kernel
+  /// doesn't support it.
   func populate(_ base: UnsafeMutableRawPointer, _ length: Int) throws(SystemFault)
-  /// Maps the beginning of the same file where a broken mapping of it is.
+  /// Maps the beginning of the same file again in the place of a broken mapping.
   func mapAgain(_ mapping: FileMapping, _ fd: Int32) throws(SystemFault)
   func unmap(_ mapping: FileMapping)
-  /// False when somebody else has it.
+  /// Returns false if another process holds the lock.
   func tryLock(_ fd: Int32, _ byte: Int64, _ kind: LockKind) throws(SystemFault) -> Bool
   func unlock(_ fd: Int32, _ byte: Int64)
 }
 
 extension SystemCalls {
-  /// Gives the beginning of a file that is going to be mapped its length and its blocks. It is never made shorter, so who does
-  /// the same at the same time does no harm.
+  /// Sets the size of a file that is about to be mapped, and allocates its blocks. The file never gets shorter, so a concurrent
+  /// call does no harm.
   func makeRoom(_ fd: Int32, _ size: Int, _ status: FileStatus) throws(SystemFault) {
     guard status.size < Int64(size) || status.allocated == 0 else { return }
     do { try reserve(fd, 0, Int64(size)) } catch  where error.number == EOPNOTSUPP {
@@ -94,7 +94,7 @@ extension SystemCalls {
     }
   }
 
-  /// Writes all of it.
+  /// Writes all bytes.
   func writeAll(_ fd: Int32, _ parts: [UnsafeRawBufferPointer], _ offset: Int64) throws(SystemFault) {
     var vectors = parts.map {
       iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
@@ -105,7 +105,7 @@ extension SystemCalls {
     }
   }
 
-  /// Writes all of it, and uses up the vectors.
+  /// Writes all bytes. Changes the vectors.
   func writeAll(_ fd: Int32, _ vectors: UnsafeMutableBufferPointer<iovec>, _ offset: Int64)
     throws(SystemFault)
   {
@@ -114,7 +114,7 @@ extension SystemCalls {
     while true {
       while next < vectors.count, vectors[next].iov_len == 0 { next += 1 }
       guard next < vectors.count else { return }
-      // The kernel takes 1,024 pieces at a time.
+      // The kernel accepts 1,024 pieces at a time.
       let some = UnsafeBufferPointer(rebasing: vectors[next..<min(vectors.count, next + 1024)])
       var written = try write(fd, some, offset)
       guard written > 0 else { throw SystemFault(ENOSPC) }
@@ -130,7 +130,7 @@ extension SystemCalls {
     }
   }
 
-  /// Reads until the buffer is full; false when the file ends before.
+  /// Reads until the buffer is full. Returns false if the file ends before.
   func readAll(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault)
     -> Bool
   {
