@@ -2,10 +2,10 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Keeps to the limit: the oldest pack goes, and what was visited in it is appended again. When less is wanted, of the last pack to
-/// go so much is appended again as may be left.
+/// Keeps the disk limit by dropping the oldest pack. Records of it that were hit get a second chance: they are appended again.
+/// A trim appends again as much of the last dropped pack as its limit allows.
 ///
-/// Only one process at a time drops packs (`DirectoryLocks.dropping`); that lock is taken before those of the appenders.
+/// Only one process at a time drops packs (`DirectoryLocks.dropping`). Take that lock before an appender's lock.
 final class Eviction: Sendable {
   private let directory: StoreDirectory
   private let locks: DirectoryLocks
@@ -14,10 +14,10 @@ final class Eviction: Sendable {
   private let killed: KilledWriters
   private let appenders: [PackAppender]
   private let counts: StoreCounts
-  // Bytes appended since this process looked last what others have done. So many at first that the first record makes this
-  // process look: there may be processes that keep no more than one each.
+  // Bytes appended since this process last checked the directory. The initial value makes the first record check: each of many
+  // processes may store only one record.
   private let appended = Atomic(Int.max / 2)
-  // When it looks in any case, on the monotonic clock.
+  // The time of the next check in any case (monotonic clock, ns).
   private let nextLook = Atomic<Int64>(0)
 
   init(
@@ -33,7 +33,7 @@ final class Eviction: Sendable {
     self.counts = counts
   }
 
-  /// Looks now and then, after a record, whether the directory is still the one that has the name, and what killed writers left.
+  /// Called after each record. From time to time checks whether the directory was deleted, and what killed writers left.
   func lookAround(after bytes: Int) {
     let (often, now) = (max(changer.current.limits.packCapacity / 8, 128 << 10), nhs_monotonic_ns())
     let isMuch = appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often
@@ -44,9 +44,9 @@ final class Eviction: Sendable {
     killed.tidyAfterKilled()
   }
 
-  /// Drops packs until there is room for another one. To be called before it is made, without an appender's lock.
+  /// Drops packs until there is room for another one. Call it before the pack is made, without an appender's lock.
   ///
-  /// What other processes append to isn't dropped, so that there may be no room afterwards.
+  /// Packs that other processes append to aren't dropped, so there may be no room afterwards.
   func makeRoom(for bytes: Int) throws(StoreFault) {
     changer.current.lookForDeletion()
     mendLimit()
@@ -57,7 +57,7 @@ final class Eviction: Sendable {
       shrinkIndex(limits)
       var attempts = Attempts()
       var spared = Limits.leastSecondChances
-      // Ends when enough is gone or nothing is left that could go; the count is for damaged tables.
+      // Ends when enough is dropped or no pack can be. The count ends the loop if the table is damaged.
       for _ in 0..<10_000 {
         guard let index = changer.current.index, limits.usage(index) + bytes > Limits.low(limits.disk),
           let victim = victim(index, attempts)
@@ -71,7 +71,8 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Makes the index anew when it has room for far more than there is. To be called by who drops packs. Not essential.
+  /// Rebuilds the index if it is much too large for its records. Call it with the lock for dropping packs held. It may fail
+  /// without harm.
   private func shrinkIndex(_ limits: Limits) {
     guard let index = changer.current.index, index.length > limits.disk / 8, changer.isOversized(index) else {
       return
@@ -81,15 +82,15 @@ final class Eviction: Sendable {
     }
   }
 
-  /// The limit is kept in a file with a checksum, too. By a damaged one in the index nearly everything would be dropped.
+  /// The limit is also stored in a file with a checksum. With a damaged limit in the index, nearly everything would be dropped.
   private func mendLimit() {
     guard let kept = Limits.kept(directory), kept != changer.current.index?.limit else { return }
-    // Read again: who sets another one keeps it while nobody else changes the index. Not essential: the next one looks again.
+    // Read again: another process may have changed the limit while it held the index lock. May fail; the next call tries again.
     try? changer.changing { index in if let kept = Limits.kept(directory) { index.set(limit: kept) } }
   }
 
-  /// Has the table of packs name what is there, once, and no larger than it is, before anything is dropped for what it says.
-  /// To be called by who drops packs. Not essential, and not done where the index can't be written.
+  /// Before packs are dropped: corrects the table of packs, so that it names each existing pack once, with its true size. Call
+  /// it with the lock for dropping packs held. Not done if the index can't be written.
   ///
   /// - Throws: `busy`.
   private func mendTable() throws(StoreFault) {
@@ -107,7 +108,7 @@ final class Eviction: Sendable {
           directory.system.close(fd)
           size = status.size
         } catch {
-          // What is being made has its room already.
+          // A pack that is being made has already reserved its room.
           guard error.number == ENOENT, !PackWriter.isBusy(directory, entry.number) else { continue }
           gone.insert(entry.number)
           index.drop(entry)
@@ -124,13 +125,13 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Which packs have been chosen before and are still there.
+  /// How often each existing pack was chosen.
   private struct Attempts {
     private var counts: [UInt32: Int] = [:]
 
     func of(_ number: UInt32) -> Int { counts[number] ?? 0 }
 
-    /// Whether it is the first one.
+    /// Returns whether this is the first time.
     mutating func count(_ number: UInt32) -> Bool {
       counts[number, default: 0] += 1
       return counts[number] == 1
@@ -139,8 +140,8 @@ final class Eviction: Sendable {
     mutating func forget(_ number: UInt32) { counts[number] = nil }
   }
 
-  /// The oldest bulk pack that nobody appends to; without one, of the small ones. Whoever had a second chance goes before
-  /// anything of the other family does.
+  /// Returns the oldest bulk pack that no process appends to, else the oldest small pack. A pack that has had its second chance
+  /// is dropped before a pack of the other family.
   private func victim(_ index: Index, _ attempts: Attempts) -> PackEntry? {
     let packs = index.packs.filter { attempts.of($0.number) < 2 }
     for family in [Family.bulk, .small] {
@@ -155,11 +156,11 @@ final class Eviction: Sendable {
     return nil
   }
 
-  /// Drops packs until no more than this is left, and of the last one only as much as must go. No second chances beyond that:
-  /// the caller wants the room.
+  /// Drops packs until at most this many bytes are left, and only the necessary part of the last one. Without further second
+  /// chances, because the caller wants the room.
   func trim(to bytes: Int) throws(StoreFault) {
     try directory.checkWritable()
-    // A trim goes by what the table says that packs take.
+    // A trim uses the sizes in the table of packs; unpublished records would be missing there.
     killed.tidyAfterKilled()
     for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
@@ -169,7 +170,7 @@ final class Eviction: Sendable {
         guard let index = changer.current.index else { return }
         let used = index.packs.reduce(0) { $0 + $1.cost }
         guard used > bytes, let victim = victim(index, attempts) else {
-          // Of zeros there are no packs.
+          // A broken index reads as zeros, without packs.
           if index.isBroken { throw changer.failure }
           return
         }
@@ -182,22 +183,22 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Drops a pack, and puts another one in its place with what was used last of it, in no more than so many bytes.
+  /// Drops a pack and makes another one from its most recently used records, with at most this many bytes.
   private func shrink(_ victim: PackEntry, _ index: Index, to bytes: Int) throws(StoreFault) -> Bool {
-    // What a pack takes is whole pages.
+    // A pack takes whole pages.
     var chances = Chances(bytes: bytes - PackHeader.size - 4095, onlyUsed: false)
     return try appenders[victim.family.place].taking(turn: victim.turn) { () throws(StoreFault) in
       try drop(victim, index, &chances)
     }
   }
 
-  /// Removes everything, also what other processes append to: they go on in new packs.
+  /// Removes everything, also packs that other processes append to. They continue in new packs.
   func clear() throws(StoreFault) {
     for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
       do throws(StoreFault) { try clearInTurn() } catch {
         guard error.kind == .noSpace else { throw error }
-        // Without room nothing can be said of it in the index; afterwards there is some.
+        // On a full disk the index can't be changed first; deleting the packs makes room.
         try removePacks()
         try clearInTurn()
       }
@@ -206,7 +207,7 @@ final class Eviction: Sendable {
 
   private func clearInTurn() throws(StoreFault) {
     try changer.changing { (index) throws(StoreFault) in
-      // Files first: what is left of an interrupted clear is an index that names nothing, not packs that come back.
+      // Files first: an interrupted clear then leaves index entries without packs, not packs that come back.
       try removePacks()
       try changer.clear(index)
     }
@@ -223,11 +224,11 @@ final class Eviction: Sendable {
     }
   }
 
-  /// What may be appended again of a pack that is dropped.
+  /// How much of a dropped pack may be appended again.
   private struct Chances {
-    /// So many bytes are left.
+    /// The bytes that remain.
     var bytes: Int
-    /// What wasn't used since it was written gets none.
+    /// Whether records that weren't hit since they were written are left out.
     let onlyUsed: Bool
   }
 
@@ -236,12 +237,12 @@ final class Eviction: Sendable {
     return try drop(entry, index, &none)
   }
 
-  /// Drops one pack. False when it has got a second chance, or another process has begun to append to it.
+  /// Drops one pack. Returns false if it has got a second chance, or another process has begun to append to it.
   private func drop(
     _ entry: PackEntry, _ index: Index, _ chances: inout Chances
   ) throws(StoreFault) -> Bool {
     var isGone = false
-    // Who took it over meanwhile would lose what was kept a moment ago, and leave it in the index.
+    // A process that took it over meanwhile would lose its new record, and leave it in the index.
     let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
       guard let now = index.entry(of: entry.number) else { return }
       isGone = try dropLocked(now, index, &chances)
@@ -256,7 +257,7 @@ final class Eviction: Sendable {
     let limits = changer.current.limits
     let pin = openPacks.pin(entry.number)
     var isRead = false
-    // All of it: an index that was made anew may know more of the pack than the one before, also of what is retired.
+    // Scan all of it: a rebuilt index may have entries, also of retired records, that the one before had not.
     if let pin, var scan = try? PackScan(pin.pack, directory) {
       isRead = true
       var candidates: [Candidate] = []
@@ -276,11 +277,11 @@ final class Eviction: Sendable {
       }
       move(candidates, from: pin.pack, &chances)
     }
-    // Then nothing could be moved, and the pack may be others' now.
+    // If the directory was deleted, nothing could be moved, and the pack may belong to a new directory.
     guard !directory.isDeleted else { throw StoreDirectory.deleted }
     counts.droppedPacks.wrappingAdd(1, ordering: .relaxed)
     counts.droppedBytes.wrappingAdd(entry.cost, ordering: .relaxed)
-    // The file first: there may be no room to change the index before.
+    // Delete the file first: there may be no room to change the index before.
     try doing("removing a pack") { () throws(SystemFault) in
       do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(entry.number)) } catch
         where error.number == ENOENT
@@ -292,7 +293,7 @@ final class Eviction: Sendable {
       where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) == .removed {
         removed += 1
       }
-      // Nobody knows what was in a pack that can't be read, or was removed by somebody who then was killed.
+      // The records of the pack are unknown if it can't be read, or if a process that was killed has deleted it.
       if !isRead { index.giveUp(packs: [entry.number]) }
       if let now = index.entry(of: entry.number) { index.drop(now) }
       changer.current.forgetDropped(index)
@@ -306,12 +307,11 @@ final class Eviction: Sendable {
     let record: RecordHeader.Found
     let isUsed: Bool
 
-    /// Elsewhere there may be one unit more before the payload.
+    /// The padding before the payload may be one unit longer at the new place.
     var length: Int { record.end - record.offset + 8 }
   }
 
-  /// Appends records again, in the order in which they stand in their pack: those that were used first of all, then the newest,
-  /// as many as may be.
+  /// Appends records again in their order in the pack: chooses hit records first, then the newest ones, within the limit.
   private func move(_ candidates: [Candidate], from pack: Pack, _ chances: inout Chances) {
     guard !candidates.isEmpty,
       let fd = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY).0
@@ -327,7 +327,7 @@ final class Eviction: Sendable {
       }
       .filter { candidate in
         guard !isDone, candidate.length <= left else {
-          // Older ones fill what a large one leaves, but not to the last byte.
+          // Older records fill the room that a large one leaves, but not to the last byte.
           isDone = left < least
           return false
         }
@@ -343,7 +343,7 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Appends a record again, if it is still good and wanted. That it can't be is no reason to keep its pack.
+  /// Appends a record again if it is intact and still in the index. If that fails, its pack is dropped all the same.
   private func move(_ record: RecordHeader.Found, from pack: Pack, _ fd: Int32) {
     let start = record.offset + RecordHeader.size
     let key = Array(pack.bytes[start..<start + record.header.keyLength])
@@ -355,7 +355,7 @@ final class Eviction: Sendable {
       nhs_hash64(memory, payload.count, 0) == record.header.payloadChecksum
     else { return }
     var header = record.header
-    // It makes room itself, for its pack is dropped afterwards.
+    // May exceed the limit: the old pack is dropped afterwards.
     _ = try? appenders[header.kind.family.place].append(
       &header, key, [UnsafeRawBufferPointer(payload)], replacing: .moved(location), mayExceed: true)
   }

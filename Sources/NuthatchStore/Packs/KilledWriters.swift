@@ -1,7 +1,6 @@
 import Glibc
 
-/// Puts in order what killed processes have left: records that were written and not published, packs that were begun, room that
-/// was reserved.
+/// Cleans up after killed processes: unpublished records, unfinished packs, reserved room.
 struct KilledWriters {
   let directory: StoreDirectory
   let locks: DirectoryLocks
@@ -10,8 +9,8 @@ struct KilledWriters {
   let retired: RetiredRecords
   let checker: PayloadChecker
 
-  /// What the first one who opens the directory does: leftovers of killed writers go, packs that the index doesn't know,
-  /// and records that nobody has published, are taken in, and packs that aren't there any more are forgotten.
+  /// Done by the first process that opens the directory. Deletes leftovers of killed writers, adds packs that the index doesn't
+  /// know, publishes unpublished records, and removes entries of missing packs.
   func tidy(_ index: Index) throws(StoreFault) {
     var index = index
     let names = try doing("listing the packs") { () throws(SystemFault) in
@@ -35,16 +34,16 @@ struct KilledWriters {
       index = try takeIn(number, index)
     }
     for entry in index.packs where entry.state == .open && takesMore(entry) {
-      // What can't be taken in now stays as it is: the next one who appends to the pack tries again.
+      // If that fails now, the next process that appends to the pack tries again.
       try? takeInLeftBehind(entry, index)
       giveBackTail(entry)
     }
   }
 
-  /// A pack that the index doesn't know.
+  /// Adds a pack that the index doesn't know.
   private func takeIn(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
     guard let pin = openPacks.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
-    // Before its records: an index that grows takes over what is in packs that it knows.
+    // Register the pack before its records: an index that grows copies only records of packs that it knows.
     var place = 0
     let state: PackEntry.State = pin.pack.header.isEarlier ? .sealed : .open
     var index = try changer.register(index, pin.pack.header, state, used: PackHeader.size) { place = $0 }
@@ -58,13 +57,13 @@ struct KilledWriters {
     return index
   }
 
-  /// Lets the index name a record, unless it names a newer one of the same key; of two, the other is retired.
+  /// Indexes a record unless the index has a newer one with its key. The older one is retired.
   func admit(_ record: RecordHeader.Found, _ location: Location, _ index: Index) throws(StoreFault) -> Index {
     var index = index
     let hash = record.header.hash
     if index.find(hash)?.slot.location != location {
       let there: RecordHeader.Found?
-      // Of two, one of which can't be had now, nobody knows which is the later one.
+      // If one of the two can't be read now, it isn't known which is newer.
       do throws(SystemFault) { there = try openPacks.record(of: hash, in: index) } catch { return index }
       if let there {
         guard !there.outdates(record) else {
@@ -82,25 +81,25 @@ struct KilledWriters {
     return index
   }
 
-  /// Takes in what killed writers had written and not published. It is older than what is done from now on, so a removal must
-  /// not leave it to be found later. To be called by the index's changer, who then goes on with the same index.
+  /// Publishes the records that killed writers left unpublished. A removal calls this first: otherwise a later scan could bring
+  /// back a record that is older than the removal. Call it with the index lock held; the caller keeps using `index`.
   func takeInLeftBehind(_ index: Index) throws(StoreFault) {
     for entry in index.packs { try takeInLeftBehind(entry, index) }
   }
 
-  /// The same in one pack. Until it is done, the table of packs says less than the pack takes.
+  /// Does this for one pack. Until it is done, the table of packs shows less than the pack takes.
   func takeInLeftBehind(_ entry: PackEntry, _ index: Index) throws(StoreFault) {
     guard let pack = packWithMore(entry) else { return }
     _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
       do throws(SystemFault) { _ = try takeIn(index, entry, pack) } catch {
-        // Somebody dropped it, and was killed before the index knew: what it had is gone.
+        // Another process has dropped the pack and was killed before it changed the index. Its records are gone.
         guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
       }
     }
   }
 
-  /// The pack, when there is a record where its records end by the table. One that is retired counts, because it takes room, and
-  /// because one that isn't may stand behind it.
+  /// Returns the pack if there is a record at the end that the table names. A retired record counts, too: it takes room, and a
+  /// valid one may follow it.
   private func packWithMore(_ entry: PackEntry) -> Pack? {
     guard entry.state == .open, let pack = openPacks.pin(entry.number)?.pack,
       pack.record(at: (entry.used + 7) & ~7) != nil
@@ -108,46 +107,46 @@ struct KilledWriters {
     return pack
   }
 
-  /// Where a pack that nobody writes to ends. A record that was complete when its writer died, but not published, is
-  /// published when it is the newest of its key, and retired when it isn't.
+  /// Returns the end of a pack that no process writes to. Publishes each complete record that a killed writer left unpublished
+  /// if it is the newest of its key; retires it otherwise.
   func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
-    // Before the scan: it may be this process's own record, whose caller was told that it couldn't be kept.
+    // Before the scan: this may be this process's own record whose commit failed.
     retired.settle()
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {
-      // Whoever wrote it had it from an index that counted further, unless that is damaged now.
+      // Its writer used a higher count, unless the index is damaged.
       index.raise(nextSequence: record.header.sequence &+ 1)
       let location = Location(pack: entry.number, offset: record.offset)
       guard record.offset >= entry.used, !record.isRetired, !retired.isPending(location) else { continue }
       guard checker.isIntact(record, pack) else {
-        // The writer was killed half-way.
+        // The writer was killed in the middle of it.
         retired.add(location, record.header.hash)
         continue
       }
       let isNamed = index.find(record.header.hash)?.slot.location == location
       if record.header.kind == .answer, !isNamed {
-        // It may have been removed since it was asked for, while its writer was there still: the counters that the writer would have
-        // compared aren't in the record. Its caller hasn't been told that it is kept.
+        // The answer may have been removed between its request and now: the counters that its writer would have compared aren't
+        // in the record. No caller was told that it is stored.
         retired.add(location, record.header.hash)
       } else if let there = try openPacks.record(of: record.header.hash, in: index), there.outdates(record) {
-        // Who moved it was killed before the index knew: of two that are the same, one is enough.
+        // A process was killed while it moved the record. Keep one of the two copies.
         if !isNamed { retired.add(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
         if let old, old.location != location { changer.finishRetiring(index) }
       } else {
-        // It would be found again when a later one has been removed. One that is made anew has room for it, or retires it.
+        // Otherwise it could be found again after a later removal. A rebuilt index has room for it, or retires it.
         index.markReplaced()
       }
     }
-    // Where it ends isn't known when some of it couldn't be read.
+    // If a part couldn't be read, the end isn't known.
     guard !pack.isBroken else { throw SystemFault(EIO) }
     let end = max(scan.end, min(entry.used, pack.header.capacity))
     index.set(entry.place, used: end)
     return (end + 7) & ~7
   }
 
-  /// Removes what killed writers had begun to make, takes in what they had written, and gives back what they had reserved. While
-  /// any process has the directory open, none opens it as the first one, which does the same.
+  /// Deletes unfinished packs of killed writers, publishes their records, and frees the room that they reserved. While any
+  /// process has the directory open, no process is the first one, which does the same in `tidy`.
   func tidyAfterKilled() {
     removeUnfinished()
     guard let index = changer.current.index else { return }
@@ -156,8 +155,8 @@ struct KilledWriters {
     for entry in packs { giveBackTail(entry) }
   }
 
-  /// Takes in what killed writers left in some packs. The index is locked only when there is something, because many packs are
-  /// being written at any moment. Not essential: the next one looks again.
+  /// Publishes the records that killed writers left in some packs. Locks the index only if there are any, because many packs
+  /// are being written at any moment. May fail; a later call tries again.
   func takeInUnpublished(of packs: [PackEntry]) {
     let hasSome = packs.contains { !PackWriter.isBusy(directory, $0.number) && packWithMore($0) != nil }
     guard hasSome else { return }
@@ -171,9 +170,10 @@ struct KilledWriters {
     var numbers: [UInt32] {
       ((try? directory.system.names(directory.packs)) ?? []).compactMap { PackName.number($0, "tmp") }
     }
-    // Mostly there are none, or those that are being made.
+    // Usually there are none, or only packs that are being made.
     guard !numbers.isEmpty else { return }
-    // Not essential: the next one looks again. Whoever makes one begins while he changes the index, and so has it locked.
+    // May fail; a later call tries again. A pack is begun with the index lock held, so each one found here is already locked by
+    // its writer.
     try? changer.changing { _ in
       for number in numbers {
         _ = PackWriter.keepingOthersOut(directory, number, "tmp") {
@@ -183,8 +183,8 @@ struct KilledWriters {
     }
   }
 
-  /// Whether a pack's file takes more than the table of packs says, since somebody appends to it, or was killed. To look at the
-  /// pack itself is slow.
+  /// Returns whether a pack's file takes more than the table of packs says, because a process appends to it or was killed.
+  /// Scanning the pack would be slow.
   private func takesMore(_ entry: PackEntry) -> Bool {
     guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
     else { return false }
@@ -192,7 +192,7 @@ struct KilledWriters {
     return status.allocated > Int64(entry.cost) + (64 << 10)
   }
 
-  /// What a killed writer had reserved. May be called by anybody, for a pack that takes more than it should.
+  /// Frees the room that a killed writer reserved. Needs no lock; for a pack that takes more than it should.
   private func giveBackTail(_ entry: PackEntry) {
     guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR) else {
       return

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A record in a pack of its own, which gets its name when it is complete. All of it is called with the lock of the family's
-/// appender.
+/// Writes a record into a pack of its own, which gets its name when it is complete. Call everything with the lock of the
+/// family's appender held.
 struct LargeRecord {
   let directory: StoreDirectory
   let locks: DirectoryLocks
@@ -13,7 +13,7 @@ struct LargeRecord {
   ) throws(StoreFault) -> PackAppender.Appending {
     if header.sequence == 0 { header.sequence = changer.takeSequence() }
     guard header.sequence != 0 else { throw IndexChanger.indexIsFull }
-    // Somebody's `clear` may remove the pack before it is published; then it is made once more.
+    // A concurrent `clear` may delete the pack before it is published; then make it again.
     for _ in 0..<3 {
       let (pack, file): (PackHeader, UnfinishedPack)
       switch try writeLarge(header, key, parts) {
@@ -22,7 +22,7 @@ struct LargeRecord {
       }
       defer { withExtendedLifetime(file) {} }
       do throws(StoreFault) {
-        // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+        // Pin the pack before publishing the record: after that, any process may drop the pack.
         if let pin = openPacks.pin(pack) {
           switch try publishLarge(header, pack, replacing: replacing) {
           case .published: return .done(Lease(pin, header, at: PackHeader.size))
@@ -41,14 +41,14 @@ struct LargeRecord {
     throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
   }
 
-  /// Removes a pack whose record nobody knows of. Should that fail, then there is a record more than anybody was promised.
+  /// Deletes a pack whose record isn't published. If that fails, a record is stored although its commit failed.
   private func discard(_ pack: PackHeader) {
     do { try directory.system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
     giveUpRoom(of: pack.number)
     openPacks.drop { $0 == pack.number }
   }
 
-  /// Gives back what was reserved for a pack. Not essential: who drops packs does the same.
+  /// Frees the room that the table of packs reserves for a pack. May fail; the next process that drops packs does the same.
   private func giveUpRoom(of number: UInt32) {
     try? changer.changing { index in
       if let entry = index.entry(of: number) { index.drop(entry) }
@@ -56,12 +56,12 @@ struct LargeRecord {
   }
 
   private enum LargePack {
-    /// As long as the file is open, no other process takes the pack over or drops it.
+    /// While the file is open, no other process takes over or drops the pack.
     case made(PackHeader, UnfinishedPack)
     case needsRoom(Int)
   }
 
-  /// Makes the pack of a large record, which nobody knows of yet. The table of packs names the pack already, so that its room
+  /// Makes the pack of a large record without publishing it. The table of packs names the pack already, so that its room
   /// counts.
   private func writeLarge(
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
@@ -74,7 +74,7 @@ struct LargeRecord {
     let capacity = (extent.end + 4095) & ~4095
     for _ in 0..<100 {
       var needsRoom = false
-      // By the index in use: one that was replaced gives numbers that the new one gives, too.
+      // Use the current index: a replaced index would give numbers that the new one gives again.
       let begun = try changer.changing {
         (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
         needsRoom = !changer.current.limits.hasRoom(index, for: capacity)
@@ -111,7 +111,7 @@ struct LargeRecord {
     throw StoreFault(.io, "no number of a pack is free")
   }
 
-  /// False when there is a pack of this number.
+  /// Returns false if a pack with this number exists.
   private func makeLarge(
     _ file: UnfinishedPack, _ pack: PackHeader, _ head: [UInt8], _ parts: [UnsafeRawBufferPointer],
     at payload: Int
@@ -128,7 +128,7 @@ struct LargeRecord {
     return true
   }
 
-  /// Says that a large record's pack is whole. An index that was made anew meanwhile doesn't name it.
+  /// Marks a large record's pack as complete. If the index was rebuilt meanwhile, registers the pack again.
   private func seal(_ pack: PackHeader, at end: Int, _ index: Index) throws(StoreFault) -> Index {
     guard let entry = index.entry(of: pack.number) else {
       return try changer.register(index, pack, .sealed, used: end)

@@ -1,50 +1,50 @@
 import CSystem
 
-/// How much a directory may take, and what follows from it.
+/// The disk limit of a directory, and the sizes derived from it.
 ///
-/// All its files but the outbox take no more than the limit and, for each process that writes, one pack of each family. What is
-/// reserved counts.
+/// All files except the outbox take at most the limit plus, for each process that writes, one pack of each family. Reserved
+/// room counts.
 struct Limits {
   static let standard = 4 << 30
   static let least = 4 << 20
 
-  /// For everything but the outbox.
+  /// The limit in bytes, for everything except the outbox.
   let disk: Int
 
-  /// Reserved at a time.
+  /// The size of a new pack.
   var packCapacity: Int { min(max(disk / 64, Self.leastPack), 64 << 20) & ~4095 }
-  /// Reserved where the disk has no room for more.
+  /// The size of a new pack if the disk has no room for more.
   static let leastPack = 64 << 10
-  /// A record longer than this gets a pack of its own.
+  /// A longer record gets a pack of its own.
   var longest: Int { min(8 << 20, packCapacity / 2) }
-  /// Beyond this a record isn't kept at all: it would push out everything else.
+  /// A longer record isn't stored: it would push out everything else.
   var longestAtAll: Int { disk / 4 }
 
-  /// Whether a record is too long for a pack that others are in.
+  /// Returns whether a record is too long for a shared pack.
   func needsOwnPack(_ header: RecordHeader) -> Bool {
     RecordHeader.size + header.keyLength + 64 + header.payloadLength > longest
   }
 
-  /// How much there is, with what is reserved.
+  /// Returns the bytes in use, including reserved room.
   func usage(_ index: Index) -> Int {
-    // An index that takes more than half is one of times when there was more: it is made anew.
+    // An index that takes more than half of the limit was made for a larger one, and will be rebuilt.
     index.packs.reduce(Self.others + min(index.claim, disk / 2)) { $0 + $1.claim }
   }
 
-  /// Whether a pack can be made without going beyond the limit.
+  /// Returns whether a pack of this size fits into the limit.
   func hasRoom(_ index: Index, for bytes: Int) -> Bool { usage(index) + bytes <= disk }
 
-  /// What the files beside packs and index take: those of the locks, the limit, cookies and notes.
+  /// The bytes of the files other than packs and index: locks, limit, cookies and notes.
   static let others = 64 << 10
-  /// When packs are dropped, some more go than must, so that the next pack needs no look at all of them.
+  /// When packs are dropped, drop to 95 %, so that the next pack needs no eviction.
   static func low(_ bytes: Int) -> Int { bytes / 100 * 95 }
-  /// When small packs are dropped one after the other, so much that was used is kept in any case.
+  /// When small packs are dropped one after the other, at least this many bytes of hit records are kept.
   static let leastSecondChances = 512 << 10
 
   private static let magic: UInt64 = 0x5449_4D49_4C54_554E  // NUTLIMIT
   private static let version: UInt32 = 1
 
-  /// The limit that was kept in the directory.
+  /// Returns the limit that is stored in the directory, or nil.
   static func kept(_ directory: StoreDirectory) -> Int? {
     guard let bytes = directory.readFile("limits", size: 64) else { return nil }
     return bytes.withUnsafeBytes { buffer in

@@ -2,12 +2,12 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// The packs that this process has mapped, by number, and the place where readers stand while they look around.
+/// The packs that this process has mapped, by number, and the shards in which readers look them up.
 ///
-/// A thread reads in one shard only, which has a lock and pins of its own, so that threads that look up records meet
-/// neither at a lock nor at a reference count. What is replaced under the readers' feet is let go after `awaitReaders`:
-/// who was in a shard before has left it then.
-// What changes is under its lock, or that of a shard, hence Sendable.
+/// A thread reads in one shard only. Each shard has its own lock and its own pins, so that threads that look up records share
+/// neither a lock nor a reference count. Memory that readers may still use is freed after `awaitReaders`: every reader that was
+/// in a shard before has left it then.
+// Mutable state is under its lock or a shard's, hence Sendable.
 final class OpenPacks: @unchecked Sendable {
   private static let shardCount = 32
 
@@ -15,7 +15,7 @@ final class OpenPacks: @unchecked Sendable {
   let trust = PackTrust()
   let directory: StoreDirectory
   private let shards: UnsafeMutableRawPointer
-  // Guards `packs`; taken before a shard's lock.
+  // Guards `packs`. Take it before a shard's lock.
   private let lock = WordLock()
   private var packs: [UInt32: Pack] = [:]
 
@@ -34,7 +34,7 @@ final class OpenPacks: @unchecked Sendable {
   @inline(__always)
   private func shard(_ number: Int) -> Shard { Shard(at: shards + number &* Shard.size) }
 
-  /// Looks around as a reader, which should take a few instructions only: no system call, no other lock.
+  /// Runs `body` with the shard's lock held. Only a few instructions: no system call, no other lock.
   @inline(__always)
   func reading<Result>(_ body: (Shard) -> Result) -> Result {
     let shard = ownShard
@@ -47,7 +47,7 @@ final class OpenPacks: @unchecked Sendable {
   @inline(__always)
   var ownShard: Shard { shard(Int(nhs_thread_number()) & (Self.shardCount - 1)) }
 
-  /// Returns when everyone who reads now has ended that.
+  /// Returns when all present readers have left their shards.
   func awaitReaders() {
     for number in 0..<Self.shardCount {
       shard(number).lock()
@@ -55,17 +55,17 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// A pin of the pack; nil when there is no such pack, or it can't be used.
+  /// Returns a pin of the pack, or nil if it doesn't exist or can't be used.
   func pin(_ number: UInt32) -> PackPin? { reading { $0.pin(number) } ?? open(number) }
 
-  /// The same, for who knows that the shard has none.
+  /// Does this for a caller that found no pin in its shard.
   func open(_ number: UInt32) -> PackPin? {
     lock.withLock {
       let pack: Pack
       if let known = packs[number] {
         pack = known
       } else {
-        // Whatever went wrong: the record can't be had, which is a miss.
+        // If it can't be opened for any reason, the record is a miss.
         guard let opened = try? Pack(number, directory, pinned, trust) else { return nil }
         pack = opened
         packs[number] = opened
@@ -79,25 +79,25 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// What holds a pack that this process writes. Nil when it can't be mapped.
+  /// Returns a pin of a pack that this process writes, or nil if it can't be mapped.
   func pin(_ pack: PackHeader) -> PackPin? {
     if let pin = pin(pack.number) {
       if pin.pack.header.salt == pack.salt { return pin }
-      // One that is gone had the same number: damage gave it twice.
+      // A deleted pack had the same number: damaged counters gave it twice.
       drop { $0 == pack.number }
     }
     guard let pin = pin(pack.number), pin.pack.header.salt == pack.salt else { return nil }
     return pin
   }
 
-  /// The record that the index names, if it is there. That its pack can't be had at the moment is an error: nobody knows then
-  /// whether it is later than another one.
+  /// Returns the record that the index names, or nil. Throws if the pack can't be read at the moment: it isn't known then
+  /// whether the record is newer than another one.
   func record(of hash: KeyHash, in index: Index) throws(SystemFault) -> RecordHeader.Found? {
     guard let location = index.find(hash)?.slot.location else { return nil }
     var pack = pin(location.pack)?.pack
     if pack == nil {
       do throws(SystemFault) { pack = try Pack(location.pack, directory, pinned, trust) } catch {
-        // It can't be read for good; as if it weren't there.
+        // The disk can't read it: treat the record as missing.
         guard error.number != EIO else { return nil }
         throw error
       }
@@ -109,10 +109,10 @@ final class OpenPacks: @unchecked Sendable {
     return record
   }
 
-  /// Calls `body` with every pack that is mapped.
+  /// Calls `body` with every mapped pack.
   func forEach(_ body: (Pack) -> Void) { lock.withLock { packs.values.forEach(body) } }
 
-  /// Lets go of the packs for which `isGone` holds; leases keep what they need.
+  /// Releases the packs for which `isGone` is true. Leases keep their mappings.
   func drop(where isGone: (UInt32) -> Bool) {
     lock.withLock {
       let gone = Set(packs.keys.filter(isGone))
@@ -122,7 +122,7 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// Lets go of packs of which something couldn't be read: who wants them maps them anew. Whether there were any.
+  /// Releases the packs with failed reads; they are mapped again when needed. Returns whether there were any.
   func dropBroken() -> Bool {
     lock.withLock {
       let broken = Set(packs.filter(\.value.isBroken).keys)
@@ -133,11 +133,11 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// From now on no mapping is believed, whatever was checked. False when that is so already.
+  /// From now on trusts no mapping, even if its records were verified. Returns false if that is already so.
   func distrust() -> Bool {
     lock.withLock {
       guard trust.end() else { return false }
-      // Readers find none here, and take pins that say so.
+      // Readers find no pin here and take new ones, which are marked as distrusted.
       let all = Set(packs.keys)
       packs.removeAll()
       takeAway(all)
@@ -145,7 +145,7 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// To be called with `lock`.
+  /// Call it with `lock` held.
   private func takeAway(_ gone: Set<UInt32>) {
     for number in 0..<Self.shardCount {
       let shard = shard(number)
@@ -156,16 +156,16 @@ final class OpenPacks: @unchecked Sendable {
   }
 }
 
-/// One shard: a lock, and a table of pins that is searched from `number` modulo its size on. Everything but `lock` is
-/// for who holds it.
+/// One shard: a lock and a hash table of pins, searched from `number` modulo its size on. Call everything except `lock` with
+/// the lock held.
 struct Shard {
-  /// Two cache lines, since processors fetch them in pairs.
+  /// Two cache lines, because processors fetch them in pairs.
   static let size = 128
 
   fileprivate let at: UnsafeMutableRawPointer
 
   fileprivate struct Entry {
-    /// 0 for an empty one; no pack has that number.
+    /// 0 for an empty entry; no pack has that number.
     var number: UInt32 = 0
     var pin: Unmanaged<PackPin>?
   }
@@ -192,7 +192,7 @@ struct Shard {
 
   func pin(_ number: UInt32) -> PackPin? { held(number)?.takeUnretainedValue() }
 
-  /// What is here of a pack, not retained.
+  /// Returns this shard's pin of a pack, not retained.
   @inline(__always)
   func held(_ number: UInt32) -> Unmanaged<PackPin>? {
     guard let table else { return nil }

@@ -8,7 +8,7 @@ struct PackHeader {
   static let size = 64
   static let magic: UInt64 = 0x314B_4341_5054_554E  // NUTPACK1
   static let version: UInt32 = 3
-  /// That of 0.1, which is read, and not appended to.
+  /// Version 0.1's. Such packs are read, but not appended to.
   static let earlierVersion: UInt32 = 2
 
   var family: Family
@@ -16,7 +16,7 @@ struct PackHeader {
   var capacity: Int
   var salt: UInt64
   var isEarlier = false
-  /// The number of the pack whose turn to be dropped this one has; 0 for that of its own number.
+  /// The pack is dropped at the place of the pack with this number; 0: of its own number.
   var turn: UInt32 = 0
 
   var encoded: [UInt8] {
@@ -36,7 +36,7 @@ struct PackHeader {
 }
 
 extension PackHeader {
-  /// Nil for what is no pack of this version under the number of its name.
+  /// Returns nil if the bytes aren't the header of a readable pack with this number.
   init?(_ bytes: UnsafeRawBufferPointer, number: UInt32) {
     guard bytes.count >= Self.size else { return nil }
     let version = UInt32(truncatingIfNeeded: bytes.word(8))
@@ -51,7 +51,7 @@ extension PackHeader {
     turn = isEarlier ? 0 : UInt32(truncatingIfNeeded: bytes.word(40))
   }
 
-  /// That of an open file; nil when it has none of a pack of this number.
+  /// Reads the header of an open file. Returns nil if it isn't the header of a pack with this number.
   static func read(
     _ fd: Int32, number: UInt32, _ system: any SystemCalls
   ) throws(SystemFault) -> PackHeader? {
@@ -64,7 +64,7 @@ extension PackHeader {
   }
 }
 
-/// Names of packs. They are made from numbers only.
+/// Names of packs, made only from numbers.
 enum PackName {
   /// The highest number that a pack is given.
   static let lastGiven: UInt32 = 1 << 31 - 1
@@ -73,7 +73,7 @@ enum PackName {
     number.digits(8) + "." + ending
   }
 
-  /// The number in a name that `of` would have made.
+  /// Returns the number in a name that `of` has made, or nil.
   static func number(_ name: String) -> UInt32? { number(name, "pack") }
 
   static func number(_ name: String, _ ending: String) -> UInt32? {
@@ -85,7 +85,7 @@ enum PackName {
   }
 }
 
-/// A pack that is mapped, to be read only. Unmapped when the last lease is gone.
+/// A mapped pack, for reading. Unmapped when the last lease is released.
 // Its bytes are only read, hence Sendable.
 final class Pack: @unchecked Sendable {
   let header: PackHeader
@@ -96,7 +96,7 @@ final class Pack: @unchecked Sendable {
   private let trust: PackTrust
   private let isDropped = Atomic(false)
 
-  /// Opens and maps a pack; nil when there is none of this number that could be relied on.
+  /// Opens and maps a pack. Returns nil if there is no usable pack with this number.
   init?(
     _ number: UInt32, _ directory: StoreDirectory, _ pinned: PinnedBytes, _ trust: PackTrust
   ) throws(SystemFault) {
@@ -125,18 +125,18 @@ final class Pack: @unchecked Sendable {
     if isDropped.load(ordering: .relaxed) { pinned.add(-bytes.count) }
   }
 
-  /// Whether some of it couldn't be read, which may be anything: there are zeros. To be asked after reading.
+  /// Whether a read failed; some of the bytes are zeros then. Check it after reading.
   @inline(__always)
   var isBroken: Bool { mapping.isBroken }
 
-  /// Whether its records are checked each time, and copied.
+  /// Whether its records are verified at each reading, and copied.
   var isDistrusted: Bool { trust.isOver }
 
-  /// Whether a payload of it, which was right when it was found, has its checksum still.
+  /// Returns whether a payload that was verified before still has its checksum.
   func holds(_ payload: UnsafeRawBufferPointer, sequence: UInt64) -> Bool {
     guard let base = bytes.baseAddress, let begin = payload.baseAddress else { return false }
     let place = begin - base
-    // A lease doesn't know where its record begins: as far before the payload as the key is long, which is mostly short.
+    // A lease doesn't know where its record begins. Search backwards; keys are usually short.
     let first = max(PackHeader.size, place - RecordHeader.size - Int(UInt16.max) - 16)
     for offset in stride(from: place & ~7 - RecordHeader.size - 8, through: first, by: -8) {
       guard let found = record(at: offset), found.payload == place else { continue }
@@ -146,27 +146,27 @@ final class Pack: @unchecked Sendable {
     return false
   }
 
-  /// Counts its bytes as pinned from now on: its file is gone, and only leases keep it.
+  /// Counts its bytes as pinned from now on: its file is deleted, and only leases keep the mapping.
   func drop() {
     if !isDropped.exchange(true, ordering: .relaxed) { pinned.add(bytes.count) }
   }
 
-  /// The record at an offset.
+  /// Returns the record at an offset, or nil.
   @inline(__always)
   func record(at offset: Int) -> RecordHeader.Found? {
     RecordHeader.read(bytes, at: offset, salt: header.salt)
   }
 }
 
-/// One of several things that keep a pack mapped, so that leases of different threads don't count on one counter. Has a
-/// copy of what a reader wants to know of it, who so needs to follow no further reference.
+/// One of several objects that keep a pack mapped, so that leases of different threads don't share a reference count. It copies
+/// what readers need, so that they follow no further reference.
 // It never changes, hence Sendable.
 final class PackPin: @unchecked Sendable {
   let pack: Pack
   let bytes: UnsafeRawBufferPointer
   let isDistrusted: Bool
   private let salt: UInt64
-  // Keeps the reference counts of two pins, which two threads write, away from each other: a pair of cache lines.
+  // Keeps the reference counts of two pins, which two threads write, in different pairs of cache lines.
   private let distance: (SIMD16<UInt64>) = .zero
 
   init(_ pack: Pack) {
@@ -176,7 +176,7 @@ final class PackPin: @unchecked Sendable {
     salt = pack.header.salt
   }
 
-  /// Begins to fetch a record's header and key.
+  /// Prefetches a record's header and key.
   @inline(__always)
   func prefetch(_ offset: Int) {
     guard offset < bytes.count, let base = bytes.baseAddress else { return }
@@ -184,7 +184,7 @@ final class PackPin: @unchecked Sendable {
     nhs_prefetch(base + offset + 64)
   }
 
-  /// The record at an offset, if it is one of this key.
+  /// Returns the record at an offset if it has this key.
   @inline(__always)
   func match(at offset: Int, _ kind: RecordKind, _ name: UnsafeRawBufferPointer) -> nhs_record? {
     var found = nhs_record()
@@ -194,18 +194,18 @@ final class PackPin: @unchecked Sendable {
   }
 }
 
-/// Whether what was written to packs is there still. When a file system fails, or turns read-only by itself, the kernel drops pages
-/// that it couldn't write: a mapping then has what is on the disk, zeros for instance, and hears of no error.
+/// Whether the bytes written to packs can be trusted. When a file system fails or becomes read-only by itself, the kernel drops
+/// pages that it couldn't write. A mapping then shows what is on the disk, for example zeros, without an error.
 final class PackTrust: Sendable {
   private let hasEnded = Atomic(false)
 
   var isOver: Bool { hasEnded.load(ordering: .acquiring) }
 
-  /// False when it had ended before.
+  /// Returns false if the trust had already ended.
   func end() -> Bool { !hasEnded.exchange(true, ordering: .acquiringAndReleasing) }
 }
 
-/// Bytes of packs that were dropped while leases held them.
+/// The bytes of packs that were dropped while leases held them.
 final class PinnedBytes: Sendable {
   private let count = Atomic(0)
 

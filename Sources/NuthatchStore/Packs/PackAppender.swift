@@ -3,8 +3,8 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// Appends records of one family to packs, and publishes them: the index names them from then on. Its lock makes that one
-/// thread's business, hence Sendable; it is taken before the lock of the index.
+/// Appends records of one family to packs and publishes them in the index. Its lock allows one thread at a time, hence
+/// Sendable. Take it before the index lock.
 final class PackAppender: @unchecked Sendable {
   let family: Family
   private let directory: StoreDirectory
@@ -15,11 +15,11 @@ final class PackAppender: @unchecked Sendable {
   private let due: DueRemovals
   private let killed: KilledWriters
   private let lock = WordLock()
-  // Guarded by `lock`: the pack that this process appends to, if there is one.
+  // Guarded by `lock`: the pack that this process appends to, or nil.
   private(set) var writer: PackWriter?
-  // How large a pack the disk has had room for, as far as is known.
+  // The largest pack for which the disk had room, as far as is known.
   private var fitting = Int.max
-  // The turn that new packs get (`PackHeader`).
+  // The turn of new packs (`PackHeader`).
   private let turn = Atomic<UInt32>(0)
   private let large: LargeRecord
 
@@ -38,17 +38,17 @@ final class PackAppender: @unchecked Sendable {
     large = LargeRecord(directory: directory, locks: locks, openPacks: openPacks, changer: changer)
   }
 
-  /// What came of an attempt to append a record.
+  /// The result of an attempt to append a record.
   enum Appending {
-    /// Nil when the new record can't be had, or may not replace the one that is there.
+    /// Nil if the record may not replace the stored one, or was removed meanwhile.
     case done(Lease?)
-    /// There is no room for a new pack of so many bytes.
+    /// There is no room for a new pack of this many bytes.
     case needsRoom(Int)
   }
 
-  /// Appends and publishes a record, with a new sequence unless there is one.
+  /// Appends and publishes a record. It gets a new sequence number unless it has one.
   ///
-  /// - Parameter mayExceed: whether a new pack may go beyond the limit.
+  /// - Parameter mayExceed: whether a new pack may exceed the limit.
   func append(
     _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer],
     replacing: Replaceable, mayExceed: Bool
@@ -66,13 +66,13 @@ final class PackAppender: @unchecked Sendable {
       return try large.append(&header, key, parts, replacing: replacing)
     }
     var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
-    // A pack can be dropped by somebody's `clear` between writing to it and publishing; then the next one takes it.
+    // A concurrent `clear` can delete a pack between writing and publishing; then use the next one.
     for _ in 0..<3 {
       let room = RecordHeader.size + key.count + 128 + header.payloadLength
       guard let writer = try writer(with: room, for: header, mayExceed: mayExceed) else {
         return .needsRoom(capacity(room))
       }
-      // Held before anybody knows of the record: once it is published, its pack may be dropped at any moment.
+      // Pin the pack before publishing the record: after that, any process may drop the pack.
       guard let pin = openPacks.pin(writer.header) else {
         self.writer = nil
         continue
@@ -92,8 +92,8 @@ final class PackAppender: @unchecked Sendable {
       let outcome: Outcome
       do throws(StoreFault) {
         if case .moved(let old) = replacing {
-          // While nobody else changes the index: who removed it between writing and publishing would leave a copy behind,
-          // should this process be killed then.
+          // Write it with the index lock held. Otherwise a removal could come between writing and publishing; if this process
+          // were killed then, the copy would remain.
           outcome = try changer.changing { (index) throws(StoreFault) -> Outcome in
             guard
               index.find(header.hash)?.slot.location == old
@@ -112,20 +112,20 @@ final class PackAppender: @unchecked Sendable {
         }
       } catch {
         if end != nil, changer.hasLost(since: before) {
-          // The index in the file may name the change, and then the next process that changes the index finishes it. That
-          // process, or the next writer of the pack, finds the record as a killed writer leaves it.
+          // The index in the file may contain this change, and then the next process that changes the index completes it. That
+          // process, or the next writer of the pack, treats the record like one of a killed writer.
           self.writer = nil
           throw error
         }
-        // The caller is told that it isn't there, so that a later writer of the pack must not find it. It stays where it is,
-        // because a shorter record in its place would leave a rest of it behind.
+        // The commit fails, so a later writer of the pack must not publish the record. Its bytes stay, because a shorter record
+        // in its place would leave a part of it behind.
         if let record = pin.pack.record(at: location.offset), record.header.hash == header.hash {
           retired.add(location, header.hash)
           writer.advance(to: record.end)
         }
         if end != nil { throw error }
         guard error.kind == .io else { throw error }
-        // A bad place of the disk, perhaps: nobody shall append here any more.
+        // Perhaps the disk has a bad block here: let no process append to this pack any more.
         changer.current.follow(error)
         fault = error
         try seal()
@@ -142,18 +142,18 @@ final class PackAppender: @unchecked Sendable {
     throw fault
   }
 
-  /// Does something as the only thread.
+  /// Runs `body` as the only thread.
   ///
-  /// - Throws: `readOnly`; `busy` when another thread has it for too long, because that one waits for another process.
+  /// - Throws: `readOnly`; `busy` if another thread holds the lock for too long because it waits for another process.
   private func locked<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
     try directory.checkWritable()
     return try lock.patiently(locks.busy(.index), body)
   }
 
-  /// Ends this process's pack.
+  /// Ends appending to this process's pack.
   func sealNow() throws(StoreFault) { try locked { () throws(StoreFault) in try seal() } }
 
-  /// Does something while records go to a new pack, whose turn to be dropped is that of another one.
+  /// Runs `body` while records go to a new pack that takes over the turn of another one.
   func taking<Result>(
     turn: UInt32, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -161,7 +161,7 @@ final class PackAppender: @unchecked Sendable {
     self.turn.store(turn, ordering: .relaxed)
     let result: Result
     do throws(StoreFault) { result = try body() } catch {
-      // Not essential then: what is appended to the pack goes with it.
+      // If that fails, too, later records in the pack are only dropped earlier.
       try? endTurn()
       throw error
     }
@@ -174,11 +174,11 @@ final class PackAppender: @unchecked Sendable {
     try sealNow()
   }
 
-  /// Leaves the memory of a window, if no other thread appends now. Not essential: the next sign finds it again.
+  /// Unmaps the window unless another thread appends now. If it fails, the next memory pressure signal tries again.
   func closeWindow() { try? locked { writer?.closeWindow() } }
 
-  /// Lets go of the pack. A thread that waits for the index may have the lock. Then the reserved room is given back by the next one
-  /// who opens the directory.
+  /// Releases the pack. A thread that waits for the index may hold the lock; then the next process that opens the directory
+  /// frees the reserved room.
   func letGo() {
     try? locked {
       writer?.giveBackTail()
@@ -186,15 +186,15 @@ final class PackAppender: @unchecked Sendable {
     }
   }
 
-  /// What became of a record that was written.
+  /// The result of publishing a written record.
   enum Outcome {
     case published
-    /// The record that is there stays.
+    /// The stored record stays.
     case unwanted
     case packIsGone
   }
 
-  /// To be called by the index's changer.
+  /// Call it with the index lock held.
   private func publish(
     _ index: Index, _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int,
     replacing: Replaceable
@@ -217,7 +217,7 @@ final class PackAppender: @unchecked Sendable {
     var index = index
     let inserted = try changer.insertOrGrow(&index, header, location, used: (place, end), only: only)
     guard case .done(let replaced) = inserted else { throw IndexChanger.hasNoRoom }
-    // Growing the index may have moved nothing but the index itself; the bytes are used in any case.
+    // Even if only the index has grown, the bytes in the pack are used.
     writer.advance(to: end)
     if only != nil, replaced == nil {
       index.set(place, used: end)
@@ -228,8 +228,8 @@ final class PackAppender: @unchecked Sendable {
     return .published
   }
 
-  /// Retires a record that isn't to be published; whoever looked through the packs may have found it meanwhile. To be called
-  /// by the index's changer.
+  /// Retires a record that isn't to be published. A scan of the packs may have indexed it meanwhile. Call it with the index
+  /// lock held.
   private func takeBack(_ header: RecordHeader, _ location: Location, _ index: Index) {
     _ = index.remove(header.hash, at: location)
     retired.add(location, header.hash)
@@ -248,8 +248,8 @@ final class PackAppender: @unchecked Sendable {
 
   // MARK: The pack
 
-  /// A writer with room: the one there is, one that another process left behind, or a new one. Nil when a new one would go
-  /// beyond the limit, unless that may be.
+  /// Returns a writer with room: the present one, one that another process left behind, or a new one. Nil if a new one would
+  /// exceed the limit and `mayExceed` is false.
   func writer(
     with room: Int, for header: RecordHeader, mayExceed: Bool
   ) throws(StoreFault) -> PackWriter? {
@@ -258,7 +258,7 @@ final class PackAppender: @unchecked Sendable {
       try seal()
     }
     writer = try changer.changing { (index) throws(StoreFault) -> PackWriter? in
-      // What others began isn't as old as what takes the turn of a dropped pack.
+      // A pack that another process began isn't as old as the turn of a dropped pack.
       if turn.load(ordering: .relaxed) == 0, let adopted = try adopt(index, room) { return adopted }
       guard mayExceed || changer.current.limits.hasRoom(index, for: capacity(room)) else { return nil }
       return try newPack(index, room)
@@ -266,7 +266,7 @@ final class PackAppender: @unchecked Sendable {
     return writer
   }
 
-  /// How large a new pack is to be.
+  /// Returns the size of a new pack.
   private func capacity(_ room: Int) -> Int {
     max(Self.leastCapacity(room), min(changer.current.limits.packCapacity, fitting))
   }
@@ -284,9 +284,9 @@ final class PackAppender: @unchecked Sendable {
     }
   }
 
-  /// A smaller one where the disk has no room for more.
+  /// Makes a new pack, or a smaller one if the disk has no room.
   private func newPack(_ index: Index, _ room: Int) throws(StoreFault) -> PackWriter {
-    // By a damaged limit so much would be reserved that the disk is full.
+    // A damaged limit could reserve so much that the disk is full.
     if let kept = Limits.kept(directory), kept != index.limit { index.set(limit: kept) }
     let least = Self.leastCapacity(room)
     var capacity = self.capacity(room)
@@ -313,7 +313,7 @@ final class PackAppender: @unchecked Sendable {
           return try PackWriter.make(
             directory, family, number, capacity: capacity, turn: turn.load(ordering: .relaxed))
         } catch  where error.number == EEXIST {
-          // The index was made when this pack wasn't understood, or its numbers are damaged.
+          // The index was made by a version that couldn't read this pack, or its numbers are damaged.
         }
       }
       throw SystemFault(EEXIST)
@@ -331,7 +331,7 @@ final class PackAppender: @unchecked Sendable {
       let writer: PackWriter?
       do throws(StoreFault) {
         writer = try doing("reserving room in a pack") { () throws(SystemFault) in
-          // What can't be read is left alone.
+          // A pack that can't be read isn't adopted.
           try PackWriter.adopt(directory, entry, pin.pack) { try? killed.takeIn(index, entry, pin.pack) }
         }
       } catch {

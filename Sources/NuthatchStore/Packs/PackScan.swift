@@ -1,35 +1,35 @@
 import CSystem
 import Glibc
 
-/// Goes through the records of a pack, beyond damaged ones.
+/// Reads the records of a pack in order, skipping damaged places.
 struct PackScan: ~Copyable {
   private let pack: Pack
   private let fd: Int32
   private let system: any SystemCalls
   private var offset = PackHeader.size
   private let limit: Int
-  // Beyond it somebody may be writing at this moment.
+  // Behind this offset another process may be writing.
   private let settled: Int
-  /// The last page that could be read.
+  /// The last page that was checked to be readable.
   private var readable = -1
-  /// How many times something else stood where a record should have begun.
+  /// How many places held something other than a record.
   private(set) var gaps = 0
-  /// Where the last record ended.
+  /// The end of the last record.
   private(set) var end = PackHeader.size
 
-  /// Up to where something has been written, as far as is known.
+  /// The end of the written data at the present offset, as far as is known.
   private var written = 0
 
-  /// Up to where its pages have been left: whole packs would come to twice as much memory as all the rest of a process.
+  /// Pages before this offset were unmapped. Whole packs would take twice the memory of the rest of a process.
   private var left = 0
   private static let mostKept = 4 << 20
 
-  /// Opens the file once more, to know where it has holes. They aren't read: where files are memory that would make them
-  /// pages, and end the process when there is no room for one.
+  /// Opens the file once more to find its holes, which aren't read: on tmpfs reading would allocate pages, and kill the process
+  /// if there is no room for one.
   ///
   /// - Parameters:
-  ///   - limit: where to end when it is known what is used; what a killed writer left lies beyond.
-  ///   - settled: gaps beyond it don't count.
+  ///   - limit: the end of the used part, if known. Behind it lie a killed writer's leftovers.
+  ///   - settled: gaps behind this offset don't count.
   init(
     _ pack: Pack, _ directory: StoreDirectory, upTo limit: Int = .max, settled: Int = .max
   ) throws(SystemFault) {
@@ -60,7 +60,7 @@ struct PackScan: ~Copyable {
         }
       }
       guard canReadHeader() else {
-        // An error of the disk, which would end the process at the first touch.
+        // A disk error: the first access through the mapping would fail.
         if !isInGap, offset < settled { gaps += 1 }
         isInGap = true
         offset = ((offset >> 12) + 1) << 12
@@ -83,7 +83,7 @@ struct PackScan: ~Copyable {
     return nil
   }
 
-  /// Those that it has gone through, when they are many.
+  /// Unmaps pages that were scanned, if there are many.
   private mutating func leavePages() {
     let end = min(offset, limit) & ~4095
     guard end - left > Self.mostKept else { return }
@@ -91,7 +91,7 @@ struct PackScan: ~Copyable {
     left = end
   }
 
-  /// Whether the pages of the header that may be here, and of its key, can be read.
+  /// Returns whether the pages of the header at this offset, and of its key, can be read.
   private mutating func canReadHeader() -> Bool {
     guard canRead(upTo: offset + RecordHeader.size), let base = pack.bytes.baseAddress else { return false }
     let state = nhs_load32(base + offset)
@@ -105,7 +105,7 @@ struct PackScan: ~Copyable {
     var page = max(readable + 1, offset >> 12)
     while page <= last {
       var byte: UInt8 = 0
-      // What can't be read is a gap, whatever the reason.
+      // Bytes that can't be read are a gap, for any reason.
       let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
         try system.read(fd, bytes, Int64(page << 12))
       }
@@ -116,7 +116,7 @@ struct PackScan: ~Copyable {
     return true
   }
 
-  /// The next place where something was written. A file system that knows nothing of holes calls everything written.
+  /// Returns the next written offset. A file system without holes counts everything as written.
   private func dataBegins() -> Int {
     do {
       guard let begin = try system.dataBegins(fd, Int64(offset)) else { return pack.bytes.count }
@@ -126,9 +126,9 @@ struct PackScan: ~Copyable {
     }
   }
 
-  /// Where what was written at `offset` ends; behind it in any case.
+  /// Returns the end of the written data at `offset`; always higher than `offset`.
   private func dataEnds() -> Int {
-    // Where nobody knows, all of it may have been written.
+    // If this can't be found out, all of it may have been written.
     guard let end = try? system.dataEnds(fd, Int64(offset)), end > Int64(offset) else {
       return pack.bytes.count
     }

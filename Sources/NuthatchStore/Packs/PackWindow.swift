@@ -1,16 +1,16 @@
 import CSystem
 import Glibc
 
-/// A part of a pack that its writer fills through memory: a record then costs no system call, and no time that grows with
-/// the pages that the kernel keeps for the file.
+/// A part of a pack that its writer fills through a mapping. A record then needs no system call, and no time that grows with
+/// the number of pages that the kernel keeps for the file.
 ///
-/// It opens piece by piece. Each has been written with zeros as a whole, so that there is one large page for it, and is there
-/// before anything is written to it. What lies in it belongs to the file, not to the process, and survives it.
+/// It opens in pieces. Each piece was first written with zeros as a whole, so that it is one large page, and is present before
+/// a record is written to it. The pages belong to the file, not to the process, and survive it.
 final class PackWindow {
-  /// What processors and the kernel call a large page.
+  /// The size of a large page.
   static let piece = 2 << 20
   private static let most = 4 * piece
-  /// Beyond this, a record doesn't open a piece.
+  /// A longer record doesn't open a piece.
   static let largestRecord = 8 << 10
 
   private let system: any SystemCalls
@@ -18,10 +18,10 @@ final class PackWindow {
   private let base: UnsafeMutableRawPointer
   private let begin: Int
   private let length: Int
-  /// Up to where it is open.
+  /// The end of the open part.
   private(set) var end: Int
 
-  /// - Parameter limit: where the file ends.
+  /// - Parameter limit: the end of the file.
   init(_ system: any SystemCalls, _ fd: Int32, _ begin: Int, limit: Int) throws(SystemFault) {
     self.system = system
     self.begin = begin
@@ -42,11 +42,11 @@ final class PackWindow {
     end += Self.piece
   }
 
-  /// Whether these offsets of the pack are in it.
+  /// Returns whether this range of the pack is in the open part.
   func holds(_ from: Int, _ end: Int) -> Bool { from >= begin && end <= self.end }
 
-  /// Writes a record, for which `holds` is true. Its header comes last: whoever is killed leaves no record, or a whole one.
-  /// False when it may not have reached the file; then nothing else that is written here does.
+  /// Writes a record into a range for which `holds` is true. The header comes last: a killed process leaves no record or a
+  /// complete one. Returns false if the record may not have reached the file; then don't use the window any more.
   func write(
     _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer], at offset: Int,
     payload: Int, salt: UInt64

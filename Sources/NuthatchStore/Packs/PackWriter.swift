@@ -1,21 +1,21 @@
 import CSystem
 import Glibc
 
-/// The end of a pack that this process appends to. Used by one thread at a time; the lock of its `PackAppender` sees to that.
+/// Appends records to a pack of this process. One thread at a time, under the lock of its `PackAppender`.
 final class PackWriter {
   let header: PackHeader
   private let directory: StoreDirectory
   private let system: any SystemCalls
   private let fd: Int32
   private let epoch = nhs_fork_epoch()
-  /// Where the next record begins.
+  /// The offset of the next record.
   private(set) var end: Int
-  /// Up to where zeros or records have been written: a page's beginning, not before `end`.
+  /// The end of the zeros or records that were written: a page boundary, not before `end`.
   private var prepared: Int
-  /// The piece that is written through memory, if there is one by now.
+  /// The part that is written through a mapping, if there is one.
   private var window: PackWindow?
   private var usesWindows: Bool
-  /// Where the pack stands in the table of packs, as far as is known.
+  /// The pack's place in the table of packs, as far as is known.
   var place: Int
 
   private init(_ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
@@ -36,8 +36,8 @@ final class PackWriter {
     system.close(fd)
   }
 
-  /// Makes a pack: reserved in full, locked, and with its header in it before it has the name of one, so that who is
-  /// killed meanwhile leaves nothing that nobody would dare to remove. It isn't in the table of packs yet.
+  /// Makes a pack. It is reserved in full, locked and has its header before it gets the name of a pack, so that a killed
+  /// process leaves only a file that any process may delete. It isn't in the table of packs yet.
   static func make(
     _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int, turn: UInt32
   ) throws(SystemFault) -> PackWriter {
@@ -65,9 +65,10 @@ final class PackWriter {
     }
   }
 
-  /// Takes over a pack that nobody writes to; nil when somebody does, when it can't be used, or has just been dropped.
+  /// Takes over a pack that no process writes to. Returns nil if another process writes to it, it can't be used, or it was just
+  /// dropped.
   ///
-  /// - Parameter end: where its records end; called when nobody else can take it over or drop it any more.
+  /// - Parameter end: returns the end of its records. Called when no other process can take it over or drop it any more.
   static func adopt(
     _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: () -> Int?
   ) throws(SystemFault) -> PackWriter? {
@@ -85,7 +86,7 @@ final class PackWriter {
       isRegistered = true
       if pack.header.capacity <= pack.bytes.count, status.size >= Int64(pack.header.capacity),
         try system.tryLock(fd, 0, .exclusive),
-        // The file may be another pack of its number than the one that is mapped.
+        // The file may be another pack with this number than the mapped one.
         try PackHeader.read(fd, number: entry.number, system)?.salt == pack.header.salt,
         try directory.isThere(directory.packs, PackName.of(entry.number)), let end = end()
       {
@@ -102,7 +103,8 @@ final class PackWriter {
     return nil
   }
 
-  /// Whether another process makes it or appends to it at this moment. What can't be found out is yes; what isn't there is no.
+  /// Returns whether another process makes the pack or appends to it now. True if this can't be checked, false if there is no
+  /// pack.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
     directory.isReading || isBusy(directory, number, "tmp") || isBusy(directory, number, "pack")
   }
@@ -120,8 +122,8 @@ final class PackWriter {
     return false
   }
 
-  /// Does something with a pack that nobody appends to, and that nobody takes over meanwhile. False when somebody has it;
-  /// what isn't there, nobody has.
+  /// Runs `body` while no process appends to the pack or takes it over, or if there is no such pack. Returns false if a process
+  /// has locked it.
   static func keepingOthersOut<Fault>(
     _ directory: StoreDirectory, _ number: UInt32, _ ending: String = "pack", _ body: () throws(Fault) -> Void
   ) throws(Fault) -> Bool {
@@ -135,10 +137,10 @@ final class PackWriter {
       return true
     }
     defer { system.close(fd) }
-    // A child that is forked off meanwhile must not keep it, should this process be killed.
+    // If this process is killed, a child that is forked meanwhile must not keep the lock.
     guard nhs_close_in_child(fd) == 0 else { return false }
     defer { nhs_keep_in_child(fd) }
-    // What can't be locked, somebody may have.
+    // If locking fails, another process may have it.
     guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return false }
     defer { system.unlock(fd, 0) }
     try body()
@@ -152,7 +154,7 @@ final class PackWriter {
     do {
       try system.reserve(fd, Int64(offset), Int64(length))
     } catch  where error.number == EOPNOTSUPP && offset == 0 {
-      // A file system that can't: a full disk will show when a record is written.
+      // The file system can't reserve room: a full disk will show when a record is written.
       try system.resize(fd, Int64(length))
     } catch  where error.number == EOPNOTSUPP {
     }
@@ -165,7 +167,7 @@ final class PackWriter {
     return extent.end <= header.capacity
   }
 
-  /// Writes a record behind the last one. It counts only when `advance` is called.
+  /// Writes a record behind the last one. It counts only after `advance`.
   func append(
     _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer]
   ) throws(SystemFault) -> (offset: Int, end: Int) {
@@ -178,7 +180,7 @@ final class PackWriter {
       if window.write(record, key: key, parts, at: end, payload: extent.payload, salt: header.salt) {
         return (end, extent.end)
       }
-      // The system calls say what is the matter, or do it.
+      // Write it by a system call, which either works or returns the error.
       (self.window, usesWindows) = (nil, false)
     }
     defer { prepared = max(prepared, Self.pageAfter(extent.end)) }
@@ -198,17 +200,17 @@ final class PackWriter {
     return (end, extent.end)
   }
 
-  /// Writes zeros where the next records are going to be. The kernel then makes large pieces of memory for them, which it
-  /// doesn't for records that begin anywhere: with this, keeping 16 KiB takes half the time.
+  /// Writes zeros where the next records will be. The kernel then allocates large pieces of memory, which it doesn't for
+  /// records at arbitrary offsets: storing 16 KiB takes half the time.
   ///
-  /// Not essential: whether there is room will be seen when the record is written.
+  /// May fail: a lack of room shows when the record is written.
   private func prepare(upTo end: Int) {
     let chunk = 128 << 10
     // Large records get large pieces of memory by themselves.
     guard end - prepared <= 2 * chunk else { return }
     while end > prepared {
-      // What is small stays small: windows come when two mebibytes have been written. They spare small records their
-      // system calls; a large one would pay more for a page that no process had before.
+      // A small pack stays small: windows begin after 2 MiB. They save small records their system calls. For a large record,
+      // faulting in a new large page would cost more than that.
       let isPiece =
         usesWindows && end - self.end <= PackWindow.largestRecord && prepared > 0
         && prepared % PackWindow.piece == 0
@@ -224,13 +226,13 @@ final class PackWriter {
     }
   }
 
-  /// Writes the next piece through memory. Without it, records are written by system calls.
+  /// Opens the next piece for writing through a mapping. If that fails, records are written by system calls.
   private func openWindow(_ begin: Int, isWhole: Bool) {
     do throws(SystemFault) {
       guard isWhole else { throw SystemFault(ENOSPC) }
       if window?.end != begin || window?.hasMore != true {
-        // The one before goes first. By an opening of its own: a forked child has its parent's mappings, and would keep the
-        // opening, and with it the lock, of a parent that was killed.
+        // Release the previous window first. Map through another open file description: a forked child inherits the mapping,
+        // and would keep the description and with it the lock of a killed parent.
         window = nil
         let (other, status) = try directory.openFile(directory.packs, PackName.of(header.number), O_RDWR)
         defer { system.close(other) }
@@ -243,21 +245,21 @@ final class PackWriter {
     }
   }
 
-  /// Leaves the memory of a window. The next piece opens another one.
+  /// Unmaps the window. The next piece opens another one.
   func closeWindow() { window = nil }
 
   private static func pageAfter(_ offset: Int) -> Int { (offset + 4095) & ~4095 }
 
   func advance(to end: Int) { self.end = end }
 
-  /// Gives back what isn't used. The file's size stays, since others may have it mapped.
+  /// Frees unused room. The file's size stays, because other processes may have it mapped.
   func giveBackTail() {
-    // Nobody may write there from now on: it would take room that isn't reserved any more.
+    // A write there would now take room that isn't reserved any more.
     window = nil
     usesWindows = false
     let begin = Self.pageAfter(end)
     guard begin < header.capacity else { return }
-    // Not essential: the next one who appends, or drops, frees it.
+    // May fail: the next process that appends to the pack or drops it frees the room.
     do { try system.punch(fd, Int64(begin), Int64(header.capacity - begin)) } catch {}
   }
 }

@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// The file of a large record's pack while it is written, under a name that is no pack's. It is locked as long as somebody
-/// writes it: who finds one that isn't knows that its writer was killed.
+/// The file of a large record's pack while it is written, under a temporary name. Its writer holds a lock on it: if the file is
+/// not locked, its writer was killed.
 final class UnfinishedPack {
   let number: UInt32
   let fd: Int32
@@ -10,12 +10,12 @@ final class UnfinishedPack {
   private let epoch = nhs_fork_epoch()
   private var hasItsName = false
 
-  /// Makes the file. To be called by the index's changer, so that nobody finds it before it is locked.
+  /// Creates the file. Call it with the index lock held, so that no process finds the file before it is locked.
   init(_ directory: StoreDirectory, _ number: UInt32) throws(SystemFault) {
     self.directory = directory
     self.number = number
     fd = try directory.openFile(directory.packs, PackName.of(number, "tmp"), O_RDWR | O_CREAT | O_EXCL).0
-    // What throws from here on has the file removed by `deinit`.
+    // If one of the next lines throws, `deinit` deletes the file.
     guard nhs_close_in_child(fd) == 0 else { throw SystemFault(EMFILE) }
     guard try directory.system.tryLock(fd, 0, .exclusive) else { throw SystemFault(EAGAIN) }
   }
@@ -24,13 +24,13 @@ final class UnfinishedPack {
     guard epoch == nhs_fork_epoch() else { return }
     let system = directory.system
     if !hasItsName { do { try system.unlink(directory.packs, PackName.of(number, "tmp")) } catch {} }
-    // Before a child that is forked off now could keep it.
+    // Unlock before the close: a child that is forked now would keep the lock.
     system.unlock(fd, 0)
     nhs_keep_in_child(fd)
     system.close(fd)
   }
 
-  /// Makes a pack of it. `EEXIST` when there is one of this number.
+  /// Makes it a pack. Throws `EEXIST` if there is one with this number.
   func finish() throws(SystemFault) {
     try directory.rename(PackName.of(number, "tmp"), toNew: PackName.of(number))
     hasItsName = true
