@@ -1,59 +1,60 @@
 import CSystem
 import NuthatchBase
 
-/// What a journal's records mean is its reader's business. Called under the journal's lock.
+/// Interprets the records of a journal. Called with the journal's lock held.
 package protocol JournalReader: AnyObject {
-  /// The records come again, from the first one on.
+  /// The records are read again from the first one on.
   func begin()
-  /// One more record, in the order in which they were written, by whatever process.
+  /// Takes the next record, in the order of writing, from any process.
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace)
-  /// The records that are still wanted, in their order.
+  /// The places of the records that are still needed, in their order.
   var wanted: [JournalPlace] { get }
-  /// What they take in a log, all of them; asked after every change.
+  /// The bytes that all needed records take in a log. Read after every change.
   var wantedBytes: Int64 { get }
-  /// The bodies that they name.
+  /// The names of the bodies that the records refer to.
   var bodies: Set<String> { get }
 }
 
-/// Records that survive a loss of power, one after the other in the file `outbox/log` of a directory that several processes
-/// share (docs/FORMAT.md has every byte).
+/// Records that survive a loss of power, in the file `outbox/log` of a directory that several processes share (docs/FORMAT.md
+/// describes every byte).
 ///
-/// All of them change it in turn, under a lock that the kernel frees when its owner dies. Who has the lock reads first what
-/// the others have added, so that every process's reader has seen the same. An end that was torn by a kill is cut off;
-/// what is damaged in the middle is set aside in a file of its own, and what follows it is read.
-// What changes is under its lock, hence Sendable.
+/// Processes change it in turn, under a lock that the kernel frees when its owner dies. A process that takes the lock first
+/// reads the records that others have added, so that all processes read the same records. A record at the end that a killed
+/// writer left incomplete is cut off. Damaged bytes in the middle are copied to a file of their own, and reading goes on behind
+/// them.
+// Its state is under its lock, hence Sendable.
 package final class Journal: @unchecked Sendable {
   private let system: any SystemCalls
   private let directory: String
   private let mutex = WordLock()
 
-  // Guarded by `mutex`; what they describe is changed by who has the folder's lock, too.
+  // Guarded by `mutex`; the folder's lock excludes other processes from the files.
   private let log: JournalLog
   private var folder: JournalFolder?
-  /// Whether another process was waited for in vain, and has the lock still.
+  /// Whether a wait for another process timed out, and that process still holds the lock.
   private var isHeld = false
 
   package convenience init(_ directory: String, _ reader: any JournalReader) {
     self.init(directory, reader, LinuxCalls())
   }
 
-  /// Nothing is opened, and nothing made, before there is something to read or to write.
+  /// Opens and creates nothing until something is read or written.
   init(_ directory: String, _ reader: any JournalReader, _ system: any SystemCalls) {
     self.directory = directory
     self.system = system
     log = JournalLog(reader)
   }
 
-  /// The files in which this process has set damage aside.
+  /// The files to which this process has copied damaged bytes.
   package var damage: [String] { mutex.withLock { log.asides } }
 
-  /// Where a body lies.
+  /// Returns the path of a body.
   package func path(ofBody name: String) -> String { "\(directory)/\(JournalFolder.name)/\(name)" }
 
-  /// Does something as the only one who changes the journal, with everything read that there is. Not at all, and nil, when
-  /// there is no journal and none is to be made. One that can only be read is looked at without a lock; `append` throws then.
+  /// Runs `body` as the only one who changes the journal, after reading all records. Returns nil without a call if there is no
+  /// journal and `makes` is false. A journal that can only be read is read without a lock; `append` throws then.
   ///
-  /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
+  /// - Parameter isAsked: whether a caller waits for this change. Then it waits longer for another process.
   /// - Throws: `busy`.
   package func changing<Result>(
     makes: Bool, isAsked: Bool = false, _ body: (OpenJournal) throws(StoreFault) -> Result
@@ -65,7 +66,7 @@ package final class Journal: @unchecked Sendable {
           try takeTurn(makes: makes, body)
         }
         if case .over(let result) = turn { return result }
-        // Other threads look meanwhile.
+        // Let other threads read meanwhile.
         if pause == 0 { sched_yield() } else { nhs_nap(pause) }
         pause = min(pause * 2 + 1000, 1_000_000)
       }
@@ -74,7 +75,7 @@ package final class Journal: @unchecked Sendable {
 
   private enum Turn<Result> {
     case over(Result?)
-    /// Another process has the lock.
+    /// Another process holds the lock.
     case isHeld
   }
 
@@ -87,7 +88,7 @@ package final class Journal: @unchecked Sendable {
       return .over(try look(folder, changes: false, body))
     }
     guard try folder.locks.tryChange() else {
-      // Who has waited before, in vain, doesn't make each further record late.
+      // A writer that has already waited in vain doesn't delay each further record.
       guard !(isHeld && Patience.isOfWriter), nhs_monotonic_ns() < Patience.deadline() else {
         isHeld = true
         throw Self.busy(folder.locks.owner)
@@ -108,7 +109,7 @@ package final class Journal: @unchecked Sendable {
 
   static let canOnlyBeRead = StoreFault(.readOnly, "the outbox can only be read")
 
-  /// Looks at what there is. Nobody who changes the journal is waited for: what that one is writing is seen the next time.
+  /// Reads the journal without waiting for a process that changes it; that change is seen the next time.
   package func looking<Result>(
     _ body: (OpenJournal) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
@@ -127,7 +128,7 @@ package final class Journal: @unchecked Sendable {
     return log.isOpen ? try body(OpenJournal(folder: folder, log: log)) : nil
   }
 
-  /// Does something with the locks that are held for longer than a change. Nil when the outbox hasn't been opened yet.
+  /// Runs `body` with the locks that are held for longer than a change. Returns nil if the outbox isn't open yet.
   @discardableResult
   package func withLocks<Result, Fault>(
     _ body: (JournalLocks) throws(Fault) -> Result

@@ -2,20 +2,20 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// A body that is too long for a record, in a file of its own beside the journal: `body-`, and 16 random digits.
+/// A body that is too long for a record, in a file of its own beside the journal: `body-` and 16 random digits.
 ///
-/// It is there for good once a record names it. Until then its writer holds a lock on it, so that nobody takes it for one that
-/// a kill left behind.
+/// It is permanent once a record names it. Until then its writer holds a lock on it, so that no process takes it for a killed
+/// writer's leftover.
 package final class JournalBody {
   package let name: String
   package private(set) var count: Int64 = 0
   private let folder: JournalFolder
-  /// -1 for a body that a record names, and that isn't there, or has another length.
+  /// -1 if a record names the body, but its file is missing or has another length.
   private let fd: Int32
   private let hasher: OpaquePointer?
   private var isKept = false
 
-  /// A new one, to be written.
+  /// Creates a body for writing.
   init(_ folder: JournalFolder) throws(SystemFault) {
     let name = "body-" + UInt64.random(in: .min ... .max).digits(16, radix: 16)
     let (fd, _) = try folder.openFile(name, O_RDWR | O_CREAT | O_EXCL)
@@ -33,7 +33,7 @@ package final class JournalBody {
     hasher = nhs_hasher_new()
   }
 
-  /// One that a record names, to be read.
+  /// Opens a body that a record names, for reading.
   init(_ folder: JournalFolder, _ name: String, _ count: Int64) throws(SystemFault) {
     var opened: Int32 = -1
     do throws(SystemFault) {
@@ -56,7 +56,7 @@ package final class JournalBody {
     folder.system.close(fd)
   }
 
-  /// Removes one that no record names, unless it is being written.
+  /// Deletes a body that no record names, unless it is being written.
   static func sweep(_ name: String, _ folder: JournalFolder) {
     guard let (fd, _) = try? folder.openFile(name, O_RDWR) else { return }
     if (try? folder.system.tryLock(fd, 0, .exclusive)) == true { try? folder.remove(name) }
@@ -65,7 +65,7 @@ package final class JournalBody {
 
   private static let noMemory = StoreFault(.outOfMemory, "no memory for a body of the outbox")
 
-  /// Adds bytes.
+  /// Appends bytes.
   package func append(_ bytes: UnsafeRawBufferPointer) throws(StoreFault) {
     guard let hasher else { throw Self.noMemory }
     try doing("writing a body into the outbox") { () throws(SystemFault) in
@@ -75,19 +75,19 @@ package final class JournalBody {
     count += Int64(bytes.count)
   }
 
-  /// No more will come. The file's bytes would survive a loss of power when this returns; its name does with the record.
+  /// Ends the writing. When this returns, the bytes are safe from a loss of power; the file's name is safe once the record is.
   ///
-  /// - Returns: what the record says of them.
+  /// - Returns: the checksum for the record.
   package func finish() throws(StoreFault) -> UInt64 {
     guard let hasher else { throw Self.noMemory }
     try doing("writing a body into the outbox") { () throws(SystemFault) in try folder.system.sync(fd) }
     return nhs_hasher_value(hasher)
   }
 
-  /// A record names it.
+  /// Keeps the file: a record names it now.
   package func keep() { isKept = true }
 
-  /// Whether the bytes of one that was to be read are those that were written. To be asked once.
+  /// Reads the bytes and returns whether they have this checksum. Call it once, for a body opened for reading.
   package func isWhole(_ checksum: UInt64) throws(StoreFault) -> Bool {
     guard let hasher else { throw Self.noMemory }
     guard fd >= 0 else { return false }

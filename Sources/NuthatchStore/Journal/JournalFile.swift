@@ -9,7 +9,7 @@ final class JournalFile {
   private let fd: Int32
   private var salt: UInt64 = 0
 
-  /// Takes a descriptor over.
+  /// Takes ownership of the descriptor.
   init(_ opened: (fd: Int32, status: FileStatus), _ system: any SystemCalls) {
     fd = opened.fd
     inode = opened.status.inode
@@ -20,7 +20,7 @@ final class JournalFile {
 
   // MARK: Reading
 
-  /// Reads the file's beginning, without which no record of it can be read.
+  /// Reads the head of the file. Without it no record can be read.
   func readHead() throws(SystemFault) -> JournalHead.Reading {
     var bytes = [UInt8](repeating: 0, count: JournalHead.length)
     guard try readAll(&bytes, 0) else { return .damaged }
@@ -31,7 +31,7 @@ final class JournalFile {
 
   func size() throws(SystemFault) -> Int64 { try system.status(fd).size }
 
-  /// A whole record at a place; nil when there is none.
+  /// Returns the intact record at an offset, or nil.
   func record(at offset: Int64, _ size: Int64) throws(SystemFault) -> (JournalRecord, [UInt8])? {
     guard let header = try header(at: offset),
       header.length <= size - offset - Int64(JournalRecord.size)
@@ -47,7 +47,7 @@ final class JournalFile {
     return bytes.withUnsafeBytes { JournalRecord($0, salt: salt, at: offset) }
   }
 
-  /// Where a whole record begins beyond damage.
+  /// Returns the offset of the next intact record after damage, or nil.
   func nextRecord(after start: Int64, _ size: Int64) throws(SystemFault) -> Int64? {
     var window = start + 8
     while window + Int64(JournalRecord.size) <= size {
@@ -66,7 +66,7 @@ final class JournalFile {
     return nil
   }
 
-  /// At most 64 MiB of it.
+  /// Returns the bytes of a range, at most 64 MiB.
   func bytes(_ from: Int64, _ to: Int64) throws(SystemFault) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(min(max(0, to - from), 64 << 20)))
     guard try readAll(&bytes, from) else { throw SystemFault(EIO) }
@@ -82,13 +82,13 @@ final class JournalFile {
 
   // MARK: Writing
 
-  /// Begins a file.
+  /// Writes the head of a new file.
   func write(_ head: JournalHead) throws(SystemFault) {
     salt = head.salt
     try system.write(head.bytes, to: fd, at: 0)
   }
 
-  /// Where the next record goes.
+  /// Writes a record. Returns the offset of the next one.
   func write(_ payload: [UInt8], sequence: UInt64, at offset: Int64) throws(SystemFault) -> Int64 {
     let header = JournalRecord.bytes(payload, sequence: sequence, salt: salt, at: offset)
     let after = JournalRecord.end(offset, payload.count)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The folder `outbox` of a cache's directory, held open, with its lock.
+/// The folder `outbox` of a cache directory, open, with its locks.
 final class JournalFolder {
   static let name = "outbox"
 
@@ -9,7 +9,7 @@ final class JournalFolder {
   let system: any SystemCalls
   private let directory: String
 
-  /// Nil when there is none and none is to be made.
+  /// Opens the folder. Returns nil if there is none and `makes` is false.
   init?(in directory: String, makes: Bool, _ system: any SystemCalls) throws(SystemFault) {
     let path = directory + "/" + Self.name
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
@@ -38,8 +38,8 @@ final class JournalFolder {
 
   deinit { system.close(folder) }
 
-  /// Sees to it that the folder's name would survive a loss of power, and the names of all that it lies in: whoever made
-  /// them, for its sake perhaps, may have died before. Done before there is a log, which so says that it was.
+  /// Makes the folder's name safe from a loss of power, and the names of all folders above it: the process that created them
+  /// may have died before it did so. Done before the log is created, so that an existing log shows that it was done.
   func settle() throws(SystemFault) {
     var path = directory
     var last: FileStatus?
@@ -48,7 +48,7 @@ final class JournalFolder {
       do throws(SystemFault) {
         fd = try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
       } catch {
-        // What this user can't read, others have made.
+        // A folder that this user can't read was created by someone else, not for the outbox.
         if path != directory, error.number == EACCES { return }
         throw error
       }
@@ -58,7 +58,7 @@ final class JournalFolder {
       do throws(SystemFault) {
         try system.sync(fd)
       } catch {
-        // Not every file system knows how.
+        // Not every file system can sync a folder.
         guard path != directory, [EINVAL, EROFS, EBADF].contains(error.number) else { throw error }
       }
       last = status
@@ -66,9 +66,9 @@ final class JournalFolder {
     }
   }
 
-  /// Whether somebody removed it under our hands.
+  /// Whether the folder or its lock file was deleted.
   var isGone: Bool {
-    // What can't be looked at is still there, as far as anybody knows.
+    // If this can't be checked, assume that it exists.
     ((try? system.status(locks.isReading ? folder : locks.file).links) ?? 1) == 0
   }
 
@@ -76,7 +76,7 @@ final class JournalFolder {
     try FileDoor.open(folder, name, flags, system)
   }
 
-  /// Waits until its names would survive a loss of power.
+  /// Waits until the names in it are safe from a loss of power.
   func sync() throws(SystemFault) { try system.sync(folder) }
 
   func names() throws(SystemFault) -> [String] { try system.names(folder) }

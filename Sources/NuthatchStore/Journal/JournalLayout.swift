@@ -1,24 +1,24 @@
 import CSystem
 
-/// Where a record of a journal is, and which one it is: sequence numbers only rise, and none is used twice.
+/// The offset and the identity of a journal record. Sequence numbers only rise; none is used twice.
 package struct JournalPlace: Sendable, Hashable {
   package let offset: Int64
-  /// Of the payload.
+  /// The length of the payload.
   package let length: Int
   package let sequence: UInt64
 }
 
-/// The beginning of a journal's file: 64 bytes, twice, because nothing of what follows could be told without them.
+/// The head of a journal file: 64 bytes, stored twice, because no record can be read without them.
 struct JournalHead {
   static let size = 64
-  /// Where the records begin.
+  /// The offset of the first record.
   static let length = 2 * size
   private static let magic: UInt64 = 0x5842_5455_4F54_554E  // NUTOUTBX
   static let version: UInt32 = 1
 
-  /// Random: ties each record to its place in this file.
+  /// Random. It ties each record to its offset in this file.
   let salt: UInt64
-  /// The sequence number that the next record gets, if none follows.
+  /// The sequence number of the first record.
   let next: UInt64
 
   enum Reading {
@@ -40,7 +40,7 @@ struct JournalHead {
     return one + one
   }
 
-  /// The first copy that is right.
+  /// Returns the first intact copy; it is tried after the second one, so that it wins.
   static func read(_ bytes: [UInt8]) -> Reading {
     guard bytes.count >= length else { return .damaged }
     var result = Reading.damaged
@@ -58,18 +58,18 @@ struct JournalHead {
   }
 }
 
-/// What stands before a record's payload.
+/// The header before a record's payload.
 package struct JournalRecord {
   static let size = 32
   private static let magic: UInt32 = 0x524A_484E  // NHJR
-  /// Longer ones are nobody's.
+  /// Longer records are invalid.
   static let longest = 16 << 20
 
   let length: Int
   let sequence: UInt64
   let checksum: UInt64
 
-  /// Where the next record begins.
+  /// Returns the offset of the next record.
   package static func end(_ offset: Int64, _ length: Int) -> Int64 {
     (offset + Int64(size + length) + 7) & ~7
   }
@@ -88,7 +88,7 @@ package struct JournalRecord {
     return header
   }
 
-  /// Nil for what is no header of a record at that place of that file.
+  /// Returns nil if the bytes are no record header for that offset of that file.
   init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64, at offset: Int64) {
     guard bytes.count >= Self.size, UInt32(truncatingIfNeeded: bytes.word(0)) == Self.magic else {
       return nil

@@ -1,28 +1,28 @@
 import CSystem
 import Glibc
 
-/// The bytes of the file `outbox/lock`: for the process that changes the journal, for the one that sends, and for the one that
-/// makes a request's first attempt (docs/FORMAT.md).
+/// The bytes of the file `outbox/lock`: one for the process that changes the journal, one for the process that sends, and one
+/// for each record's first attempt (docs/FORMAT.md).
 ///
 /// Guarded by the journal's lock.
 package final class JournalLocks {
   private static let changing: Int64 = 0
   private static let sending: Int64 = 1
-  /// The first of those that stand for single records.
+  /// The first byte of those that stand for single records.
   private static let firstRecord: Int64 = 1024
   private static let noteSize = 64
 
-  /// -1 where the file can only be read, or can't be made: then nothing is locked, and nothing is written.
+  /// -1 if the file can only be read or can't be created: then nothing is locked and nothing is written.
   let file: Int32
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   private let own = LockOwner.own
-  /// Where the owner notes itself; nil where that can't be had, or written.
+  /// The bytes where the owner notes itself; nil if they can't be mapped or written.
   private let note: FileMapping?
   /// Whether this process is the one that sends.
   package private(set) var hasLease = false
 
-  /// - Parameter mayBeReading: whether a folder that can only be read will do.
+  /// - Parameter mayBeReading: accept a folder that can only be read.
   init(_ folder: Int32, mayBeReading: Bool, _ system: any SystemCalls) throws(SystemFault) {
     self.system = system
     do throws(SystemFault) {
@@ -32,7 +32,7 @@ package final class JournalLocks {
       file = -1
     }
     note = file < 0 ? nil : try? Self.words(folder, system)
-    // A child that had it open would hold its dead parent's locks.
+    // A child that inherits the descriptor would hold its dead parent's locks.
     if file >= 0 { _ = nhs_close_in_child(file) }
   }
 
@@ -43,7 +43,8 @@ package final class JournalLocks {
     system.close(file)
   }
 
-  /// The words of the file, by another opening of it: a forked child has its parent's mappings, and would keep the locks of this one.
+  /// Maps the file through another open file description: a forked child inherits the mapping, and would keep the locks of this
+  /// one.
   private static func words(_ folder: Int32, _ system: any SystemCalls) throws(SystemFault) -> FileMapping {
     let (fd, status) = try FileDoor.open(folder, "lock", O_RDWR, system)
     defer { system.close(fd) }
@@ -56,40 +57,41 @@ package final class JournalLocks {
 
   // MARK: Changing
 
-  /// False while another process changes the journal.
+  /// Returns false while another process changes the journal.
   func tryChange() throws(StoreFault) -> Bool { try tryLock(Self.changing) }
 
   func endChange() { unlock(Self.changing) }
 
-  /// Notes that this process has the lock. Not by a system call: others would be told that the folder has changed.
+  /// Notes that this process has the lock. Writes through the mapping: a system call would send change notifications to
+  /// programs that watch the folder.
   func noteOwner() {
     if let note { own.store(at: note.base) }
   }
 
-  /// The process that has locked it last, for a person.
+  /// A description of the process that locked it last.
   var owner: String {
     note.map { LockOwner(at: $0.base).words } ?? LockOwner.unknown
   }
 
   // MARK: Sending
 
-  /// Makes this process the one that sends. False while another one is.
+  /// Makes this process the one that sends. Returns false while another process is.
   package func tryLease() throws(StoreFault) -> Bool {
     guard !hasLease else { return true }
     hasLease = try tryLock(Self.sending)
     return hasLease
   }
 
-  /// Whether no other process sends, and this one doesn't either.
+  /// Returns whether no process sends, including this one.
   package func isLeaseFree() throws(StoreFault) -> Bool {
-    // Nobody knows of a folder that can only be read.
+    // In a folder that can only be read this can't be found out.
     if isReading { return true }
     guard !hasLease, try tryLease() else { return false }
     releaseLease()
     return true
   }
 
-  /// Lets others send.
+  /// Lets other processes send.
   package func releaseLease() {
     if hasLease { unlock(Self.sending) }
     hasLease = false
@@ -97,7 +99,8 @@ package final class JournalLocks {
 
   // MARK: First attempts
 
-  /// Takes a record for this process. False while another one has it; within the process everybody gets it.
+  /// Locks a record for this process. Returns false if another process holds it. Threads of one process don't exclude each
+  /// other.
   package func tryTake(_ sequence: UInt64) throws(StoreFault) -> Bool {
     try tryLock(Self.byte(of: sequence))
   }

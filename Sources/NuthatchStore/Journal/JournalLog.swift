@@ -1,17 +1,17 @@
 import CSystem
 import Glibc
 
-/// The records of a journal, as far as this process has read them, and where the next one goes.
+/// The records of a journal that this process has read, and the place of the next one.
 ///
 /// Guarded by the journal's lock.
 final class JournalLog {
   private let reader: any JournalReader
   private var file: JournalFile?
-  /// The end of what has been read.
+  /// The end of the records that were read.
   private var end: Int64 = 0
   /// The sequence number of the next record.
   private(set) var next: UInt64 = 1
-  /// The files in which this process has set damage aside.
+  /// The files to which this process has copied damaged bytes.
   private(set) var asides: [String] = []
   private var mustRewrite = false
 
@@ -21,21 +21,21 @@ final class JournalLog {
 
   func close() { file = nil }
 
-  /// The bodies that its records name.
+  /// The names of the bodies that the records refer to.
   var bodies: Set<String> { reader.bodies }
 
   // MARK: Reading
 
-  /// Reads what the others have added.
+  /// Reads the records that other processes have added.
   ///
-  /// - Parameter changes: whether this process has the lock. Without it nothing is changed.
+  /// - Parameter changes: whether this process holds the lock. Without it nothing is changed.
   func follow(_ folder: JournalFolder, changes: Bool) throws(StoreFault) {
     try doing("opening the outbox's log") { () throws(SystemFault) in try open(folder, changes) }
-    // There is none, and none can be made.
+    // There is no log, and none can be created.
     guard let file else { return }
     try doing("reading the outbox's log") { () throws(SystemFault) in try readOn(file, folder, changes) }
     guard mustRewrite, changes else { return }
-    // The damage has been set aside; when it can't be left out now, it is found, and left out, the next time.
+    // The damage is already copied. If it can't be removed now, it is found and removed the next time.
     try? rewrite(folder)
   }
 
@@ -59,13 +59,13 @@ final class JournalLog {
     case .damaged:
       try setAside(opened, 0, found.status.size, folder)
       close()
-      // Nothing in it could be told. Numbers that its records may have had are not used again.
+      // Its records can't be read. Don't reuse their sequence numbers.
       next = max(next, UInt64(clamping: time(nil)))
       try replace(folder, [])
     }
   }
 
-  /// Goes over to a file, of which nothing has been read.
+  /// Switches to a file from which nothing has been read yet.
   private func adopt(_ file: JournalFile, next: UInt64) {
     self.file = file
     self.next = max(1, next)
@@ -80,14 +80,14 @@ final class JournalLog {
         next = max(next, header.sequence + 1)
         take(payload, header.sequence, endingAt: JournalRecord.end(end, header.length))
       } else if !changes, !folder.locks.isReading {
-        // Somebody may be writing it, or will set it aside.
+        // Another process may be writing it, or will set it aside.
         return
       } else if let later = try file.nextRecord(after: end, size) {
         if changes { try setAside(file, end, later, folder) }
         mustRewrite = true
         end = later
       } else {
-        // What a kill left there, or somebody is writing.
+        // A killed writer left it, or another process is writing it.
         if changes { try cut(file, size, folder) }
         return
       }
@@ -102,7 +102,7 @@ final class JournalLog {
     return place
   }
 
-  /// The payload of a record.
+  /// Returns the payload of a record.
   func read(_ place: JournalPlace) throws(StoreFault) -> [UInt8] {
     let found = try doing("reading the outbox") { () throws(SystemFault) in
       try file?.record(at: place.offset, end)
@@ -115,8 +115,8 @@ final class JournalLog {
 
   // MARK: Damage
 
-  /// Takes away what follows the last whole record. What a kill left there, nobody was told of; what is as long as it says, but
-  /// wrong, may have been promised, and is kept.
+  /// Cuts off the bytes behind the last intact record. An incomplete record was never confirmed to a caller. A record of full
+  /// length with a wrong checksum may have been confirmed, so it is copied first.
   private func cut(_ file: JournalFile, _ size: Int64, _ folder: JournalFolder) throws(SystemFault) {
     let mayBePromised: Bool
     if let header = try file.header(at: end) {
@@ -155,9 +155,9 @@ final class JournalLog {
 
   // MARK: Writing
 
-  /// Adds a record, and returns when it would survive a loss of power.
+  /// Appends a record and returns when it is safe from a loss of power.
   ///
-  /// - Throws: the record isn't there then, or, where not even that could be had, it is whole.
+  /// - Throws: then the record was removed again or, if even that failed, is intact.
   func append(_ payload: [UInt8], _ folder: JournalFolder) throws(StoreFault) -> JournalPlace {
     guard payload.count <= JournalRecord.longest, let file else {
       throw StoreFault(.tooLarge, "a record of \(payload.count) bytes is too long for the outbox")
@@ -170,13 +170,14 @@ final class JournalLog {
       next += 1
       return take(payload, next - 1, endingAt: after)
     } catch {
-      // What stays in spite of it is read by the next one who changes something: cut when torn, else taken.
+      // If a record remains in spite of this, the next process that changes the journal reads it: it cuts an incomplete one and
+      // accepts an intact one.
       try? file.cut(at: end)
       throw StoreFault(error, "writing into the outbox")
     }
   }
 
-  /// Leaves out what nobody wants, where that is most of it. What can't be done now is done another time.
+  /// Removes records that aren't needed if they are most of the log. If that fails now, a later change tries again.
   func tidy(_ folder: JournalFolder) {
     let used = end - Int64(JournalHead.length)
     guard used > 4096 else { return }
@@ -185,7 +186,7 @@ final class JournalLog {
     try? rewrite(folder)
   }
 
-  /// Writes the records that are wanted into a new file that takes the old one's place.
+  /// Writes the needed records into a new file that replaces the old one.
   private func rewrite(_ folder: JournalFolder) throws(StoreFault) {
     var kept: [(UInt64, [UInt8])] = []
     for place in reader.wanted { kept.append((place.sequence, try read(place))) }

@@ -1,4 +1,4 @@
-/// A journal for the time of one change or look (`Journal.changing`, `Journal.looking`). Not to be kept.
+/// A journal during one change or look (`Journal.changing`, `Journal.looking`). Don't store it.
 package struct OpenJournal {
   let folder: JournalFolder
   let log: JournalLog
@@ -7,15 +7,15 @@ package struct OpenJournal {
 
   // MARK: Records
 
-  /// Adds a record, and returns when it would survive a loss of power. Within a change only.
+  /// Appends a record and returns when it is safe from a loss of power. Only within a change.
   ///
-  /// - Throws: the record isn't there then, or, where not even that could be had, it is whole.
+  /// - Throws: then the record was removed again or, if even that failed, is intact.
   @discardableResult
   package func append(_ payload: [UInt8]) throws(StoreFault) -> JournalPlace {
     try log.append(payload, folder)
   }
 
-  /// The payload of a record.
+  /// Returns the payload of a record.
   package func read(_ place: JournalPlace) throws(StoreFault) -> [UInt8] { try log.read(place) }
 
   /// The sequence number of the next record.
@@ -23,29 +23,29 @@ package struct OpenJournal {
 
   // MARK: Bodies
 
-  /// A new body. It is written when the change is over.
+  /// Creates a body. It is written after the change.
   package func newBody() throws(StoreFault) -> JournalBody {
     try doing("making a body in the outbox") { () throws(SystemFault) in
       try JournalBody(folder)
     }
   }
 
-  /// A body that a record names. It is read when the change is over.
+  /// Opens a body that a record names. It is read after the change.
   package func body(_ name: String, count: Int64) throws(StoreFault) -> JournalBody {
     try doing("reading a body of the outbox") { () throws(SystemFault) in
       try JournalBody(folder, name, count)
     }
   }
 
-  /// Removes a body that no record names any more.
+  /// Deletes a body that no record names any more.
   package func remove(body name: String) {
-    // One that stays is swept up later.
+    // If that fails, `sweep` deletes it later.
     try? folder.remove(name)
   }
 
-  /// Removes what kills have left behind. Within a change only.
+  /// Deletes bodies that killed writers left. Only within a change.
   package func sweep() {
-    // What can't be looked at now stays until the next time.
+    // If the folder can't be listed now, they stay until the next time.
     guard let names = try? folder.names() else { return }
     let wanted = log.bodies
     for name in names where name.hasPrefix("body-") && !wanted.contains(name) {
@@ -55,12 +55,12 @@ package struct OpenJournal {
 
   // MARK: Damage
 
-  /// The files in which this process has set damage aside.
+  /// The files to which this process has copied damaged bytes.
   package var damage: [String] { log.asides }
 
-  /// The files in which damage was set aside, by whomever and whenever, as long as they are there.
+  /// The existing files to which any process has copied damaged bytes.
   package var asideFiles: [String] {
-    // Where nobody can look, those that this process knows of.
+    // If the folder can't be listed, the files that this process knows.
     guard let names = try? folder.names() else { return damage }
     return names.filter { $0.hasPrefix("damaged-") }.sorted()
   }
