@@ -3,28 +3,28 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// The index in use, for those who look at it. Goes over to another one when another process, or this one, has made it.
+/// The index in use, for readers. Switches to a new index when this or another process has made one.
 ///
-/// Its lock is taken after the directory's locks, before those of the open packs and of the memory tier.
-// What isn't atomic is under its lock, hence Sendable.
+/// Take its lock after the directory's locks, before those of the open packs and of the memory tier.
+// State that isn't atomic is under its lock, hence Sendable.
 final class CurrentIndex: @unchecked Sendable {
   private let directory: StoreDirectory
   private let locks: DirectoryLocks
   private let openPacks: OpenPacks
   private let checker: PayloadChecker
   private let memory: MemoryTier
-  /// What has become of mappings of which some couldn't be read or written.
+  /// The failures of mappings.
   let broken: BrokenMappings
   let boot: KeyHash
 
-  // A reference that is followed only by who stands in a shard of the open packs. `kept` keeps it; it changes under `lock`, and
-  // the one before goes when no reader can be in it any more.
+  // Readers follow this reference only while they hold a shard of the open packs. `kept` retains it. It changes under `lock`,
+  // and the previous index is released when no reader can be using it any more.
   private let reference = Atomic<UInt>(0)
   private let lock = WordLock()
   private var kept: Index?
   private let seenDrops = Atomic<UInt32>(0)
   private let lean = Atomic(false)
-  // Where the lock says what index is in use, and what it said when this process looked for it last.
+  // The word in the lock file that names the index in use, and its value when this process last read it.
   private let lockWord: UnsafeRawPointer
   private let seenLockWord = Atomic<UInt64>(0)
 
@@ -54,20 +54,20 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// What the reference leads to, for who stands in a shard.
+  /// Runs `body` with the index. Call it with a shard's lock held.
   @inline(__always)
   func seen<Result>(_ body: (Index) -> Result?) -> Result? {
     guard let pointer = UnsafeRawPointer(bitPattern: reference.load(ordering: .acquiring)) else { return nil }
     return Unmanaged<Index>.fromOpaque(pointer)._withUnsafeGuaranteedRef { body($0) }
   }
 
-  /// Looks at the index as a reader: `body` gets it and the shard. Nil without an index.
+  /// Runs `body` with the index and the reader's shard. Returns nil if there is no index.
   @inline(__always)
   func reading<Result>(_ body: (Index, Shard) -> Result) -> Result? {
     openPacks.reading { shard in seen { body($0, shard) } }
   }
 
-  /// The index, as far as this process knows.
+  /// The index in use, as far as this process knows.
   var index: Index? { reading { index, _ in index } }
 
   func isInUse(_ index: Index) -> Bool {
@@ -79,12 +79,12 @@ final class CurrentIndex: @unchecked Sendable {
       keep(index)
       seenLockWord.store(saidByLock, ordering: .relaxed)
     }
-    // Somebody may have dropped packs and replaced the index before this process looked.
+    // Another process may have dropped packs and replaced the index before this process looked.
     forgetDropped(index)
     if locks.file.hasLosses { distrustPacks() }
   }
 
-  /// To be called with `lock`. Whoever has taken up the old index as a reader is waited for, then it is let go.
+  /// Call it with `lock` held. Waits for the readers of the old index before it releases it.
   private func keep(_ index: Index) {
     let old = kept
     kept = index
@@ -95,11 +95,11 @@ final class CurrentIndex: @unchecked Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// The identity of the index in use, by the lock.
+  /// The identity of the index in use, from the lock file.
   @inline(__always)
   private var saidByLock: UInt64 { nhs_load64(lockWord) }
 
-  /// Lets go of the index. Lookups find nothing here from then on.
+  /// Releases the index. Lookups find nothing from then on.
   func letGo() {
     lock.withLock {
       reference.store(0, ordering: .releasing)
@@ -108,21 +108,21 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Whether another index has taken the place of this one. One that was deleted can't be marked by who makes another one: the
-  /// lock says so.
+  /// Returns whether another index has replaced this one. A deleted index can't be marked by the process that replaces it; the
+  /// lock file tells then.
   @inline(__always)
   func isSucceeded(_ index: Index) -> Bool {
     index.isReplaced || saidByLock != seenLockWord.load(ordering: .relaxed)
   }
 
-  /// Whether something happened that this process has to follow: others did it, or a mapping broke.
+  /// Returns whether this process must follow a change of another process, or a mapping has failed.
   @inline(__always)
   func isOutdated(_ index: Index) -> Bool {
     isSucceeded(index) || index.drops != seenDrops.load(ordering: .relaxed) || broken.areNew
   }
 
-  /// The index for a reader, who first sees to it that what other processes did has reached this one. Nil when it broke and can't
-  /// be opened anew at the moment.
+  /// Returns the index after following the changes of other processes. Nil if its mapping failed and it can't be reopened at
+  /// the moment.
   func forReading() -> Index? {
     guard let index else { return nil }
     guard isOutdated(index) else { return index }
@@ -130,7 +130,7 @@ final class CurrentIndex: @unchecked Sendable {
     return self.index.flatMap { $0.isBroken ? nil : $0 }
   }
 
-  /// Sees to it that what other processes did has reached this one, for who doesn't need the index.
+  /// Follows the changes of other processes, for a caller that doesn't need the index.
   @inline(__always)
   func followOthers() {
     let isBehind = reading { index, _ in isOutdated(index) } ?? false
@@ -139,11 +139,11 @@ final class CurrentIndex: @unchecked Sendable {
 
   func catchUp() {
     if broken.areNew { followBroken() }
-    // Opened by one thread; the others find it done.
+    // One thread opens the new index; the others then find it open.
     lock.withLock {
       guard let current = index, !current.isBroken else { return }
       let said = saidByLock
-      // What stands in another folder of packs, or was made by another lock, is none for this one.
+      // Don't use an index from a new directory, or one that was made under another lock file.
       guard isSucceeded(current), !directory.findDeletion(of: locks.file) else { return }
       do throws(SystemFault) {
         let opened = try Index.open(directory, boot: boot)
@@ -152,15 +152,15 @@ final class CurrentIndex: @unchecked Sendable {
         }
         seenLockWord.store(said, ordering: .relaxed)
       } catch {
-        // Looked for again by the next one.
+        // The next reader tries again.
       }
     }
     if let index { forgetDropped(index) }
-    // After the look at what moves when somebody says so.
+    // Check this after `drops`, which changes when another process reports losses.
     if locks.file.hasLosses { distrustPacks() }
   }
 
-  /// From now on this process keeps as little of an index in its memory as can be: it goes through more than it will come back to.
+  /// From now on this process maps as little of an index as possible, because it reads more of it than it will read again.
   func stayLean() {
     lean.store(true, ordering: .sequentiallyConsistent)
     index?.isLean.store(true, ordering: .relaxed)
@@ -168,7 +168,7 @@ final class CurrentIndex: @unchecked Sendable {
 
   var isLean: Bool { lean.load(ordering: .relaxed) }
 
-  /// Unmaps packs that somebody dropped.
+  /// Unmaps packs that any process has dropped.
   func forgetDropped(_ index: Index) {
     let drops = index.drops
     let present = Set(index.packs.map(\.number))
@@ -177,7 +177,7 @@ final class CurrentIndex: @unchecked Sendable {
     seenDrops.store(drops, ordering: .relaxed)
     checker.close()
     openPacks.drop { !present.contains($0) }
-    // A lease that the memory tier keeps must not hold a pack that everybody else has let go of.
+    // A lease in the memory tier must not keep a pack mapped that was dropped.
     memory.removeAll { entry in
       if entry.space == .record { return entry.sequence < cleared }
       guard entry.privateBytes == 0, let held = entry.owner as? HeldLease,
@@ -187,8 +187,8 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Looks whether the lock or the folder of packs was deleted. If so, marks the index, so that other processes that have it mapped
-  /// look, too.
+  /// Checks whether the lock file or the folder of packs was deleted. If so, marks the index, so that other processes that have
+  /// it mapped check, too.
   func lookForDeletion() {
     if directory.findDeletion(of: locks.file), !directory.isReading { index?.markReplaced() }
   }
@@ -196,11 +196,12 @@ final class CurrentIndex: @unchecked Sendable {
   var limits: Limits {
     guard let index else { return Limits(disk: Limits.standard) }
     let limit = index.limit
-    // By a limit of 0 everything would be dropped.
+    // A limit of 0 would drop everything.
     return Limits(disk: max(Limits.least, min(index.isBroken ? Limits.standard : limit, 1 << 46)))
   }
 
-  /// Maps anew what broke, or lets go of it. What can't be mapped whole is left for a while, and missing until then.
+  /// Maps failed files again or releases them. If a file can't be mapped whole, it is left alone for a while, and its records
+  /// are misses.
   func followBroken() {
     lock.withLock {
       let count = FailedTouches.count
@@ -213,32 +214,33 @@ final class CurrentIndex: @unchecked Sendable {
       {
         keep(opened)
       }
-      // Else it is looked for again.
+      // Otherwise try again later.
       if hasWords, index?.isBroken != true { broken.allWhole(at: count) }
     }
   }
 
-  /// Follows an error: what was written before may be lost if the disk failed.
+  /// Reacts to an error: if the disk failed, records that were written before may be lost.
   func follow(_ fault: StoreFault) {
-    // Of a page that can't be written the kernel doesn't say why.
+    // If a page can't be written, the kernel doesn't report why.
     if fault.isOfDisk || fault.kind == .noSpace && directory.hasTurned { distrustPacks() }
   }
 
-  /// Looks once in a while whether the file system has turned read-only, for who writes nothing that would fail.
+  /// Checks from time to time whether the file system has become read-only, for callers that only read.
   func lookForTurn() {
     if broken.mayLook(), directory.hasTurned { distrustPacks() }
   }
 
-  /// From now on each record is checked and copied before it is given. Has others do the same, as far as they can still be told.
+  /// From now on each record is verified and copied before it is returned. Tells other processes, if the lock file can still be
+  /// written.
   private func distrustPacks() {
-    // What is kept in memory lies in packs, or was made of what did.
+    // Values in memory lie in packs, or were made from them.
     if openPacks.distrust() { memory.removeAll { $0.space == .value } }
     guard !locks.file.hasLosses else { return }
     locks.file.hasLosses = true
     index?.haveOthersLook()
   }
 
-  /// The index that is there, if it is the one that the lock names, and nothing has to be changed before it is used.
+  /// The index in the directory, if the lock file names it and it can be used without a change.
   var soundIndex: Index? {
     let file = locks.file
     guard !file.isNew, let found = (try? Index.open(directory, boot: boot)) ?? nil, !found.isReplaced,

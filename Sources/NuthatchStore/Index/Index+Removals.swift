@@ -1,6 +1,6 @@
 import CSystem
 
-/// The counters of removals (docs/FORMAT.md, "The index"). Readers take no lock.
+/// The counters of removals (docs/FORMAT.md, "The index"). Reading them takes no lock.
 extension Index {
   private func counter(_ number: Int) -> UnsafeMutableRawPointer {
     base + IndexLayout.removals + (number & (IndexLayout.removalCount - 1)) * 8
@@ -8,12 +8,12 @@ extension Index {
 
   private var clears: UInt64 { nhs_load64(base + IndexLayout.clears) }
 
-  /// Whether packs of version 2 may name answers as that version did.
+  /// Whether packs of version 2 may hold answers under that version's keys.
   var hasEarlier: Bool { nhs_load32(base + IndexLayout.hasEarlier) != 0 }
 
   func set(hasEarlier: Bool) { nhs_store32(base + IndexLayout.hasEarlier, hasEarlier ? 1 : 0) }
 
-  /// What holds at this moment; nil when that can't be read. `number` is that of the question.
+  /// Returns the present moment, or nil if it can't be read. `number` is the request's number.
   func moment(_ first: RecordGroup, _ second: RecordGroup?, number: UInt64) -> Moment? {
     func removals(_ group: RecordGroup) -> Moment.Removals {
       Moment.Removals(counter: Int32(group.counter), count: nhs_load64_acquire(counter(group.counter)))
@@ -23,19 +23,19 @@ extension Index {
     return isBroken ? nil : moment
   }
 
-  /// Whether nothing was removed since that would have taken out what was asked for then.
+  /// Returns whether no removal since the moment affects its answer.
   @inline(__always)
   func isCurrent(_ moment: Moment) -> Bool {
     func isCurrent(_ removals: Moment.Removals) -> Bool {
       nhs_load64_acquire(counter(Int(removals.counter))) == removals.count
     }
-    // Asked last: zeros say nothing.
+    // Check `isBroken` last: the counters of a broken index read as zeros.
     return clears == moment.clears && isCurrent(moment.first) && (moment.second.map(isCurrent) ?? true)
       && !isBroken
   }
 
-  /// Says that the records of a group are removed, before they are. False when it can't be written now. For the index's
-  /// changer.
+  /// Counts a removal of a group, before its records are removed. Returns false if the counter can't be written now. Call it
+  /// with the index lock held.
   func countRemoval(of group: RecordGroup) -> Bool {
     let counter = counter(group.counter)
     guard canWrite(counter, 8) else { return false }
@@ -43,7 +43,7 @@ extension Index {
     return !isBroken
   }
 
-  /// For an index that nobody else knows yet: it begins at random numbers, so that no earlier one fits by chance.
+  /// For an unpublished index: random start values, so that no moment of an earlier index matches by chance.
   func beginRemovals() {
     var random = UInt64.random(in: .min ... .max)
     func next() -> UInt64 {
@@ -56,7 +56,7 @@ extension Index {
     for number in 0..<IndexLayout.removalCount { nhs_store64(counter(number), next()) }
   }
 
-  /// Goes on with the numbers of the index whose place this one takes.
+  /// Copies the counters of the index that this one replaces.
   func takeOverRemovals(of old: Index) {
     nhs_store64(base + IndexLayout.clears, old.clears)
     for number in 0..<IndexLayout.removalCount {
@@ -66,7 +66,7 @@ extension Index {
 }
 
 extension Index {
-  /// The slots of a group's records. For the index's changer.
+  /// Returns the slots of a group's records. Call it with the index lock held.
   func slots(of group: RecordGroup) -> [Found] {
     var found: [Found] = []
     for number in 0..<RecordGroup.places {

@@ -1,15 +1,15 @@
 import CSystem
 
-/// Changes of the index. Whoever calls one holds the index lock and has called `finishPending` since taking it.
+/// Changes of the index. Call them with the index lock held, and after `finishPending`.
 extension Index {
   enum Change {
-    /// Done; what the slot said before.
+    /// Done; the previous contents of the slot.
     case done(replaced: Slot?)
-    /// There is no room in reach: the index has to grow.
+    /// There is no free slot within reach: the index must grow.
     case full
   }
 
-  /// As the file has them, so they may be anything.
+  /// Read from the file, so the values may be damaged.
   var counters: IndexCounters {
     func number(_ index: Int) -> Int {
       Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.counters + index * 8))
@@ -21,10 +21,11 @@ extension Index {
   /// Whether so many slots are taken that searches become long.
   var isCrowded: Bool { counters.occupied > slotCount / 4 * 3 }
 
-  /// What counts against the limit. A larger index lies beside this one before it takes its place.
+  /// The bytes that count against the limit. If the index will grow soon, the larger index is counted, too: both exist for a
+  /// moment.
   var claim: Int { counters.occupied > slotCount / 8 * 5 ? length + length / 4 * 5 : length }
 
-  /// Finishes what a writer began that was killed in the middle. False when nothing can be written now.
+  /// Completes a change of a writer that was killed in the middle. Returns false if nothing can be written now.
   func finishPending() -> Bool {
     guard canWriteHead else { return false }
     guard nhs_load32_acquire(base + IndexLayout.pendingState) == 1 else { return true }
@@ -46,8 +47,8 @@ extension Index {
     place >= packCapacity || canWrite(entry(place), IndexLayout.entrySize)
   }
 
-  /// A record that was replaced or removed, and that whoever did it has yet to retire in its pack. Who is killed before leaves
-  /// it to the next one who changes the index: nothing else would keep a later index from bringing it back.
+  /// A replaced or removed record that must still be retired in its pack. If its writer is killed before that, the next process
+  /// that changes the index does it; otherwise a rebuilt index would find the record again.
   var retiring: (location: Location, hash: KeyHash)? {
     let number = nhs_load32(base + IndexLayout.retiringPack)
     guard number != 0, canWriteHead else { return nil }
@@ -57,7 +58,7 @@ extension Index {
     return isBroken ? nil : (Location(pack: number, offset: offset), hash)
   }
 
-  /// It is retired.
+  /// Call it when the record is retired.
   func forgetRetiring() { nhs_store32_release(base + IndexLayout.retiringPack, 0) }
 
   private func noteRetiring(_ slot: Slot) {
@@ -67,8 +68,8 @@ extension Index {
     nhs_store32_release(base + IndexLayout.retiringPack, slot.location.pack)
   }
 
-  /// Puts a record in, in place of the one with its hash, together with how much of its pack is used. The one that it
-  /// replaces is `retiring`.
+  /// Inserts a record, or replaces the one with its hash, and sets the used bytes of its pack. The replaced record becomes
+  /// `retiring`.
   func insert(
     _ hash: KeyHash, _ kind: RecordKind, _ location: Location, used: (place: Int, bytes: Int)? = nil,
     session: UInt32 = 0, only expected: Location? = nil
@@ -106,11 +107,11 @@ extension Index {
     counters[kind] &+= 1
     let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
     let retired = old.flatMap { $0.location == location ? nil : $0 }
-    // Should there be no room to write it, then there is none for a larger index, and that is an error.
+    // If there is no room to write it, there is none for a larger index either; growing then throws.
     return change(free, to: slot, counters, used: used, retiring: retired) ? .done(replaced: old) : .full
   }
 
-  /// Puts a record whose hash isn't there into an index that nobody else knows yet. Where; nil when there is no room.
+  /// Inserts a record with a new hash into an unpublished index. Returns its place, or nil if there is no room.
   func place(_ slot: Slot) -> Int? {
     var place = place(of: slot.hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
@@ -119,27 +120,27 @@ extension Index {
         store(place, slot)
         return place
       }
-      // Twice in a damaged index: once is enough.
+      // A damaged index can hold a hash twice; keep one.
       if nhs_load64(at) == slot.hash.low, nhs_load64(at + 8) == slot.hash.high { return place }
       place = next(place)
     }
     return nil
   }
 
-  /// Overwrites a slot of an index that nobody else knows yet.
+  /// Overwrites a slot of an unpublished index.
   func replace(_ place: Int, _ slot: Slot) { store(place, slot) }
 
-  /// Says how full an index is that nobody else knows yet.
+  /// Sets the counters of an unpublished index.
   func set(_ counters: IndexCounters) {
     for (index, number) in counters.numbers.enumerated() {
       nhs_store64(base + IndexLayout.counters + index * 8, number)
     }
   }
 
-  /// What came of a removal.
+  /// The result of a removal.
   enum Removal { case absent, removed, unwritable }
 
-  /// Takes a record out if it is where it is thought to be; nil for wherever it is, and then it is `retiring`.
+  /// Removes a record if it is at `expected`. If `expected` is nil, removes it wherever it is; it then becomes `retiring`.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Removal {
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
@@ -154,7 +155,7 @@ extension Index {
     return .absent
   }
 
-  /// Takes out whatever a slot says. False when it can't be written: then it stays.
+  /// Deletes a slot. Returns false if it can't be written; then the slot stays.
   @discardableResult
   func giveUp(_ place: Int, _ slot: Slot, retires: Bool = false) -> Bool {
     var counters = counters
@@ -162,8 +163,9 @@ extension Index {
     return change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
   }
 
-  /// A slot as the only writer sees it. One that nobody can have written so may have been any record's, which then would be
-  /// neither found nor retired: the next who changes the index makes it anew from the packs.
+  /// Reads a slot; call it with the index lock held. If no writer can have produced its values, the index is damaged, and a
+  /// record may be missing. Then the result is `.empty`, and the index is marked as replaced, so that the next change rebuilds
+  /// it from the packs.
   func ownRead(_ place: Int) -> Slot {
     let at = slots + place * IndexLayout.slotSize
     let slot = load(at)
@@ -174,15 +176,15 @@ extension Index {
     return slot
   }
 
-  /// Whether somebody may have written a slot so, who isn't at it at this moment.
+  /// Returns whether a writer can have produced these values and has completed the change.
   @inline(__always)
   private func isPossible(_ slot: Slot, at place: Int, version: UInt32) -> Bool {
-    // No change is pending, so that nobody will finish one with an odd version.
+    // No change is pending, so an odd version would never be completed.
     guard version & 1 == 0, slot.flags >> 16 == version >> 1 & 0xFFFF else { return false }
     let isBlank = slot.hash.low | slot.hash.high == 0 && slot.location.offset == 0
     switch slot.location.pack {
     case Slot.neverUsed: return isBlank && version == 0
-    // A reader may set the visited bit of what has just been given up.
+    // A reader may set the visited bit of a slot that was just deleted.
     case Slot.givenUp: return isBlank
     default:
       let distance = place - self.place(of: slot.hash)
@@ -190,9 +192,9 @@ extension Index {
     }
   }
 
-  /// Writes down what is going to be, does it, and crosses it out. A kill at any point leaves the old or the new state.
-  /// False when it can't be written now, or some of it didn't reach the file: then who has the lock next finishes what was
-  /// written down.
+  /// Write-ahead change: stores the new slot in the pending area, sets the pending flag, applies the change, clears the flag. A
+  /// kill at any point leaves the old or the new state. Returns false if it can't be written now, or a part didn't reach the
+  /// file; then the next owner of the lock completes it from the pending area.
   private func change(
     _ place: Int, to slot: Slot, _ counters: IndexCounters, used: (place: Int, bytes: Int)?,
     retiring: Slot? = nil
@@ -213,7 +215,7 @@ extension Index {
     nhs_store64(numbers + 32, UInt64(truncatingIfNeeded: counters.answer))
     nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
-    // Before the change: until then the index names it, and nobody retires what the index names.
+    // Before the change: until it is applied, the index names the record, and a record in the index isn't retired.
     if let retiring { noteRetiring(retiring) }
     nhs_store32_release(base + IndexLayout.pendingState, 1)
     applyPending()
@@ -250,18 +252,18 @@ extension Index {
   }
 }
 
-/// The table of packs, and the numbers that are given out.
+/// The table of packs, and the counters for sequence and pack numbers.
 extension Index {
   func entry(_ place: Int) -> UnsafeMutableRawPointer {
     base + IndexLayout.tableStart + place * IndexLayout.entrySize
   }
 
-  /// All packs, the oldest first.
+  /// All packs in the order in which they are dropped.
   var packs: [PackEntry] {
     (0..<packCapacity).compactMap(readEntry).sorted { ($0.turn, $0.number) < ($1.turn, $1.number) }
   }
 
-  /// That of a pack; nil when the table doesn't have it.
+  /// Returns the entry of a pack, or nil if the table has none.
   func entry(of number: UInt32) -> PackEntry? {
     for place in 0..<packCapacity where nhs_load32(entry(place)) == number {
       if let found = readEntry(place) { return found }
@@ -269,7 +271,7 @@ extension Index {
     return nil
   }
 
-  /// Nil for an empty place, and for damage.
+  /// Returns nil for an empty or damaged entry.
   private func readEntry(_ place: Int) -> PackEntry? {
     let at = entry(place)
     let number = nhs_load32(at)
@@ -280,13 +282,13 @@ extension Index {
       used <= 1 << 46, capacity <= 1 << 46
     else { return nil }
     let turn = nhs_load32(at + 24)
-    // A damaged number must not seem to fill the disk: everything else would be dropped for it.
+    // A damaged number must not look like a full disk: all other packs would be dropped for it.
     return PackEntry(
       place: place, number: number, family: family, state: state, used: min(used, capacity),
       capacity: capacity, turn: turn == 0 ? number : turn)
   }
 
-  /// Takes up a pack; nil when the table is full.
+  /// Adds a pack. Returns nil if the table is full.
   func add(_ pack: PackHeader, _ state: PackEntry.State, used: Int) -> Int? {
     for place in 0..<packCapacity where nhs_load32(entry(place)) == 0 {
       guard canWriteEntry(place) else { return nil }
@@ -320,19 +322,19 @@ extension Index {
     haveOthersLook()
   }
 
-  /// Has all processes that use it look at what has changed.
+  /// Makes all processes that use the index check for changes.
   func haveOthersLook() {
     if canWriteHead { _ = nhs_add32(base + IndexLayout.drops, 1) }
   }
 
-  /// 0 when none can be taken now.
+  /// Returns 0 if no number can be taken now.
   func takeSequence() -> UInt64 {
     guard canWriteHead else { return 0 }
     let sequence = nhs_add64(base + IndexLayout.nextSequence, 1)
     return isBroken ? 0 : sequence
   }
 
-  /// Never 0 and never all ones, which mean something else in a slot. Nil when none can be taken now.
+  /// Returns a pack number, never 0 or all ones, which have a meaning in slots. Nil if none can be taken now.
   func takePackNumber() -> UInt32? {
     guard canWriteHead else { return nil }
     while true {
@@ -343,21 +345,22 @@ extension Index {
   }
 
   func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(truncatingIfNeeded: limit)) }
-  /// Never lowers it, whoever else takes sequences meanwhile.
+  /// Never lowers the number, even if other processes take numbers meanwhile.
   func raise(nextSequence wanted: UInt64) {
     let next = nextSequence
     if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
   }
 
-  /// Gives later sequences than an index that was in use before. One that was deleted is made anew from the packs, and knows
-  /// nothing of records that are in memory only: a later one must not seem to be an earlier one. May be called by anybody.
+  /// Continues after the sequence numbers of the previous index. If that index was deleted, this one was made from the packs
+  /// and doesn't know the records that are only in memory: a later record must not look older than those. Needs no lock.
   func goOn(after old: Index) {
-    // Some more, for those who take one from the old index at this moment; damage isn't taken over.
+    // 1024 more, for numbers that other threads take from the old index now. A damaged number isn't copied.
     let wanted = old.nextSequence &+ 1024
     guard old.nextSequence > nextSequence, wanted &- nextSequence < 1 << 40, canWriteHead else { return }
     raise(nextSequence: wanted)
   }
-  /// Goes on with the numbers of an index that this one takes the place of. Damage isn't taken over. For the index's changer.
+  /// Continues with the numbers of an index that this one replaces. Damaged numbers aren't copied. Call it with the index lock
+  /// held.
   func goOnCounting(after old: Index) {
     goOn(after: old)
     if old.nextPack > nextPack, old.nextPack <= UInt64(UInt32.max) { set(nextPack: old.nextPack) }
@@ -366,7 +369,7 @@ extension Index {
     }
   }
 
-  /// Goes on with numbers for packs that nobody has given yet, as good as certainly.
+  /// Skips to pack numbers that almost certainly were never given.
   func skipPackNumbers() {
     let next = nextPack &+ .random(in: 1...1 << 24)
     if next < 1 << 30 { set(nextPack: next) }
@@ -378,11 +381,11 @@ extension Index {
   var nextSequence: UInt64 { nhs_load64(base + IndexLayout.nextSequence) }
   var nextPack: UInt64 { nhs_load64(base + IndexLayout.nextPack) }
 
-  /// From now on every payload is checked once more.
+  /// Begins a session, in which every payload is verified once more.
   func beginSession() {
     let next = session + 1
     if next > 0xFFF, canWrite(slots, slotCount * IndexLayout.slotSize) {
-      // The numbers begin again, so that old notes would be taken for new ones.
+      // The numbers start again at 1, so old notes would count as new ones.
       for place in 0..<slotCount {
         let at = slots + place * IndexLayout.slotSize + 28
         let flags = nhs_load32(at)
@@ -394,7 +397,7 @@ extension Index {
 
   func set(session: UInt32) { nhs_store32(base + IndexLayout.session, session) }
 
-  /// Tells everyone who has this index mapped to look for the new one.
+  /// Tells all processes that have this index mapped to look for the new one.
   func markReplaced(isCleared: Bool = false) {
     if canWriteHead { nhs_store32_release(base + IndexLayout.isReplaced, isCleared ? 2 : 1) }
   }

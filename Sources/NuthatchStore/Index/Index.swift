@@ -2,27 +2,27 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// The shared table from key hash to location, mapped. Readers take no lock; `Index+Write` says who may write.
+/// The shared table from key hash to location, mapped. Readers take no lock; see `Index+Write` for writers.
 ///
-/// Sizes are taken from the file once, when it has been checked; after that nothing read from the mapping is ever used
-/// as an address or a size without a check, since any process can write there.
+/// Sizes are read from the file once and checked. After that, no value from the mapping is used as an address or a size without
+/// a check, because any process can write there.
 ///
-/// Of a directory that can only be read, the file is mapped so that it can't be changed, and what others write to it is
-/// seen; or the index is memory of this process, made from the packs (`isPrivate`).
+/// In a directory that can only be read, the file is mapped read-only, and changes of other processes are visible; or the index
+/// is memory of this process, made from the packs (`isPrivate`).
 // The mapping is changed by atomic instructions, hence Sendable.
 final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
   private let system: any SystemCalls
-  /// -1 when it is no file.
+  /// -1 if there is no file.
   private let fd: Int32
   private let mapping: FileMapping
   let base: UnsafeMutableRawPointer
   let slotCount: Int
   let packCapacity: Int
   let slots: UnsafeMutableRawPointer
-  /// Whether this process looks at more of it than it will come back to.
+  /// Whether this process reads more of the index than it will read again.
   let isLean = Atomic(false)
-  /// How many there were since then.
+  /// The number of lookups since then.
   let looks = Atomic<UInt32>(0)
 
   private init(
@@ -49,12 +49,12 @@ final class Index: @unchecked Sendable {
 
   var length: Int { mapping.length }
 
-  /// Whether a touch of it has failed: since then this process sees nothing but zeros, and what it writes reaches nobody. It is
-  /// to be opened anew. What was read of it before this was asked is right if the answer is no.
+  /// Whether an access has failed: since then this process reads only zeros, and other processes don't see what it writes. It
+  /// must be reopened. Values that were read before this check are right if the result is false.
   @inline(__always)
   var isBroken: Bool { mapping.isBroken }
 
-  /// Whether its first bytes can be read from the file, which is whole.
+  /// Whether the last byte can be read from the file.
   var canBeRead: Bool {
     var byte: UInt8 = 0
     let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
@@ -63,7 +63,7 @@ final class Index: @unchecked Sendable {
     return count == 1
   }
 
-  /// The index that is there; nil when there is none that is of this boot and whole.
+  /// Opens the index file. Returns nil if there is none that is complete and of this boot.
   static func open(_ directory: StoreDirectory, boot: KeyHash) throws(SystemFault) -> Index? {
     let system = directory.system
     let fd: Int32
@@ -111,10 +111,9 @@ final class Index: @unchecked Sendable {
     return (slotCount, packCapacity, sizes.slots, sizes.file)
   }
 
-  /// A new, empty index under the name `index.new`, which `publish` gives its proper name; in memory where the directory can
-  /// only be read.
+  /// Makes a new, empty index under the name `index.new`, which `publish` renames; in memory if the directory can only be read.
   ///
-  /// - Parameter isLean: whether this process wants it in its memory only as far as it is looked at.
+  /// - Parameter isLean: whether this process maps only the parts that it reads.
   static func make(
     _ directory: StoreDirectory, boot: KeyHash, slots: Int, packs: Int, isLean: Bool = false
   ) throws(SystemFault) -> Index {
@@ -131,7 +130,7 @@ final class Index: @unchecked Sendable {
       try fill(system, fd, sizes.file, isLean: isLean)
       let mapping = try system.map(fd, sizes.file, isWritable: true)
       guard let base = mapping.base else { throw SystemFault(EINVAL) }
-      // Much faster than a page at a time. Not essential where all of it has been written in place.
+      // Much faster than one page fault at a time. May fail if the pages were written in place.
       do throws(SystemFault) {
         if !isLean || !directory.writesInPlace { try system.populate(base, sizes.file) }
       } catch {
@@ -141,7 +140,7 @@ final class Index: @unchecked Sendable {
         }
       }
       let made = begin(directory, boot, slots: slots, packs: packs, sizes, fd: fd, mapping)
-      // Else it closes the file when it goes.
+      // If this fails, its `deinit` closes the file.
       made.isLean.store(isLean, ordering: .relaxed)
       if !made.isBroken { return made }
     } catch {
@@ -179,10 +178,10 @@ final class Index: @unchecked Sendable {
 }
 
 extension Index {
-  /// Writes zeros to all of an index, in pieces for each of which the kernel takes one piece of memory and one entry of the
-  /// page tables: a search then doesn't wait for these as well. A full disk shows here, not at a mapped page.
+  /// Writes zeros to the whole index in large pieces. For each piece the kernel then uses one large page and one page table
+  /// entry, so that a search waits for fewer of them. A full disk shows here, not at a mapped page.
   ///
-  /// - Parameter isLean: small pieces then, since a look at one maps all of it.
+  /// - Parameter isLean: use small pieces, because an access maps a whole piece.
   private static func fill(
     _ system: any SystemCalls, _ fd: Int32, _ length: Int, isLean: Bool
   ) throws(SystemFault) {
@@ -195,7 +194,7 @@ extension Index {
     }
   }
 
-  /// Whether a slot can be written now.
+  /// Returns whether a slot can be written now.
   @inline(__always)
   func canWrite(_ place: Int) -> Bool {
     directory.writesInPlace || canWrite(slots + place * IndexLayout.slotSize, IndexLayout.slotSize)
@@ -205,43 +204,43 @@ extension Index {
     isPrivate || directory.canWrite(at, length)
   }
 
-  /// Whether another index has taken this one's place: seen by readers once the one who replaced it said so.
+  /// Whether another index has replaced this one, as marked by the process that did it.
   @inline(__always)
   var isReplaced: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) != 0 }
-  /// Whether nothing that it names is there any more.
+  /// Whether all its records are deleted.
   var isCleared: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) == 2 }
-  /// Moves whenever packs were dropped.
+  /// Changes when packs were dropped.
   @inline(__always)
   var drops: UInt32 { nhs_load32_acquire(base + IndexLayout.drops) }
-  /// Random; no two indexes have the same.
+  /// A random number that is different for each index.
   @inline(__always)
   var identity: UInt64 { nhs_load64(base + IndexLayout.identity) }
   @inline(__always)
   var session: UInt32 {
     let session = nhs_load32(base + IndexLayout.session) & 0xFFF
-    // Damage: 0 would have payloads that nobody checked pass for checked ones. No slot has this one.
+    // Damaged. With 0, payloads that were never verified would count as verified. No slot holds this value.
     return session == 0 ? 0x1000 : session
   }
-  /// What was made before this sequence, and is in no pack, went when the directory was cleared.
+  /// Memory-only records with a lower sequence number were removed when the directory was cleared.
   var clearedBefore: UInt64 {
     let sequence = nhs_load64(base + IndexLayout.clearedBefore)
-    // Damage, else: all records that come would seem to be earlier.
+    // If it is damaged, all later records would look cleared.
     return sequence <= nextSequence ? sequence : 0
   }
-  /// Whether nobody will ever count so far as it says. What it would give next wouldn't be later than what there is.
+  /// Whether the numbers are too high to be real. The next ones would not be later than existing ones.
   var isOfDamagedNumbers: Bool {
     !(1...1 << 62).contains(nextSequence) || !(1...UInt64(UInt32.max)).contains(nextPack)
   }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }
 
-  /// A slot and where it is.
+  /// A slot and its place.
   struct Found {
     let place: Int
     let slot: Slot
   }
 
-  /// Where the search for a hash begins. Slots stand in the order of their hashes, nearly, so that a larger index is
-  /// filled from front to back.
+  /// Returns the place where the search for a hash begins. Slots are almost in the order of their hashes, so that a larger
+  /// index is filled from front to back.
   @inline(__always)
   func place(of hash: KeyHash) -> Int {
     Int(truncatingIfNeeded: hash.low.multipliedFullWidth(by: UInt64(slotCount)).high)
@@ -250,7 +249,7 @@ extension Index {
   @inline(__always)
   func next(_ place: Int) -> Int { place + 1 == slotCount ? 0 : place + 1 }
 
-  /// Looks a hash up without any lock. What it says may be old by the time it is read: the record decides.
+  /// Finds a hash without a lock. The result may be outdated when the record is read; then the record doesn't match.
   @inline(__always)
   func find(_ hash: KeyHash) -> Found? {
     if isLean.load(ordering: .relaxed) { countLook() }
@@ -262,7 +261,7 @@ extension Index {
         hash: hash, location: Location(pack: seen.pack, offset: Int(seen.offset) << 3), flags: seen.flags))
   }
 
-  /// What a slot, or the copy of one, says that nobody else writes to.
+  /// Reads a slot, or a copy of one, that no other thread writes to.
   @inline(__always)
   func load(_ at: UnsafeMutableRawPointer) -> Slot {
     Slot(
@@ -271,7 +270,7 @@ extension Index {
       flags: nhs_load32(at + 28))
   }
 
-  /// What a slot says, nil when it is never used or can't be read because a writer died in the middle.
+  /// Reads a slot. Returns nil if it was never used, or a writer died in the middle of it.
   func read(_ place: Int) -> Slot? {
     let at = slots + place * IndexLayout.slotSize
     for _ in 0..<1000 {
@@ -284,7 +283,7 @@ extension Index {
     return nil
   }
 
-  /// Sets the visited bit, unless it is set.
+  /// Sets the visited bit.
   @inline(__always)
   func visit(_ found: Found) {
     if found.slot.flags & Slot.visited == 0, canWrite(found.place) {
@@ -292,18 +291,18 @@ extension Index {
     }
   }
 
-  /// Takes the visited bit away.
+  /// Clears the visited bit.
   func unvisit(_ place: Int) {
     let at = slots + place * IndexLayout.slotSize + 28
     let flags = nhs_load32(at)
     if canWrite(place) { _ = nhs_swap32(at, flags, flags & ~Slot.visited) }
   }
 
-  /// Notes that the payload's checksum holds. The flags change with the slot, so that the note can't reach another one.
+  /// Notes that the payload was verified. The note is in the slot's flags, so that it can't go to another record.
   func markChecked(_ found: Found, session: UInt32) {
     let at = slots + found.place * IndexLayout.slotSize + 28
     let flags = nhs_load32(at)
-    // Another reader may have set the visited bit since; anything else means that the slot holds another record now.
+    // Another reader may have set the visited bit since. Any other difference means that the slot holds another record now.
     guard flags & ~Slot.visited == found.slot.flags & ~Slot.visited, canWrite(found.place) else { return }
     _ = nhs_swap32(at, flags, flags & ~0xFFF0 | (session & 0xFFF) << 4)
   }

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// Changes the index, as the only one of all processes at a time, and sees to it that it is the right one: in the directory, whole
-/// and up to date.
+/// Changes the index under a lock that excludes all other processes and threads. Makes sure first that it is the one in the
+/// directory, intact and up to date.
 ///
-/// The directory's lock for this is taken after an appender's, before the lock of the current index.
+/// Take the directory's lock for this after an appender's lock, before the lock of the current index.
 final class IndexChanger: Sendable {
   let current: CurrentIndex
   private let directory: StoreDirectory
@@ -12,7 +12,7 @@ final class IndexChanger: Sendable {
   private let retired: RetiredRecords
   private let rebuild: IndexRebuild
   private let broken: BrokenMappings
-  // The highest sequence that this process was given.
+  // The highest sequence number that this process was given.
   private let lastSequence = Atomic<UInt64>(0)
 
   init(
@@ -31,12 +31,12 @@ final class IndexChanger: Sendable {
 
   private var index: Index? { current.index }
 
-  /// Does something as the only one who changes the index, which is the one in the directory, whole and up to date.
+  /// Runs `body` with the index lock held and the current, intact index.
   ///
-  /// `body` is called again when somebody with another lock has put another index in its place meanwhile: what it did
-  /// may have been too late to be taken over.
+  /// `body` is called again if a process with another lock file has replaced the index meanwhile: the change may have been too
+  /// late to be copied to the new index.
   ///
-  /// - Throws: `readOnly`, since every change goes through here; `busy`.
+  /// - Throws: `readOnly`, because every change goes through here; `busy`.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
     try directory.checkWritable()
     guard !directory.isDeleted else { throw StoreDirectory.deleted }
@@ -57,13 +57,13 @@ final class IndexChanger: Sendable {
     }
   }
 
-  /// An index that has grown out of a damaged one names less than there is, and says that it is replaced. To be called while
-  /// the index lock is held. Not essential: the next one who changes it does the same.
+  /// Rebuilds an index that has grown from a damaged one, lacks records, and is marked as replaced. Call it with the index lock
+  /// held. May fail; the next change does the same.
   private func mendGrown() {
     if let index, index.isReplaced { _ = try? indexToChange(locks.file) }
   }
 
-  /// The sequence of a new record. 0 when none can be had now.
+  /// Returns the sequence number of a new record, or 0 if none can be taken now.
   func takeSequence() -> UInt64 {
     guard !directory.isReading else { return 0 }
     var sequence: UInt64 = 0
@@ -72,7 +72,8 @@ final class IndexChanger: Sendable {
       sequence = index.takeSequence()
       let last = lastSequence.load(ordering: .relaxed)
       guard sequence != 0, sequence <= last, last < 1 << 62, index.nextSequence <= last else { break }
-      // Damage, or somebody else has just found another index. Others may have had some more, so that it goes on far beyond.
+      // The number is damaged, or another process has just found another index. Skip many numbers, because other processes may
+      // have taken some.
       if current.isInUse(index) { index.raise(nextSequence: last + 1 << 32) }
     }
     lastSequence.max(sequence, ordering: .relaxed)
@@ -82,7 +83,7 @@ final class IndexChanger: Sendable {
   static let hasNoRoom = StoreFault(.io, "the index has no room for keys like these")
   static let indexIsFull = StoreFault(.noSpace, "the disk is full: the index can't be written")
 
-  /// To be called while the index lock is held.
+  /// Call it with the index lock held.
   private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
     let old = index
     if file.mend(), let old, !old.isReplaced, file.index == old.identity, !old.isBroken {
@@ -93,15 +94,15 @@ final class IndexChanger: Sendable {
     guard file.mend() else { throw broken.failure(of: nil) }
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: current.boot) } catch {
-      // On a bad place of the disk, or not ours: as good as none.
+      // A bad block of the disk, or another user's file: make a new index.
       guard error.number == EIO || error.number == EACCES else {
         throw StoreFault(error, "opening the index")
       }
       found = nil
     }
-    // After that: an index that others made with another lock must not be changed by this one.
+    // Check this after opening: don't change an index that other processes made with another lock file.
     guard !directory.findDeletion(of: file) else { throw StoreDirectory.deleted }
-    // One that has this name and says that it was replaced is damaged, or its successor was never made.
+    // An index that has this name and is marked as replaced is damaged, or its successor was never finished.
     if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers,
       found.nextSequence >= file.firstSequence
     {
@@ -112,13 +113,13 @@ final class IndexChanger: Sendable {
       finishRetiring(found)
       return found
     }
-    // Those who have a lock that was deleted must not go on with an index that others change too.
+    // Processes that hold a deleted lock file must not continue with an index that other processes change, too.
     found?.markReplaced()
     let limit = old?.limit ?? Limits.kept(directory) ?? Limits.standard
     let made = try rebuild.fromPacks(insteadOf: old)
     made.set(limit: limit)
     for earlier in [found, old] { if let earlier { made.goOnCounting(after: earlier) } }
-    // Nothing is left that says which numbers packs were given, and others may still hold packs that were dropped since.
+    // The highest pack number is unknown, and other processes may still have dropped packs mapped.
     if file.isNew, !directory.isNew, found == nil, old == nil { made.skipPackNumbers() }
     file.lastPack = made.nextPack &- 1
     current.use(made)
@@ -126,7 +127,7 @@ final class IndexChanger: Sendable {
     return made
   }
 
-  /// How often something broke that who changes the index relies on.
+  /// How often mappings failed that a change of the index relies on.
   struct Losses: Equatable {
     var indexes: Int
     var words: Int
@@ -134,34 +135,35 @@ final class IndexChanger: Sendable {
 
   var losses: Losses { Losses(indexes: broken.timesLost, words: locks.file.timesMended) }
 
-  /// Throws when a change of the index may not have reached the file. It is as if this process had been killed in the middle of
-  /// it: who changes the index next finishes what was written down.
+  /// Throws if a change of the index may not have reached the file. Then it is as if this process had been killed in the
+  /// middle: the next change completes it from the pending area.
   func check(_ before: Losses) throws(StoreFault) {
     if hasLost(since: before) { throw broken.failure(of: index) }
   }
 
-  /// Whether something broke since then that who changes the index relies on.
+  /// Returns whether a mapping failed since then that a change of the index relies on.
   func hasLost(since before: Losses) -> Bool {
     locks.file.isBroken || index?.isBroken ?? false || losses != before
   }
 
-  /// Sees to it that what broke is mapped anew before the index is changed.
+  /// Maps failed files again before the index is changed.
   ///
-  /// - Throws: for who only keeps a record, where that failed a moment ago: making an index anew takes long.
+  /// - Throws: in a commit, if this failed a moment ago: rebuilding an index takes long.
   func beReadyToChange() throws(StoreFault) {
     guard broken.areNew else { return }
     if Patience.isOfWriter, broken.isResting { throw broken.failure(of: index, isNew: false) }
     current.followBroken()
   }
 
-  /// The index for who wants a number of it: made anew when it broke and can't be opened. Waits as a writer does, if at all.
+  /// Returns the index for taking a number. Rebuilds it if its mapping failed and it can't be reopened. Waits as long as a
+  /// commit.
   func indexForSequence() -> Index? {
     if let index = current.forReading() { return index }
     return try? Patience.lasting(Patience.writing) { () throws(StoreFault) in try changing { $0 } }
   }
 
-  /// Retires what was replaced or removed, by this one or by one who was killed meanwhile. To be called by the index's changer:
-  /// who looks through the packs must not find it again.
+  /// Retires the replaced or removed record, also if the process that did it was killed. Otherwise a scan of the packs would
+  /// find the record again. Call it with the index lock held.
   func finishRetiring(_ index: Index) {
     guard let (location, hash) = index.retiring else { return }
     let isNamed = index.find(hash)?.slot.location == location
@@ -170,7 +172,8 @@ final class IndexChanger: Sendable {
     if retired.settle() { index.forgetRetiring() }
   }
 
-  /// Inserts, into a larger index when there is no room, which then is the index. To be called by the index's changer.
+  /// Inserts a record. If there is no room, switches to a larger index first and sets `index` to it. Call it with the index
+  /// lock held.
   func insertOrGrow(
     _ index: inout Index, _ header: RecordHeader, _ location: Location,
     used: (place: Int, bytes: Int)? = nil, only: Location? = nil
@@ -184,7 +187,7 @@ final class IndexChanger: Sendable {
     return .full
   }
 
-  /// Puts a pack into the table, which grows when it is full.
+  /// Adds a pack to the table. If the table is full, it grows.
   func register(
     _ index: Index, _ header: PackHeader, _ state: PackEntry.State, used: Int,
     _ placed: (Int) -> Void = { _ in }
@@ -201,41 +204,41 @@ final class IndexChanger: Sendable {
     return index
   }
 
-  /// What to say where the index, or what the lock says, couldn't be read or written.
+  /// The error for an index or lock file that couldn't be read or written.
   var failure: StoreFault { broken.failure(of: index) }
 
   func isOversized(_ index: Index) -> Bool { rebuild.isOversized(index) }
 
-  /// Goes over to a larger index. Nil when there can't be room for what finds none. To be called by the index's changer.
+  /// Switches to a larger index. Returns nil if growing can't make room for the key. Call it with the index lock held.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> Index? {
     guard let made = try rebuild.grown(old, packs: packs) else { return nil }
     current.use(made.index)
-    // The next one who changes the index makes it anew from the packs.
+    // The next change rebuilds it from the packs.
     if made.isToBeReplaced { made.index.markReplaced() }
     return made.index
   }
 
-  /// Goes over to an index without a record. To be called by the index's changer.
+  /// Switches to an empty index. Call it with the index lock held.
   func clear(_ old: Index) throws(StoreFault) { current.use(try rebuild.cleared(old)) }
 }
 
 // MARK: - Opening
 
 extension IndexChanger {
-  /// Joins those who use the directory; the first of them begins a session, and `tidy` puts things in order.
+  /// Registers this process as a user of the directory. The first one begins a session and calls `tidy`.
   ///
-  /// - Parameter atOnce: throws `busy` when that would take long.
+  /// - Parameter atOnce: throws `busy` if that would take long.
   func begin(
     limit: Int?, atOnce: Bool, tidy: (Index) throws(StoreFault) -> Void
   ) throws(StoreFault) {
     guard !directory.isReading else { return try beginReading(atOnce: atOnce) }
     if joins(limit: limit) { return }
     if atOnce { throw locks.busy(.index) }
-    // Somebody may have been stopped before it said that it uses the directory: what is there can be used all the same.
+    // A process may have been stopped before it registered. The index in the directory can be used all the same.
     if !(try locks.areFree(within: Patience.writing)), joins(limit: limit, isFirst: true) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
-      // In a new session everything is checked again.
+      // In a new session everything is verified again.
       if isAlone, file.hasLosses { file.hasLosses = false }
       let (index, losses) = (try indexToChange(file), losses)
       let kept = Limits.kept(directory)
@@ -253,12 +256,11 @@ extension IndexChanger {
     }
   }
 
-  /// Joins others who use the directory, if nothing has to be changed for it: without the index's lock, which a process that
-  /// was stopped may hold.
+  /// Registers this process without the index lock, which a stopped process may hold, if nothing needs to be changed.
   ///
-  /// - Parameter isFirst: whether there need be no others.
+  /// - Parameter isFirst: whether this process may be the first user.
   private func joins(limit: Int?, isFirst: Bool = false) -> Bool {
-    // Whatever is wrong is found again by the way that changes the index.
+    // If anything is wrong, the way through the index lock finds it again.
     guard !locks.file.isDeleted, (try? locks.join(isFirst: isFirst)) == true else { return false }
     let kept = Limits.kept(directory)
     guard limit == nil || limit == kept, let found = current.soundIndex,
@@ -271,8 +273,8 @@ extension IndexChanger {
     return true
   }
 
-  /// Reads a directory that can't be written: by its index, which others may change meanwhile, or by one that is made in memory
-  /// from the packs, after a restart of the machine for instance.
+  /// Opens a directory that can only be read: with its index, which other processes may change meanwhile, or with an index that
+  /// is made in memory from the packs, for example after a reboot.
   private func beginReading(atOnce: Bool) throws(StoreFault) {
     if let found = current.soundIndex { return current.use(found) }
     if atOnce { throw locks.busy(.index) }

@@ -1,16 +1,16 @@
-/// Where everything is in the file `index` (docs/FORMAT.md, "The index").
+/// The layout of the file `index` (docs/FORMAT.md, "The index").
 enum IndexLayout {
   static let magic: UInt64 = 0x5845_444E_4954_554E  // NUTINDEX
   static let version: UInt32 = 4
-  /// The fixed part, which is one page.
+  /// The size of the fixed part, one page.
   static let headSize = 4096
-  /// One counter of removals for each of so many hashes of groups.
+  /// The counters of removals; a group's hash chooses one of them.
   static let removals = headSize
   static let removalCount = 4096
   static let tableStart = removals + removalCount * 8
   static let entrySize = 32
   static let slotSize = 32
-  /// How far from its place a record may be; `nhs_find_slot` has the same number.
+  /// The longest distance of a record from its first place; `nhs_find_slot` has the same number.
   static let reach = 1024
 
   static let slotCount = 16
@@ -38,7 +38,7 @@ enum IndexLayout {
   static let clears = 384
   static let hasEarlier = 392
 
-  /// Where the slots begin, and how long the file is.
+  /// Returns the offset of the slots and the length of the file.
   static func sizes(slots: Int, packs: Int) -> (slots: Int, file: Int)? {
     let (table, tableTooLong) = packs.multipliedReportingOverflow(by: entrySize)
     let (body, bodyTooLong) = slots.multipliedReportingOverflow(by: slotSize)
@@ -48,20 +48,20 @@ enum IndexLayout {
   }
 }
 
-/// Where a record is.
+/// The place of a record.
 struct Location: Hashable {
   var pack: UInt32
   var offset: Int
 }
 
-/// What one slot says.
+/// The contents of one slot.
 struct Slot {
   static let neverUsed: UInt32 = 0
   static let givenUp: UInt32 = .max
 
   var hash: KeyHash
   var location: Location
-  /// Visited, kind and session; the topmost 16 bits are made from the version when it is stored.
+  /// Visited bit, kind and session. The upper 16 bits are made from the version when it is stored.
   var flags: UInt32
 
   static let visited: UInt32 = 1
@@ -90,28 +90,28 @@ struct PackEntry {
   var state: State
   var used: Int
   var capacity: Int
-  /// Those with lower ones are dropped first.
+  /// Packs with a lower turn are dropped first.
   var turn: UInt32
 
-  /// What it takes, without what is reserved for records to come.
+  /// The bytes that the pack takes, without room reserved for later records.
   var cost: Int { (used + 4095) & ~4095 }
-  /// What counts against the limit: of one that is appended to, or being made, what is reserved.
+  /// The bytes that count against the limit; for an open pack, including reserved room.
   var claim: Int { state == .open ? max(cost, capacity) : cost }
 }
 
-/// How full an index is.
+/// Numbers of slots.
 struct IndexCounters: Equatable {
-  /// Slots that aren't free to end a search, given-up ones included.
+  /// Slots that don't end a search: those of records, and deleted ones.
   var occupied = 0
   var meta = 0
   var body = 0
   var thumb = 0
   var answer = 0
 
-  /// All records. Damaged numbers give a number that makes no sense, but no trap.
+  /// The number of records. Damaged counters give a wrong number but don't trap.
   var live: Int { meta &+ body &+ thumb &+ answer }
 
-  /// In the order in which the index has them.
+  /// In the order of the index file.
   var numbers: [UInt64] {
     [occupied, meta, body, thumb, answer].map { UInt64(truncatingIfNeeded: $0) }
   }

@@ -1,8 +1,8 @@
 import CSystem
 import Synchronization
 
-/// Makes indexes: a larger one, an empty one, one from the packs. All of it is called by the index's changer, who then uses what
-/// was made.
+/// Makes indexes: a larger one, an empty one, one from the packs. Call everything with the index lock held; the caller then
+/// switches to the new index.
 struct IndexRebuild {
   let directory: StoreDirectory
   let locks: DirectoryLocks
@@ -15,26 +15,26 @@ struct IndexRebuild {
   private static let leastSlots = 2048
   private static let leastPacks = 256
 
-  /// Three of five slots taken; at three of four the index grows again. Whole pages.
+  /// Three of five slots are taken; at three of four the index grows again. Whole pages.
   private static func slots(for records: Int) -> Int { max(leastSlots, (records / 3 * 5 + 127) & ~127) }
 
-  /// More slots are for nobody: among keys that nobody chose for where they are searched, a quarter of them has room for all.
-  /// Who chose a thousand that are searched at one place in any table must not make it grow without end.
+  /// The upper bound on growth. Random keys need at most a quarter of these slots. The bound stops keys that were chosen to
+  /// collide from growing the index forever.
   private static func mostSlots(for records: Int) -> Int { max(1 << 17, records * 8) }
 
-  /// Whether half of the room would do.
+  /// Returns whether half of the slots would be enough.
   func isOversized(_ index: Index) -> Bool {
     Self.slots(for: min(max(0, index.counters.live), index.slotCount)) <= index.slotCount / 2
   }
 
-  /// A copy of an index with more room, in its place, and whether the next one who changes the index has to make it anew. Nil when
-  /// there can't be room for what finds none: somebody chose the keys.
+  /// Makes a larger copy of an index, publishes it, and returns it and whether the next change must rebuild it from the packs.
+  /// Returns nil if growing can't make room: the keys collide.
   func grown(_ old: Index, packs: Int? = nil) throws(StoreFault) -> (index: Index, isToBeReplaced: Bool)? {
     guard !old.isBroken else { throw broken.failure(of: old) }
     let present = Set(old.packs.map(\.number))
     let live = min(max(0, old.counters.live), old.slotCount)
     var slots = Self.slots(for: live)
-    // No room in reach although there are slots enough: somebody chose the keys that way, or the counters are wrong.
+    // A search finds no room although there are enough slots: the keys collide, or the counters are damaged.
     if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
     guard slots <= Self.mostSlots(for: live) else { return nil }
     while true {
@@ -51,15 +51,15 @@ struct IndexRebuild {
       made.set(clearedBefore: old.clearedBefore)
       made.takeOverRemovals(of: old)
       made.set(hasEarlier: old.hasEarlier)
-      // More aren't there for keys that there are: slots that claim one place are damaged.
+      // Existing keys need at most this many: if they don't fit, slots that share one place are damaged.
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
       let isWhole = takeOver(old, into: made, packs: present, leavesOut: isLast)
       if isWhole || isLast {
         let isDamaged = old.isReplaced
-        // Else what it had would be missing here, the counters of removals, too.
+        // Otherwise the copy would lack records and counters of removals.
         guard !old.isBroken else { throw broken.failure(of: old) }
         try publish(made, insteadOf: old)
-        // What has found no room, or isn't to be found any more in the old one, is found again in the packs.
+        // A rebuild finds records in the packs that got no slot here or were lost in the old index.
         return (made, !isWhole || isDamaged)
       }
       slots *= 2
@@ -73,10 +73,10 @@ struct IndexRebuild {
   }
 
   private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
-    // It is memory of this process.
+    // The index is memory of this process.
     guard !directory.isReading else { return }
     guard !made.isBroken else { throw broken.failure(of: made) }
-    // Who is killed in between leaves a lock that names none, so that the next one looks which it is.
+    // If this process is killed in between, the lock file names no index, so that the next process looks for it.
     let file = locks.file
     file.index = 0
     try doing("naming the index") { () throws(SystemFault) in
@@ -86,7 +86,7 @@ struct IndexRebuild {
     file.index = made.identity
   }
 
-  /// An index without a record; numbers go on where they were.
+  /// Makes an empty index. The numbers continue.
   func cleared(_ old: Index) throws(StoreFault) -> Index {
     let made = try emptyIndex(
       slots: Self.leastSlots, packs: Self.leastPacks, isLean: old.isLean.load(ordering: .relaxed))
@@ -99,12 +99,12 @@ struct IndexRebuild {
     return made
   }
 
-  /// The index as the packs have it.
+  /// Makes the index from the packs.
   func fromPacks(insteadOf old: Index?) throws(StoreFault) -> Index {
     do throws(StoreFault) {
       return try indexOfPacks(insteadOf: old)
     } catch  where error.kind == .noSpace {
-      // The one that is there serves nobody any more, and takes the room that the new one needs.
+      // Delete the old index, which can't be used any more and takes the room that the new one needs.
       do { try directory.system.unlink(directory.root, "index") } catch {}
       return try indexOfPacks(insteadOf: old)
     }
@@ -121,7 +121,7 @@ struct IndexRebuild {
         let location = Location(pack: number, offset: record.offset)
         if !record.isRetired, !retired.isPending(location) { records.append((record.header, location)) }
       }
-      // Nothing is appended to one of which some couldn't be read: nobody knows where it ends.
+      // If a part of the pack couldn't be read, its end isn't known; then nothing is appended to it.
       let isBroken = pin.pack.isBroken
       packs.append((pin.pack.header, isBroken ? pin.pack.header.capacity : scan.end))
     }
@@ -132,7 +132,7 @@ struct IndexRebuild {
       let made = try emptyIndex(
         slots: slots, packs: places, isLean: old?.isLean.load(ordering: .relaxed) ?? false)
       for pack in packs {
-        // Open, so that the next writer goes on where the last one ended; one that is full will be sealed then.
+        // Open, so that the next writer continues where the last one ended. A full pack is sealed.
         let isFull = pack.header.isEarlier || pack.header.capacity - pack.used < 1 << 16
         _ = made.add(pack.header, isFull ? .sealed : .open, used: pack.used)
       }
@@ -142,7 +142,8 @@ struct IndexRebuild {
       made.set(nextPack: max(last, locks.file.lastPack) + 1)
       let isLast = slots * 2 > Self.mostSlots(for: records.count)
       if let losers = fill(made, records, leavesOut: isLast) {
-        // First, or one would come back when its winner has been removed, should this process be killed in between.
+        // Before publishing: if this process were killed in between, an older record could come back when the newer one is
+        // removed.
         for loser in losers where !isHalfWritten(loser.location) {
           retired.add(loser.location, loser.header.hash)
         }
@@ -153,8 +154,8 @@ struct IndexRebuild {
     }
   }
 
-  /// Where a new index begins to count: far beyond the records that are in some process's memory only, of which the packs know
-  /// nothing.
+  /// Returns the first sequence number of a new index: far above those of records that other processes have only in memory,
+  /// which the packs don't show.
   private func firstSequence(after last: UInt64) -> UInt64 {
     let file = locks.file
     let first = max(last, file.firstSequence) &+ (file.isNew && directory.isNew ? 1 : 1 << 32)
@@ -162,15 +163,15 @@ struct IndexRebuild {
     return first
   }
 
-  /// Whether somebody is writing it at this moment, perhaps, and will say then whether it counts.
+  /// Returns whether a process may be writing the record at this moment; that process then decides about it.
   private func isHalfWritten(_ location: Location) -> Bool {
     !checker.isIntact(location) && PackWriter.isBusy(directory, location.pack)
   }
 
   // MARK: Filling
 
-  /// Puts in what another index says of these packs. False when there is no room for all of it: then nothing is done, or,
-  /// if that is wanted, the rest is left out.
+  /// Copies the slots of another index whose packs are in `packs`. Returns false if there isn't enough room: with `leavesOut`
+  /// the rest is left out, otherwise the copy is unusable.
   private func takeOver(
     _ old: Index, into made: Index, packs: Set<UInt32>, leavesOut: Bool
   ) -> Bool {
@@ -179,7 +180,7 @@ struct IndexRebuild {
     var isWhole = true
     var isPresent = (number: Slot.neverUsed, answer: false)
     for place in 0..<old.slotCount {
-      // Both are gone through from one end to the other.
+      // Both indexes are read from one end to the other.
       if isLean, place & 0xFFFF == 0xFFFF {
         old.leavePages()
         made.leavePages()
@@ -189,7 +190,7 @@ struct IndexRebuild {
       else {
         continue
       }
-      // Neighbours in time aren't neighbours here, but there are few packs.
+      // Neighbouring slots are of different packs, but there are few packs.
       if isPresent.number != slot.location.pack {
         isPresent = (slot.location.pack, packs.contains(slot.location.pack))
       }
@@ -216,8 +217,8 @@ struct IndexRebuild {
     nhs_store32(at, entry.number)
   }
 
-  /// Puts records in, of those with one key the latest; the others come back. Nil when there is no room, unless what finds
-  /// none is to be left out: then it comes back, too.
+  /// Inserts records, of several with one key the latest, and returns the others. Returns nil if there isn't enough room; with
+  /// `leavesOut`, records without room are returned with the others.
   private func fill(
     _ made: Index, _ records: [(header: RecordHeader, location: Location)], leavesOut: Bool
   ) -> [(header: RecordHeader, location: Location)]? {
@@ -256,7 +257,7 @@ struct IndexRebuild {
 }
 
 extension Index {
-  /// Forgets everything that isn't in one of these packs.
+  /// Deletes the slots whose packs aren't in this set.
   func giveUp(except packs: Set<UInt32>) {
     for place in 0..<slotCount {
       let slot = ownRead(place)
@@ -264,22 +265,22 @@ extension Index {
     }
   }
 
-  /// Whether it names anything that isn't in one of these packs. May be called by anybody.
+  /// Returns whether a slot names a pack that isn't in this set. Needs no lock.
   func names(except packs: Set<UInt32>) -> Bool {
     (0..<slotCount).contains { read($0)?.isElsewhere(than: packs) ?? false }
   }
 
-  /// Whether it names a record that isn't where it was looked for. May be called by anybody.
+  /// Returns whether a slot names a record that was not found at its place. Needs no lock.
   func names(missingIn seen: [UInt32: SeenPack]) -> Bool {
     (0..<slotCount).contains { read($0)?.isMissing(in: seen) ?? false }
   }
 
-  /// How many records it names that aren't where they were looked for. May be called by anybody.
+  /// Returns the number of records that were not found at their places. Needs no lock.
   func count(missingIn seen: [UInt32: SeenPack]) -> Int {
     (0..<slotCount).count { read($0)?.isMissing(in: seen) ?? false }
   }
 
-  /// Forgets the records that aren't where they were looked for, of packs that are still there. How many there were.
+  /// Deletes the slots of records that were not found at their places, if the pack still exists. Returns how many.
   func giveUp(missingIn seen: [UInt32: SeenPack], if isThere: (UInt32) -> Bool) -> Int {
     var count = 0
     for place in 0..<slotCount {
@@ -289,7 +290,7 @@ extension Index {
     return count
   }
 
-  /// Forgets everything in these packs.
+  /// Deletes the slots of these packs.
   func giveUp(packs: Set<UInt32>) {
     for place in 0..<slotCount {
       let slot = ownRead(place)
@@ -299,8 +300,8 @@ extension Index {
 }
 
 extension RecordHeader.Found {
-  /// Whether another record of the same key isn't wanted any more when the index names this one: it is earlier, or a copy of
-  /// this one, unless this one was retired for it.
+  /// Returns whether another record with this key is obsolete when the index names this one: it is older, or a copy of this one
+  /// while this one isn't retired.
   func outdates(_ other: RecordHeader.Found) -> Bool {
     isRetired ? header.sequence > other.header.sequence : header.sequence >= other.header.sequence
   }
