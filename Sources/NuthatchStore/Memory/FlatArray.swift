@@ -1,13 +1,13 @@
 import Glibc
 
-/// Zeros that are made to be searched: a large array lies in large pages, where the kernel has some, so that a search doesn't
-/// wait for the page tables, too, and what nobody touches of it takes no memory.
+/// A zero-filled array for searches. A large one uses large pages if the kernel has some, so that a search waits less for page
+/// tables. Pages that were never accessed take no memory.
 struct FlatArray<Element: BitwiseCopyable> {
   let base: UnsafeMutablePointer<Element>
-  /// 0 when it isn't a mapping of its own.
+  /// 0 if it was allocated with malloc.
   private let mappedSize: Int
 
-  /// What processors and the kernel call a large page.
+  /// The size of a large page.
   private static var largePage: Int { 2 << 20 }
 
   init(_ count: Int) {
@@ -34,8 +34,8 @@ struct FlatArray<Element: BitwiseCopyable> {
 
   private static func rounded(_ size: Int) -> Int { (size + largePage - 1) & ~(largePage - 1) }
 
-  /// Begins where a large page may; what is mapped before and behind is given back. Nil for what is small, or when nothing can
-  /// be mapped.
+  /// Maps memory that begins at a large page boundary; the excess before and behind is unmapped. Returns nil if the size is
+  /// small or the mapping fails.
   private static func map(_ size: Int) -> UnsafeMutableRawPointer? {
     guard size >= largePage else { return nil }
     let size = rounded(size)

@@ -1,29 +1,30 @@
 import Glibc
 
-/// What an entry of the memory tier is. Part of its key: a record and what was made of it may have one name.
+/// The type of an entry in the memory tier. It is part of the entry's key: a record and an object made from it may have the
+/// same name.
 enum MemorySpace: UInt8, Sendable {
-  /// What the caller keeps: decoded pixels, a lease, any object.
+  /// An object of the caller: decoded pixels, a lease, anything.
   case value
   /// A record that isn't in a pack yet.
   case record
 
-  /// Keeps the two apart in the table.
+  /// Gives the two types different places in the table.
   @inline(__always)
   func home(_ hash: KeyHash) -> UInt64 { self == .value ? hash.low : ~hash.low }
 }
 
-/// One entry of the memory tier. It never changes, hence Sendable: what is known anew of a key is a new entry.
+/// One entry of the memory tier. It never changes, hence Sendable; a change makes a new entry.
 final class MemoryEntry: @unchecked Sendable {
   let space: MemorySpace
   let key: RecordKey
-  /// What keeps the bytes, and all else that the caller wants to find again.
+  /// Keeps the bytes, and anything else that the caller wants to find again.
   let owner: any AnyObject & Sendable
   let bytes: UnsafeRawBufferPointer
   let shape: PayloadShape
   let sequence: UInt64
-  /// The memory that would be free without it.
+  /// The memory that would be free without the entry, in bytes.
   let privateBytes: Int
-  /// When it was asked for, of an answer that is in no pack.
+  /// The moment of the request, for an answer that is in no pack.
   let moment: Moment?
 
   init(
@@ -41,7 +42,7 @@ final class MemoryEntry: @unchecked Sendable {
     self.moment = moment
   }
 
-  /// What it counts for: what it owns, and what finding it takes (this object, a pin or two, its share of the table).
+  /// The cost in bytes: the owned memory, and the memory for finding it (this object, a pin or two, its share of the table).
   var cost: Int { Self.cost(privateBytes, key) }
 
   static func cost(_ privateBytes: Int, _ key: RecordKey) -> Int { privateBytes + 400 + 2 * key.bytes.count }
@@ -54,8 +55,8 @@ final class MemoryEntry: @unchecked Sendable {
   }
 }
 
-/// Keeps an entry for the threads of one lane, so that a hit touches no counter that other threads touch too. What a hit
-/// reads lies in the object, beside the counter that it raises: one place of memory less to wait for.
+/// Keeps an entry for the threads of one lane, so that hits of different lanes change no common reference count. The fields
+/// that a hit reads are in this object, next to its reference count, which saves one memory access.
 // It never changes, hence Sendable.
 final class MemoryPin: @unchecked Sendable {
   private typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)
@@ -67,7 +68,7 @@ final class MemoryPin: @unchecked Sendable {
   private let space: MemorySpace
   private let kind: RecordKind
   private let nameLength: Int
-  /// The beginning of the key: with the content's digest and a recipe, which is the usual one, all of it.
+  /// The beginning of the key. The usual key, a digest and a recipe, fits whole.
   private let name: Words
 
   init(_ entry: MemoryEntry) {
@@ -86,7 +87,7 @@ final class MemoryPin: @unchecked Sendable {
   /// A lease for any thread.
   var lease: Lease { Lease(pin: self, unsafeBytes: bytes, shape: shape, sequence: sequence) }
 
-  /// Whether this is the entry that is looked for.
+  /// Returns whether this is the entry with this key.
   @inline(__always)
   func isFor(_ space: MemorySpace, _ kind: RecordKind, _ wanted: UnsafeRawBufferPointer) -> Bool {
     guard nameLength == wanted.count, self.space == space, self.kind == kind, let base = wanted.baseAddress
@@ -107,17 +108,17 @@ private func isSame(_ own: UnsafeRawPointer?, _ name: UnsafeRawBufferPointer) ->
 }
 
 extension Lease {
-  /// What was given to `Store.keep` with the bytes; nil for a record from a pack.
+  /// The object that was given to `Store.keep` with the bytes; nil for a record from a pack.
   public var owner: (any AnyObject & Sendable)? {
     guard let owner = (pin as? MemoryPin)?.entry.owner else { return nil }
     return (owner as? HeldLease)?.owner ?? owner
   }
 }
 
-/// A record's lease that the memory tier keeps, so that no pack has to be looked at for it.
+/// A record's lease in the memory tier, so that a hit needs no pack.
 final class HeldLease: Sendable {
   let lease: Lease
-  /// What the caller made of it.
+  /// An object that the caller made from the record.
   let owner: (any AnyObject & Sendable)?
 
   init(_ lease: Lease, _ owner: (any AnyObject & Sendable)?) {
@@ -126,12 +127,12 @@ final class HeldLease: Sendable {
   }
 }
 
-/// Memory of our own for a record's payload. Aligned as payloads in packs are.
+/// Memory for a record's payload, aligned at least as in packs.
 // Its bytes never change, hence Sendable.
 final class PrivateMemory: @unchecked Sendable {
   let bytes: UnsafeRawBufferPointer
 
-  /// Copies the parts, one behind the other. Nil when there is no memory.
+  /// Copies the parts, one behind the other. Returns nil if there is no memory.
   init?(_ parts: [UnsafeRawBufferPointer], count: Int) {
     var memory: UnsafeMutableRawPointer?
     guard posix_memalign(&memory, 64, max(1, count)) == 0, let memory else { return nil }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Keeps records in memory until they have to go to the packs of a `DiskStore`: `spill=pressure`. Memory is looked at first.
+/// Keeps records in memory until they must be written to the packs of a `DiskStore`: `spill=pressure`. Lookups search memory
+/// first.
 final class MemoryFirstStore: RecordStore {
   let disk: DiskStore
   private let memory: MemoryTier
@@ -11,7 +12,7 @@ final class MemoryFirstStore: RecordStore {
   }
 
   func finish(flushes: Bool) {
-    // What can't be written is lost, and nothing is left that could be told.
+    // Records that can't be written are lost; the store is closing, so there is no caller to tell.
     if flushes { do { try flush() } catch {} }
     disk.finish(flushes: flushes)
   }
@@ -19,21 +20,21 @@ final class MemoryFirstStore: RecordStore {
   // MARK: Finding
 
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
-    // Another process may have cleared the directory, and with it what is in memory.
+    // If another process has cleared the directory, this removes the records in memory, too.
     disk.current.followOthers()
     if let own = privateRecord(of: key) { return own.isLatest ? .found(own.lease) : .nothing }
     let known = key.bytes.withUnsafeBytes { disk.reader.known(key.kind, key.hash, $0) }
     return known.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
   }
 
-  /// The record that is in memory only, and whether it is known that the packs have no later answer. Nil also for an answer that was
-  /// removed since, or has a later one in a pack.
+  /// Returns the record that is only in memory, and whether it is known that the packs have no later answer. Nil for an answer
+  /// that was removed since or has a later one in a pack.
   private func privateRecord(of key: RecordKey) -> (lease: Lease, isLatest: Bool)? {
     guard !disk.due.take(key.hash), let lease = memory.find(.record, key) else { return nil }
     guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment else {
       return (lease, true)
     }
-    // Whether it was removed or replaced; nil when that can't be told now.
+    // Whether it was removed or replaced; nil if this can't be told now.
     let isGone = disk.moments.isCurrent(moment) ? disk.reader.hasLaterAnswer(key, than: moment.number) : true
     guard isGone == true else { return (lease, isGone == false) }
     memory.remove(entry)
@@ -56,8 +57,8 @@ final class MemoryFirstStore: RecordStore {
     isPrivateNow(mark, key) ?? disk.isCurrent(mark, key)
   }
 
-  /// Whether a key has the record with this mark in memory, and no other; nil when it has none there. Follows nobody, and
-  /// takes nothing out.
+  /// Returns whether the key's record in memory has this mark; nil if it has none in memory. Doesn't follow other processes,
+  /// and removes nothing.
   private func isPrivateNow(_ mark: RecordMark, _ key: RecordKey) -> Bool? {
     guard let lease = memory.find(.record, key) else { return nil }
     guard !disk.due.take(key.hash), mark == RecordMark(index: 0, pack: 0, offset: lease.sequence) else {
@@ -68,7 +69,7 @@ final class MemoryFirstStore: RecordStore {
       guard let moment = (lease.pin as? MemoryPin)?.entry.moment else { return true }
       guard index.isCurrent(moment) else { return false }
       guard let found = index.find(key.hash) else { return true }
-      // A record in a pack that isn't mapped has to be looked at more closely.
+      // The record's pack isn't mapped: report false.
       let pin = shard.held(found.slot.location.pack)
       return pin?._withUnsafeGuaranteedRef { pin in
         guard let record = pin.pack.record(at: found.slot.location.offset), record.header.hash == key.hash
@@ -106,34 +107,34 @@ final class MemoryFirstStore: RecordStore {
     guard disk.moments.isCurrent(moment), inPacks ?? 0 <= moment.number,
       privateRecord(of: key)?.lease.shape.question ?? 0 <= moment.number
     else { return nil }
-    // A record in memory may be lost, and an earlier one in the packs would be found again. So the packs' one is replaced.
+    // A record in memory may be lost, and then an older one in the packs would be found again. So replace the one in the packs.
     if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }
     return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
       let lease = try disk.write(key, shape, parts, replacing: .askedBefore(moment))
-      // Not one that was asked for later. An earlier one would hide what the packs have now.
+      // Removes an older record from memory, which would hide the new one. A later one stays.
       _ = privateRecord(of: key)
       return lease
     }
   }
 
-  /// Keeps a record in memory, and writes to packs what has to make room for it. Nil when it is too large for that, or
-  /// has no sequence because the index can't be written.
+  /// Keeps a record in memory, and writes records to packs that must make room. Returns nil if the record is too large, or has
+  /// no sequence number because the index can't be written.
   private func commitPrivately(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], _ moment: Moment? = nil
   ) throws(StoreFault) -> Lease? {
     let length = try disk.length(key, parts)
-    // Asked before: the tier lets go of the one before also when it doesn't take this one, which has to be in a pack then.
+    // Check this first: the tier removes the previous record even if it refuses this one, which must then go to a pack.
     guard MemoryEntry.cost(length, key) <= memory.limits.largest, memory.limits.items > 0 else { return nil }
     guard let payload = PrivateMemory(parts, count: length) else {
       throw StoreFault(.outOfMemory, "no memory for the record")
     }
-    // Without one it would seem earlier than what is in the packs, and give way to that.
+    // Without a sequence number it would look older than the records in the packs, and lose against them.
     let sequence = disk.changer.takeSequence()
     guard sequence != 0 else { return nil }
     let entry = MemoryEntry(
       .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length, moment: moment)
     guard remember(entry) else { return nil }
-    // Not by way of the table, from which it may be gone again.
+    // Don't look it up: it may already be gone from the table.
     return MemoryPin(entry).lease
   }
 
@@ -145,17 +146,17 @@ final class MemoryFirstStore: RecordStore {
 
   // MARK: Writing
 
-  /// Writes records to packs and takes them out of memory.
+  /// Writes records to packs and removes them from memory.
   ///
-  /// - Parameter loses: takes out also what couldn't be written: the room is wanted. Else it stays.
-  /// - Returns: the first reason for which a record couldn't be written.
+  /// - Parameter loses: also removes records that couldn't be written, because the memory is needed. Otherwise they stay.
+  /// - Returns: the first error.
   @discardableResult
   private func write(_ records: [MemoryEntry], loses: Bool) -> StoreFault? {
     var fault: StoreFault?
     for record in records {
       do throws(StoreFault) {
         try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
-          // Somebody may have removed it, or put another one in its place.
+          // It may have been removed or replaced meanwhile.
           guard memory.contains(record) else { return }
           try write(record)
           memory.remove(record)
@@ -165,7 +166,7 @@ final class MemoryFirstStore: RecordStore {
         guard memory.contains(record) else { continue }
         memory.spills.failures.wrappingAdd(1, ordering: .relaxed)
         if error.kind == .io { disk.lookForDeletion() }
-        // In a directory that is opened anew it can be written.
+        // The record can be written when the directory is reopened.
         if loses, !disk.directory.isDeleted {
           memory.spills.lost.wrappingAdd(1, ordering: .relaxed)
           memory.remove(record)
@@ -177,10 +178,10 @@ final class MemoryFirstStore: RecordStore {
     return fault
   }
 
-  /// To be called while the lock is held.
+  /// Call it with the lock held.
   private func write(_ record: MemoryEntry) throws(StoreFault) {
-    // Another process, or a larger record that went to a pack at once, may have a later one. The same one is there if
-    // room couldn't be made after it was written.
+    // The packs may have a later record, from another process or because it was too large for memory. They may have this record
+    // if making room failed after it was written.
     if let moment = record.moment {
       guard disk.reader.find(record.key)?.lease.shape.question != record.shape.question,
         try disk.write(record.key, record.shape, [record.bytes], replacing: .askedBefore(moment)) != nil
@@ -201,7 +202,7 @@ final class MemoryFirstStore: RecordStore {
     if let fault = write(memory.unwritten(), loses: false) { throw fault }
   }
 
-  /// What only this process has becomes everybody's in any case, so that another one finds it after the first sign.
+  /// Even at a warning all records that are only in memory are written, so that another process finds them.
   func relieve(_ level: MemoryPressure) {
     switch level {
     case .warning:
@@ -219,7 +220,7 @@ final class MemoryFirstStore: RecordStore {
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     memory.remove(.value, key)
     return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
-      // From the packs first: else somebody could find there what came before the private one.
+      // Remove it from the packs first: otherwise a lookup could find an older record there.
       do throws(StoreFault) {
         let wasThere = try disk.remove(key)
         return memory.remove(.record, key) || wasThere
@@ -235,7 +236,7 @@ final class MemoryFirstStore: RecordStore {
     return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
       var removed = try disk.remove(groups, keys)
       let known = Set(removed.map(\.key))
-      // Those in memory are no hits any more from the moment on that the removal was counted.
+      // The records in memory are misses from the moment on when the removal was counted.
       for entry in memory.unwritten()
       where keys.contains(entry.key) || entry.key.group.map({ groups.contains($0) }) == true {
         guard memory.remove(entry), !known.contains(entry.key) else { continue }

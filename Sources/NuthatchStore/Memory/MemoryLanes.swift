@@ -1,24 +1,23 @@
 import CSystem
 
-/// The way into the memory tier for readers: a lock for every few threads, and the table that they read.
+/// The readers' access to the memory tier: one lock for every few threads, and the table that they read.
 ///
-/// A reader takes the lock of its *lane* only; who changes something takes all lanes' locks. So readers meet nowhere:
-/// neither at a lock, nor at a counter, nor at the reference count of what they find, of which each lane has one of its
-/// own (`MemoryPin`). That is also why this is a handful of pointers and no object, whose references would be counted.
-/// `MemoryTier` owns what they point to.
-// What it points to is touched under the lanes' locks only, hence Sendable.
+/// A reader takes only the lock of its *lane*; a writer takes the locks of all lanes. So readers of different lanes share no
+/// lock, no counter and no reference count: each lane has its own reference to an entry (`MemoryPin`). For the same reason this
+/// is a struct of pointers and not an object with a reference count. `MemoryTier` owns the memory.
+// The memory is accessed only under the lanes' locks, hence Sendable.
 struct MemoryLanes: @unchecked Sendable {
   static let count = 8
-  /// So far apart that no two share a pair of cache lines.
+  /// Two lanes never share a pair of cache lines.
   private static let stride = 128
   private static let lockSize = 16
 
-  /// What a lane's lock guards. The lock is a word as `WordLock` has it, and lies before the lane: as one of its fields it would have
-  /// the lane's own address, which other threads pass when they change what it guards.
+  /// The data under a lane's lock. The lock is a `WordLock` word before the lane, not a field of it. As a field it would have
+  /// the lane's own address, and threads that change the lane pass that address.
   struct Lane {
     var hits = 0
     var misses = 0
-    /// By the entry's number; made when a thread of this lane finds it first.
+    /// By the entry's number; created when a thread of this lane first finds the entry.
     var pins: FlatArray<Unmanaged<MemoryPin>?>
   }
 
@@ -38,7 +37,7 @@ struct MemoryLanes: @unchecked Sendable {
     }
   }
 
-  /// To be called when nothing is in the table and nobody will use it any more.
+  /// Frees the memory. Call it when the table is empty and no thread uses it any more.
   func deallocate() {
     for number in 0..<Self.count { self[number].pointee.pins.free() }
     table.pointee.deallocate()
@@ -64,7 +63,7 @@ struct MemoryLanes: @unchecked Sendable {
     nhs_word_unlock(UnsafeMutableRawPointer(lane) - Self.lockSize)
   }
 
-  /// The entry of a key. Allocates nothing, but at the first hit of a lane.
+  /// Returns the entry of a key. Allocates memory only at a lane's first hit of the entry.
   @inline(__always)
   func find(
     _ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer
@@ -94,7 +93,7 @@ struct MemoryLanes: @unchecked Sendable {
     return pin
   }
 
-  /// Does something as the only one. What has been taken out is let go afterwards, when no lock is held.
+  /// Runs `body` with all locks held. Objects that it removes are released afterwards, when no lock is held.
   func alone<Result>(_ body: (inout [Unmanaged<AnyObject>]) -> Result) -> Result {
     var taken: [Unmanaged<AnyObject>] = []
     for number in 0..<Self.count { lock(self[number]) }
@@ -104,7 +103,7 @@ struct MemoryLanes: @unchecked Sendable {
     return result
   }
 
-  /// Reads while others read.
+  /// Runs `body` with the own lane's lock held, concurrently with other readers.
   func together<Result>(_ body: () -> Result) -> Result {
     let lane = own
     lock(lane)
@@ -112,7 +111,7 @@ struct MemoryLanes: @unchecked Sendable {
     return body()
   }
 
-  /// Adds up what the lanes counted.
+  /// Adds up the counters of the lanes.
   func count(into statistics: inout MemoryStatistics) {
     for number in 0..<Self.count {
       let lane = self[number]
@@ -123,9 +122,9 @@ struct MemoryLanes: @unchecked Sendable {
     }
   }
 
-  // To be called by who is alone.
+  // Call these with all locks held.
 
-  /// Takes an entry out, with all its pins.
+  /// Removes an entry and all its pins.
   func remove(_ number: Int, _ taken: inout [Unmanaged<AnyObject>]) {
     for lane in 0..<Self.count {
       guard let pin = self[lane].pointee.pins[number] else { continue }
@@ -135,11 +134,11 @@ struct MemoryLanes: @unchecked Sendable {
     if let entry = table.pointee.remove(number) { taken.append(.fromOpaque(entry.toOpaque())) }
   }
 
-  /// Puts another table in the place of the one in use, whose pins go along.
+  /// Replaces the table. The pins are copied.
   func use(_ other: MemoryTable, pins count: Int) {
     for number in 0..<Self.count {
       let (old, pins) = (self[number].pointee.pins, FlatArray<Unmanaged<MemoryPin>?>(other.capacity))
-      // Only what there is: a lane that no thread uses takes no memory.
+      // Copy only existing pins: a lane that no thread uses takes no memory.
       for entry in 0..<count where old[entry] != nil { pins[entry] = old[entry] }
       old.free()
       self[number].pointee.pins = pins

@@ -1,43 +1,43 @@
-/// How much the memory tier may hold.
+/// The limits of the memory tier.
 struct MemoryLimits: Sendable {
-  /// What all entries together may cost.
+  /// The highest cost of all entries together, in bytes.
   let bytes: Int
-  /// How many there may be.
+  /// The highest number of entries.
   let items: Int
 
-  /// One entry may be an eighth of all: a larger one would push out too much, and isn't kept.
+  /// The highest cost of one entry. A larger one would push out too many others and isn't kept.
   var largest: Int { bytes / 8 }
 
-  /// The smaller of 64 MiB and an eighth of what the machine, or its cgroup, has. Looked up once.
+  /// The default: 64 MiB, or an eighth of the memory of the machine or its cgroup if that is less. Read once.
   static let standard = standard(MemoryGauge())
 
   static func standard(_ gauge: MemoryGauge) -> Int { min(64 << 20, (gauge.total ?? 512 << 20) / 8) }
 }
 
-/// What the memory tier holds, and what has happened to it.
+/// The contents of the memory tier, and its counters.
 public struct MemoryStatistics: Sendable, Equatable {
-  /// Lookups that found something: `recall`, and under `spill=pressure` also those of records that are in no pack.
+  /// Lookups with a result: `recall`, and with `spill=pressure` also lookups of records that are in no pack.
   public var hits = 0
-  /// Lookups that found nothing there.
+  /// Lookups without a result.
   public var misses = 0
-  /// What the entries cost: the memory they own, and what finding them takes.
+  /// The cost of all entries: the memory they own, and the memory for finding them.
   public var bytes = 0
-  /// What they may cost.
+  /// The highest cost of all entries.
   public var limit = 0
-  /// How many entries there are.
+  /// The number of entries.
   public var items = 0
-  /// The memory that they own: pixels, and records that are in no pack. Leases on packs own none.
+  /// The memory that the entries own: pixels, and records that are in no pack. Leases on packs own none.
   public var privateBytes = 0
   /// Records that are in no pack.
   public var unwritten = 0
-  /// Entries that had to go, by lack of room or under memory pressure.
+  /// Entries that were evicted, for lack of room or under memory pressure.
   public var evictions = 0
-  /// Records that were written to a pack when they had to go, or by `flush`.
+  /// Records that were written to a pack when they were evicted, or by `flush`.
   public var spills = 0
   /// The bytes of those records.
   public var spilledBytes = 0
-  /// Times that this failed.
+  /// How often such a write failed.
   public var spillFailures = 0
-  /// Records that were lost by it.
+  /// Records that were lost because of that.
   public var lost = 0
 }

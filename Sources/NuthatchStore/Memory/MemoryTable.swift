@@ -1,20 +1,20 @@
-/// Where the entries of the memory tier are, and in which order they go: flat arrays, nothing to follow but the entry
-/// itself. It knows nothing of threads; `MemoryTier` does.
+/// The entries of the memory tier and their eviction order, in flat arrays, so that only the entry itself is behind a pointer.
+/// It doesn't lock; `MemoryTier` does.
 ///
-/// The order is that of SIEVE: entries stand as they came, a hand goes from the oldest to the newest and takes the first
-/// that wasn't visited since it last passed. A hit moves nothing.
+/// The order is SIEVE: entries are in the order of insertion, and a hand moves from the oldest to the newest and evicts the
+/// first entry that wasn't visited since it last passed. A hit moves nothing.
 struct MemoryTable {
-  /// A tag of 32 bits of the hash, and the entry's number + 1; 0 when free. Searched upwards from the entry's home.
+  /// 32 bits of the hash as a tag, and the entry's number + 1; 0 if free. Searched upwards from the entry's home.
   private(set) var slots: FlatArray<UInt64>
   private(set) var mask: Int
-  /// How many entries there is room for: half the slots, so that searches stay short.
+  /// The highest number of entries: half the slots, so that searches stay short.
   var capacity: Int { (mask + 1) / 2 }
 
   // By the entry's number.
   private(set) var entries: FlatArray<Unmanaged<MemoryEntry>?>
-  /// 0 or 1, set by readers while others read. A byte each, so that those of many entries stay in a processor's cache.
+  /// 0 or 1, set by readers concurrently. A byte each, so that those of many entries fit a processor's cache.
   private(set) var visited: FlatArray<UInt8>
-  /// The neighbours in the order; -1 when there is none. `newer` also links the free numbers.
+  /// The neighbours in the order; -1 if there is none. `newer` also links the free numbers.
   private var older: FlatArray<Int32>
   private var newer: FlatArray<Int32>
   /// Out of the order, because it is being written to a pack.
@@ -26,9 +26,9 @@ struct MemoryTable {
   private var free: Int32 = -1
   private var used = 0
 
-  /// How many entries there are, those that are leaving among them.
+  /// The number of entries, including those that are leaving.
   private(set) var count = 0
-  /// What all of them cost, and those that are leaving.
+  /// The cost of all entries, and of those that are leaving.
   private(set) var bytes = 0
   private(set) var leavingBytes = 0
   private(set) var leavingCount = 0
@@ -46,7 +46,7 @@ struct MemoryTable {
     leaving = FlatArray(room)
   }
 
-  /// Frees the arrays. The entries must have been taken out.
+  /// Frees the arrays. The entries must have been removed.
   func deallocate() {
     slots.free()
     entries.free()
@@ -59,7 +59,7 @@ struct MemoryTable {
   @inline(__always)
   static func tag(_ hash: KeyHash) -> UInt64 { hash.high & 0xFFFF_FFFF_0000_0000 }
 
-  /// Calls `body` with the number of every entry that may be the one, until it says true.
+  /// Calls `body` with the number of every entry that may match, until it returns true.
   @inline(__always)
   func search(_ home: UInt64, _ tag: UInt64, _ body: (Int) -> Bool) {
     var place = Int(truncatingIfNeeded: home) & mask
@@ -73,7 +73,7 @@ struct MemoryTable {
 
   func entry(_ number: Int) -> MemoryEntry? { entries[number]?.takeUnretainedValue() }
 
-  /// The number of the entry of a key.
+  /// Returns the number of the entry with a key.
   func find(
     _ space: MemorySpace, _ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer
   ) -> Int? {
@@ -86,7 +86,7 @@ struct MemoryTable {
     return found
   }
 
-  /// The number of this very entry.
+  /// Returns the number of exactly this entry.
   func find(_ wanted: MemoryEntry) -> Int? {
     var found: Int?
     search(wanted.space.home(wanted.key.hash), Self.tag(wanted.key.hash)) { number in
@@ -97,7 +97,7 @@ struct MemoryTable {
     return found
   }
 
-  /// Puts an entry in as the newest. There must be none of its key, and room.
+  /// Inserts an entry as the newest. There must be no entry with its key, and there must be room.
   mutating func insert(_ entry: MemoryEntry) {
     let number: Int32
     if free >= 0 {
@@ -125,7 +125,7 @@ struct MemoryTable {
     slots[place] = Self.tag(entry.key.hash) | UInt64(number + 1)
   }
 
-  /// Takes an entry out. It comes back retained, for the caller to let go when no lock is held.
+  /// Removes an entry. Returns it retained; the caller releases it when no lock is held.
   mutating func remove(_ number: Int) -> Unmanaged<MemoryEntry>? {
     guard let taken = entries[number] else { return nil }
     let entry = taken.takeUnretainedValue()
@@ -146,7 +146,7 @@ struct MemoryTable {
     return taken
   }
 
-  /// Frees a slot, and moves those behind it up so that every search still ends at the first free one.
+  /// Frees a slot, and moves later slots up so that every search still ends at the first free one.
   private func vacate(_ entry: MemoryEntry, _ number: Int) {
     var hole = Int(truncatingIfNeeded: entry.space.home(entry.key.hash)) & mask
     while slots[hole] != Self.tag(entry.key.hash) | UInt64(number + 1) { hole = (hole + 1) & mask }
@@ -156,7 +156,7 @@ struct MemoryTable {
       let slot = slots[place]
       guard slot != 0, let other = self.entry(Int(slot & 0xFFFF_FFFF) - 1) else { break }
       let home = Int(truncatingIfNeeded: other.space.home(other.key.hash)) & mask
-      // May it stand in the hole, which lies between its home and its place?
+      // Move it if the hole lies between its home and its place.
       if (place - home) & mask >= (place - hole) & mask {
         slots[hole] = slot
         hole = place
@@ -179,7 +179,7 @@ struct MemoryTable {
     if after >= 0 { older[Int(after)] = before } else { newest = before }
   }
 
-  /// The entry that goes next; nil when all that are left are leaving already.
+  /// Returns the next entry to evict; nil if all are leaving already.
   mutating func victim() -> Int? {
     guard oldest >= 0 else { return nil }
     var at = hand >= 0 ? hand : oldest
@@ -201,7 +201,7 @@ struct MemoryTable {
     return entry
   }
 
-  /// Puts an entry that couldn't be written back into the order. False when it hasn't left it.
+  /// Puts an entry that couldn't be written back into the order. Returns false if it is in the order.
   mutating func stay(_ number: Int) -> Bool {
     guard leaving[number], let entry = entry(number) else { return false }
     leaving[number] = false
@@ -211,7 +211,7 @@ struct MemoryTable {
     return true
   }
 
-  /// The numbers of all entries, oldest first; those that are leaving come last.
+  /// Calls `body` with all entries, oldest first; those that are leaving come last.
   func forEach(_ body: (Int, MemoryEntry) -> Void) {
     var at = oldest
     while at >= 0 {
@@ -226,7 +226,7 @@ struct MemoryTable {
 
   var isFull: Bool { count >= capacity }
 
-  /// The same with twice the room. The numbers of the entries stay.
+  /// Returns a copy with twice the room. The entries keep their numbers.
   func grown() -> MemoryTable {
     var larger = MemoryTable(slotCount: (mask + 1) * 2)
     larger.entries.base.update(from: entries.base, count: used)

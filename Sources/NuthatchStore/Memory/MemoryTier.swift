@@ -1,19 +1,19 @@
 import CSystem
 import NuthatchBase
 
-/// What this process keeps in memory before one directory's store: bounded by bytes and by number, the least useful
-/// goes first. Any thread may use it; what it finds and how is `MemoryLanes`' business, in which order entries go is
-/// `MemoryTable`'s.
+/// The entries that this process keeps in memory for one directory, limited in bytes and number; the least useful one is
+/// evicted first. Any thread may use it. `MemoryLanes` finds entries, `MemoryTable` has the eviction order.
 final class MemoryTier: Sendable {
-  /// For those who only look something up.
+  /// For lookups.
   let lanes = MemoryLanes()
-  /// What it may hold.
+  /// The limits.
   let limits: MemoryLimits
-  /// Taken to write a record that is in memory only to a pack, and to remove records, so that none comes back by it.
+  /// Held while a memory-only record is written to a pack, and while a record is removed. Without it, a removed record could be
+  /// written afterwards and come back.
   let writing = WordLock()
-  /// How often memory was wanted back, and what came of it.
+  /// Counters of memory pressure and of its results.
   let spills = SpillCounts()
-  // Changed by who is alone.
+  // Changed with all lanes' locks held.
   nonisolated(unsafe) private var evictions = 0
 
   init(_ limits: MemoryLimits) { self.limits = limits }
@@ -33,7 +33,7 @@ extension MemoryTier {
     key.bytes.withUnsafeBytes { lanes.find(space, key.kind, key.hash, $0) }
   }
 
-  /// Does to an entry's chances what a hit does. False when there is none.
+  /// Counts a hit for an entry. Returns false if there is none.
   func touch(_ space: MemorySpace, _ key: RecordKey) -> Bool {
     lanes.together {
       guard let number = key.bytes.withUnsafeBytes({ table.pointee.find(space, key.kind, key.hash, $0) })
@@ -43,10 +43,10 @@ extension MemoryTier {
     }
   }
 
-  /// Whether this very entry is there still.
+  /// Returns whether exactly this entry is in the tier.
   func contains(_ entry: MemoryEntry) -> Bool { lanes.together { table.pointee.find(entry) != nil } }
 
-  /// The records that are in no pack, in the order in which they came.
+  /// Returns the records that are in no pack, in the order of their sequence numbers.
   func unwritten() -> [MemoryEntry] {
     var found: [MemoryEntry] = []
     lanes.together {
@@ -75,17 +75,17 @@ extension MemoryTier {
 // MARK: - Changing
 
 extension MemoryTier {
-  /// Puts an entry in, in place of the one with its key, and takes others out to make room.
+  /// Inserts an entry, replaces the one with its key, and evicts others to make room.
   ///
-  /// - Returns: whether it was taken (it isn't when it is larger than an eighth of all), and the records that are to
-  ///   be written to a pack and taken out then, with `remove`. They are found meanwhile.
+  /// - Returns: whether it was inserted (false if it is larger than an eighth of the limit), and the records that the caller
+  ///   must write to a pack and then remove with `remove`. They are found meanwhile.
   func keep(_ entry: MemoryEntry) -> (isKept: Bool, leaving: [MemoryEntry]) {
     lanes.alone { taken in
       let old = entry.key.bytes.withUnsafeBytes {
         table.pointee.find(entry.space, entry.key.kind, entry.key.hash, $0)
       }
       if let old {
-        // Another thread may have kept the answer to a later question meanwhile.
+        // Another thread may have inserted the answer to a later request meanwhile.
         if entry.moment != nil, let there = table.pointee.entry(old),
           there.shape.question > entry.shape.question
         {
@@ -101,9 +101,9 @@ extension MemoryTier {
     }
   }
 
-  /// Takes entries out until this is left.
+  /// Evicts entries until at most this many bytes are left.
   ///
-  /// - Returns: the records that are to be written first, as `keep` does.
+  /// - Returns: the records to write first, as in `keep`.
   func shrink(to bytes: Int) -> [MemoryEntry] {
     lanes.alone { taken in
       let leaving = shrink(to: bytes, items: .max, &taken)
@@ -128,7 +128,7 @@ extension MemoryTier {
     return leaving
   }
 
-  /// Takes this very entry out. False when it isn't there any more.
+  /// Removes exactly this entry. Returns false if it isn't there any more.
   @discardableResult
   func remove(_ entry: MemoryEntry) -> Bool {
     lanes.alone { taken in
@@ -139,18 +139,18 @@ extension MemoryTier {
     }
   }
 
-  /// Keeps an entry that was to leave, if it is there still.
+  /// Puts an entry that was leaving back into the order, if it is still there.
   func stay(_ entry: MemoryEntry) {
     lanes.alone { _ in
-      // It was counted when it was chosen, and hasn't gone after all.
+      // It was counted as evicted when it was chosen.
       if let number = table.pointee.find(entry), table.pointee.stay(number) { evictions &-= 1 }
     }
   }
 
-  /// Takes out what there is of a key. False when there was nothing.
+  /// Removes the entry of a key. Returns false if there is none.
   @discardableResult
   func remove(_ space: MemorySpace, _ key: RecordKey) -> Bool {
-    // Mostly there is nothing, which costs no other thread anything.
+    // Usually there is none, and looking disturbs no other thread.
     let isThere = lanes.together {
       key.bytes.withUnsafeBytes { table.pointee.find(space, key.kind, key.hash, $0) } != nil
     }
@@ -163,7 +163,7 @@ extension MemoryTier {
     }
   }
 
-  /// Takes out all for which `isGone` holds. It must not use the tier.
+  /// Removes all entries for which `isGone` is true. `isGone` must not use the tier.
   func removeAll(where isGone: (MemoryEntry) -> Bool) {
     lanes.alone { taken in
       var gone: [Int] = []
@@ -175,7 +175,7 @@ extension MemoryTier {
 
   private func grow() { lanes.use(table.pointee.grown(), pins: table.pointee.capacity) }
 
-  /// Gives the room of a table back that nothing is in.
+  /// Frees the memory of an empty table.
   private func reset() {
     if table.pointee.mask > 1023 { lanes.use(MemoryTable(), pins: 0) }
   }

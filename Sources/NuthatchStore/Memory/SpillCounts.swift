@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How often memory was wanted back, and what came of it.
+/// Counters of memory pressure and of its results.
 final class SpillCounts: Sendable {
   let spills = Atomic(0)
   let bytes = Atomic(0)

@@ -1,12 +1,12 @@
 import Glibc
 import NuthatchBase
 
-/// The pack whose records were checked last, kept open: whoever goes through a list meets record after record of one
-/// pack, each for the first time, and opening costs as much as checking.
+/// Keeps the pack file open whose record was verified last. A run over a list verifies many records of one pack, and opening a
+/// file costs as much as verifying a record.
 final class CheckedFile: Sendable {
   private let kept = Locked<(number: UInt32, fd: Int32)?>(nil)
 
-  /// The pack's file, for this caller alone; nil when it can't be opened.
+  /// Returns the pack's file for this caller alone, or nil if it can't be opened.
   func take(_ number: UInt32, _ directory: StoreDirectory) -> Int32? {
     let found: Int32? = kept.withLock { kept in
       guard let file = kept, file.number == number else { return nil }
@@ -24,7 +24,7 @@ final class CheckedFile: Sendable {
     if let superfluous { directory.system.close(superfluous) }
   }
 
-  /// Lets go of it, so that a pack that was dropped takes no room.
+  /// Closes the file, so that a dropped pack takes no room.
   func close(_ directory: StoreDirectory) {
     let file = kept.withLock { kept in
       defer { kept = nil }

@@ -1,20 +1,20 @@
-/// A record's payload, where it lies: nothing is copied, and nothing takes it away before the lease is gone, neither
-/// eviction nor removal nor closing the store. Sendable, since the bytes never change.
+/// A record's payload, without a copy. It stays valid until the lease is released, even if the record is evicted or removed, or
+/// the store is closed. Sendable, because the bytes never change.
 public struct Lease: @unchecked Sendable {
-  /// What keeps the bytes: a pack's mapping, or private memory.
+  /// Keeps the bytes: a pack's mapping, or private memory.
   let pin: any AnyObject & Sendable
-  /// The payload. Valid as long as this lease, or a copy of it, is.
+  /// The payload. Valid as long as this lease or a copy of it.
   public let unsafeBytes: UnsafeRawBufferPointer
-  /// What the payload is.
+  /// The form and size of the payload.
   public let shape: PayloadShape
-  /// Of two records with one key, the later has the higher one. Of the same key and sequence, it is the same record: it
-  /// keeps its sequence when it goes from memory to a pack, and from pack to pack. Never 0 once it is in a pack.
+  /// Of two records with one key, the later one has the higher sequence number. The same key and number mean the same record:
+  /// it keeps the number when it moves from memory to a pack, or between packs. Never 0 for a record in a pack.
   public let sequence: UInt64
 
-  /// The payload's length.
+  /// The length of the payload in bytes.
   public var count: Int { unsafeBytes.count }
 
-  /// Reads the payload, which stays where it is meanwhile.
+  /// Runs `body` with the payload and keeps it valid meanwhile.
   public func withBytes<Result, Fault>(_ body: (UnsafeRawBufferPointer) throws(Fault) -> Result) throws(Fault)
     -> Result
   {
@@ -22,8 +22,8 @@ public struct Lease: @unchecked Sendable {
     return try body(unsafeBytes)
   }
 
-  /// Whether some of the payload's pack couldn't be read from the disk: the payload may be zeros there. To be asked after
-  /// reading it. Where written bytes may have been lost without a word, the payload's checksum tells.
+  /// Whether a part of the payload's pack couldn't be read from the disk, so that the payload may hold zeros. Check it after
+  /// reading. If written bytes may have been lost without an error, verifies the payload's checksum.
   public var isBroken: Bool {
     if let pack = (pin as? PackPin)?.pack {
       let isLost = pack.isDistrusted && !pack.holds(unsafeBytes, sequence: sequence)
@@ -32,21 +32,21 @@ public struct Lease: @unchecked Sendable {
     return ((pin as? MemoryPin)?.entry.owner as? HeldLease)?.lease.isBroken ?? false
   }
 
-  /// What was made of the payload; nil when that may have been zeros that the disk gave instead of it.
+  /// Returns the result of `body`; nil if the payload may have held zeros because of a disk error.
   public func reading<Result>(_ body: (UnsafeRawBufferPointer) -> Result?) -> Result? {
     let result = withBytes(body)
     return result == nil || isBroken ? nil : result
   }
 }
 
-/// What is found under a key where only little may be read to check it.
+/// The result of a lookup that may verify only a short payload.
 public enum Lookup: Sendable {
   case nothing
   case found(Lease)
-  /// It is there and so many bytes long, and hasn't been checked in this session.
+  /// The record exists and has this many bytes, but wasn't verified in this session.
   case unchecked(Int)
 
-  /// What was found, if it was.
+  /// The lease, if the record was found.
   public var lease: Lease? {
     if case .found(let lease) = self { lease } else { nil }
   }

@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// Checks payloads against their checksums. All of them are read from the file, because an error of the disk is an error there,
-/// while through the mapping it would end the process.
+/// Verifies payloads. Reads them from the file: a disk error is an error there, while through the mapping it would be a failed
+/// access.
 final class PayloadChecker: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
@@ -13,7 +13,7 @@ final class PayloadChecker: Sendable {
     self.openPacks = openPacks
   }
 
-  /// Lets go of the file that was read last, so that a pack that was dropped takes no room.
+  /// Closes the file that was read last, so that a dropped pack takes no room.
   func close() { file.close(directory) }
 
   func isIntact(_ location: Location) -> Bool {
@@ -23,7 +23,7 @@ final class PayloadChecker: Sendable {
     return isIntact(record, pin.pack)
   }
 
-  /// Whether the payload's checksum holds.
+  /// Returns whether the payload has its checksum.
   func isIntact(_ record: RecordHeader.Found, _ pack: Pack) -> Bool {
     isIntact(pack, record.payload, record.header.payloadLength, record.header.payloadChecksum)
   }
@@ -32,7 +32,7 @@ final class PayloadChecker: Sendable {
     guard length > 0 else { return checksum == nhs_hash64(pack.bytes.baseAddress, 0, 0) }
     guard let fd = file.take(pack.header.number, directory) else { return false }
     defer { file.giveBack(pack.header.number, fd, directory) }
-    // Most records fit the stack, and need no hasher that takes pieces.
+    // Most records fit on the stack and need no incremental hasher.
     if length <= 32 << 10 {
       return withUnsafeTemporaryAllocation(byteCount: length, alignment: 64) { buffer in
         guard let isWhole = try? directory.system.readAll(fd, buffer, Int64(offset)), isWhole else {
@@ -59,7 +59,7 @@ final class PayloadChecker: Sendable {
     return nhs_hasher_value(hasher) == checksum
   }
 
-  /// The record, whose payload's checksum holds. Mostly it is read by one call. A payload that is longer than `most` is left unchecked.
+  /// Reads the record, usually with one call, and verifies its payload. A payload longer than `most` is not verified.
   func match(_ pin: PackPin, _ offset: Int, _ key: RecordKey, _ most: Int) -> nhs_record? {
     let head = RecordHeader.size + key.bytes.count
     guard offset >= 0, head <= pin.bytes.count - offset,
@@ -78,7 +78,7 @@ final class PayloadChecker: Sendable {
         count += read
       }
       guard let match = key.bytes.withUnsafeBytes({ pin.match(at: offset, key.kind, $0) }) else { return nil }
-      // Larger ones, and those whose header came in pieces, are read once more.
+      // A longer payload, or one whose header came in pieces, is read once more.
       let begin = match.payload - offset
       guard wasOne, begin + match.length <= count else { return match }
       isHere = true

@@ -1,12 +1,12 @@
 import CSystem
 
-/// What is removed together: the first 16 bytes of an answer's key.
+/// A group of answers that are removed together: the first 16 bytes of an answer's key.
 ///
-/// All records of a group are searched at few places of the index, so that a group is found without a list of its keys.
+/// All records of a group have their slots near a few places of the index, so that they are found without a list of their keys.
 public struct RecordGroup: Hashable, Sendable {
-  /// How many bytes of a key name its group.
+  /// The length of a group in an answer's key.
   public static let length = 16
-  /// At how many places of an index a group is searched. With one place a group could have 1,024 records.
+  /// The number of places of a group in the index. With one place a group could have only 1,024 records.
   static let places = 16
 
   let low: UInt64
@@ -14,7 +14,7 @@ public struct RecordGroup: Hashable, Sendable {
 
   init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
 
-  /// The group of a name in the caller's terms.
+  /// The group of a name that the caller chooses.
   public init(_ name: UnsafeRawBufferPointer) {
     var low: UInt64 = 0
     var high: UInt64 = 0
@@ -22,21 +22,21 @@ public struct RecordGroup: Hashable, Sendable {
     (self.low, self.high) = (low, high)
   }
 
-  /// That of an answer's key, of which it is the beginning. Nil for what is too short to be such a key.
+  /// The group at the beginning of an answer's key. Nil if the key is too short.
   init?(ofKey key: UnsafeRawBufferPointer) {
     guard key.count >= Self.length else { return nil }
     (low, high) = (key.word(0), key.word(8))
   }
 
-  /// Which counter of removals counts for it. Other groups may have the same.
+  /// The number of its counter of removals. Other groups may share it.
   var counter: Int { Int(truncatingIfNeeded: high & UInt64(IndexLayout.removalCount - 1)) }
 
-  /// Whether a record of this hash may belong to it.
+  /// Returns whether a record of this hash may belong to the group.
   func contains(_ hash: KeyHash) -> Bool {
     low(at: Int(truncatingIfNeeded: hash.high & UInt64(Self.places - 1))) == hash.low
   }
 
-  /// The lower half of the hashes of its records at one of its places.
+  /// Returns the lower half of the hashes of its records at one of its places.
   func low(at place: Int) -> UInt64 {
     withUnsafeBytes(of: (low.littleEndian, high.littleEndian)) { Self.low(of: $0, at: place) }
   }
@@ -47,7 +47,8 @@ public struct RecordGroup: Hashable, Sendable {
 }
 
 extension KeyHash {
-  /// The hash of an answer's key: the lower half, which says where to search, comes of the group, the upper half of all.
+  /// The hash of an answer's key. The lower half, which gives the place in the index, comes from the group; the upper half from
+  /// the whole key.
   init(answer key: UnsafeRawBufferPointer) {
     let high = nhs_hash64(key.baseAddress, key.count, UInt64(RecordKind.answer.rawValue))
     let group = UnsafeRawBufferPointer(rebasing: key.prefix(RecordGroup.length))
@@ -66,7 +67,7 @@ extension RecordKey {
     self.init(.answer, bytes)
   }
 
-  /// The group of an answer; nil for what is none.
+  /// The group of an answer; nil for other records.
   var group: RecordGroup? { kind == .answer ? bytes.withUnsafeBytes { RecordGroup(ofKey: $0) } : nil }
 
   /// The part behind the group.

@@ -4,9 +4,9 @@ import Glibc
 /// The fixed part of a record (docs/FORMAT.md, "A record").
 struct RecordHeader {
   static let size = 48
-  /// Where a payload begins, which any vector instruction takes; more would be mostly gaps.
+  /// The alignment of payloads, enough for any vector instruction. A larger one would waste room.
   static let alignment = 16
-  /// `NHR1` and `NHRx`, as numbers of four little-endian bytes.
+  /// `NHR1` and `NHRx` as little-endian numbers.
   static let valid: UInt32 = 0x3152_484E
   static let retired: UInt32 = 0x7852_484E
 
@@ -18,7 +18,7 @@ struct RecordHeader {
   var payloadLength: Int
   var payloadChecksum: UInt64
 
-  /// Where the parts of a record lie in its pack. Nil when that is beyond what can be counted.
+  /// Returns the offsets of a record's parts in its pack, or nil if they overflow.
   @inline(__always)
   static func extent(at offset: Int, keyLength: Int, payloadLength: Int) -> (payload: Int, end: Int)? {
     let (head, tooFar) = offset.addingReportingOverflow(size + keyLength + alignment - 1)
@@ -30,7 +30,7 @@ struct RecordHeader {
     return (payload, end & ~7)
   }
 
-  /// Fills `bytes`, which reach up to the payload, with header, key and zeros.
+  /// Writes header, key and zeros into `bytes`, which end where the payload begins.
   func encode(
     into bytes: UnsafeMutableRawBufferPointer, key: UnsafeRawBufferPointer, at offset: Int, salt: UInt64
   ) {
@@ -55,7 +55,7 @@ struct RecordHeader {
 }
 
 extension RecordHeader {
-  /// A record that has been found in a pack and whose header holds.
+  /// A record that was found in a pack, with an intact header.
   struct Found {
     let header: RecordHeader
     let offset: Int
@@ -64,7 +64,7 @@ extension RecordHeader {
     let isRetired: Bool
   }
 
-  /// The record at an offset of a pack, or nil when there is none that can be relied on.
+  /// Returns the record at an offset of a pack, or nil if its header isn't intact.
   static func read(_ pack: UnsafeRawBufferPointer, at offset: Int, salt: UInt64) -> Found? {
     var found = nhs_record()
     guard nhs_read_record(pack.baseAddress, pack.count, offset, salt, &found) == 1,
@@ -81,7 +81,7 @@ extension RecordHeader {
 }
 
 extension PayloadShape {
-  /// Of a record in a pack.
+  /// The shape of a record in a pack.
   @inline(__always)
   init(_ record: nhs_record) {
     self.init(form: record.form, width: record.width, height: record.height)
@@ -89,7 +89,7 @@ extension PayloadShape {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The number at `offset`, in little-endian order; 0 beyond the end.
+  /// Returns the little-endian number at `offset`, or 0 beyond the end.
   func word(_ offset: Int) -> UInt64 {
     guard offset >= 0, offset + 8 <= count else { return 0 }
     return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))

@@ -1,6 +1,6 @@
 import CSystem
 
-/// The 128 bits under which a record is found. Two keys with one hash don't disturb: the key is compared in full.
+/// The 128 bits by which a record is found. Two keys may have one hash: the key itself is compared, too.
 public struct KeyHash: Hashable, Sendable {
   /// The lower half.
   public let low: UInt64
@@ -9,7 +9,7 @@ public struct KeyHash: Hashable, Sendable {
 }
 
 extension KeyHash {
-  /// The hash under which a record of this key is found.
+  /// The hash of a key.
   public init(_ kind: RecordKind, _ key: UnsafeRawBufferPointer) {
     if kind == .answer { self.init(answer: key) } else { self.init(key, seed: UInt64(kind.rawValue)) }
   }
@@ -22,13 +22,13 @@ extension KeyHash {
   }
 }
 
-/// What a record is found by: its kind and 1 to 65,535 bytes. To be made once and used often, since it holds the hash.
+/// The key of a record: its kind and 1 to 65,535 bytes. Create it once and reuse it, because it holds the hash.
 public struct RecordKey: Hashable, Sendable {
-  /// What the record holds.
+  /// The kind of the record.
   public let kind: RecordKind
-  /// The name of it, in the caller's terms.
+  /// The bytes, chosen by the caller.
   public let bytes: [UInt8]
-  /// The hash of both.
+  /// The hash of kind and bytes.
   public let hash: KeyHash
 
   /// A key of these bytes.
@@ -38,25 +38,25 @@ public struct RecordKey: Hashable, Sendable {
     hash = bytes.withUnsafeBytes { KeyHash(kind, $0) }
   }
 
-  /// A key of a text's UTF-8.
+  /// A key from the UTF-8 of a text.
   public init(_ kind: RecordKind, _ text: String) { self.init(kind, Array(text.utf8)) }
 
-  /// Whether both are the same key.
+  /// Returns whether both are the same key.
   public static func == (left: RecordKey, right: RecordKey) -> Bool {
     left.hash == right.hash && left.kind == right.kind && left.bytes == right.bytes
   }
 
-  /// The hash that is there already.
+  /// Uses the stored hash.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash.low) }
 }
 
-/// What a payload is: the caller's number for its form, and its size when it is a picture.
+/// The form of a payload, as the caller's number, and its size if it is a picture.
 public struct PayloadShape: Hashable, Sendable {
-  /// A number of the caller's choice.
+  /// A number chosen by the caller.
   public var form: UInt8
-  /// In pixels; 0 for what is no picture.
+  /// In pixels; 0 if it is not a picture.
   public var width: UInt32
-  /// In pixels; 0 for what is no picture.
+  /// In pixels; 0 if it is not a picture.
   public var height: UInt32
 
   /// A payload's shape.

@@ -1,24 +1,24 @@
-/// Which record a key has: two marks of a key are equal only when both stand for one and the same record.
+/// Identifies the record of a key. Two marks of a key are equal only if both stand for the same record.
 ///
-/// For who has made something of a record, and wants to know in a few instructions whether it still is the one.
+/// A caller that has derived something from a record can check with a few instructions whether the key still has that record.
 public struct RecordMark: Hashable, Sendable {
-  /// Of the index that said so; 0 for a record that is in memory only.
+  /// The identity of the index; 0 for a record that is only in memory.
   let index: UInt64
   let pack: UInt32
-  /// Of the record in its pack; of one in memory its sequence.
+  /// The record's offset in its pack, or the sequence number of a record in memory.
   let offset: UInt64
 }
 
 extension Store {
-  /// The mark of the record that `lookup` would find now. Nil when there is none. Reads no record, waits for nobody, and makes a
-  /// hit of it.
+  /// Returns the mark of the record that `lookup` would find now, or nil if there is none. Reads no record and doesn't wait.
+  /// Counts as a hit.
   public func mark(_ key: RecordKey) throws(StoreFault) -> RecordMark? {
     try check()
     return records.mark(of: key)
   }
 
-  /// Whether a key still has this record. False also when that can't be said at once. Lets nothing go that the memory tier
-  /// keeps: its end may need a lock that the caller holds.
+  /// Returns whether a key still has this record. Also false if this can't be told without a wait. Releases no entry of the
+  /// memory tier, because that may need a lock that the caller holds.
   public func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
     guard isUsable else { return false }
     if spillsLate { return records.isCurrent(mark, key) }

@@ -1,8 +1,8 @@
 import CSystem
 
-/// Finds the record of a key in the packs: the index says where it is, the record says whether it is this one.
+/// Finds the record of a key in the packs: the index names its place, and the record's own key is compared.
 ///
-/// Knows nothing of the store that it belongs to. A lease takes one search of the index, one shard and one call of C.
+/// Independent of the store that it belongs to. A lookup takes one search of the index, one shard and one C call.
 final class RecordReader: Sendable {
   private let current: CurrentIndex
   private let openPacks: OpenPacks
@@ -16,9 +16,9 @@ final class RecordReader: Sendable {
     self.due = due
   }
 
-  /// A record that was looked up in this session before. Nil when that has to be looked at more closely.
+  /// Returns a record that was verified in this session, or nil if the lookup needs more steps (`lookup`).
   ///
-  /// Of few instructions, so that the processor looks for the next record while it waits for this one.
+  /// Few instructions, so that the processor can begin the next lookup while it waits for this record.
   @inline(__always)
   func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
     let shard = openPacks.ownShard
@@ -30,7 +30,8 @@ final class RecordReader: Sendable {
     return pin.match(at: held.offset, kind, name).map { Lease(pin, $0) }
   }
 
-  /// Where a record is that was looked up in this session, with its pack, retained. To be called by who stands in the shard.
+  /// Returns the place of a record that was verified in this session, with its pack, retained. Call it with the shard's lock
+  /// held.
   @inline(__always)
   private func known(_ hash: KeyHash, _ shard: Shard) -> (pin: Unmanaged<PackPin>, offset: Int)? {
     current.seen { index in
@@ -47,7 +48,7 @@ final class RecordReader: Sendable {
     }
   }
 
-  /// - Parameter most: how long a payload may be that is checked.
+  /// - Parameter most: the length in bytes up to which a payload is verified.
   @inline(never)
   func lookup(_ key: RecordKey, checking most: Int) -> Lookup {
     guard !due.take(key.hash) else { return .nothing }
@@ -58,30 +59,30 @@ final class RecordReader: Sendable {
     return sight.isOutdated ? lookAgain(key, after: nil, most) : .nothing
   }
 
-  /// What a slot says may be overtaken by a writer before the record is read; then the slot says something new.
+  /// Tries again: a writer may change the slot before the record is read. Then the slot has new contents.
   private func lookAgain(_ key: RecordKey, after location: Location?, _ most: Int) -> Lookup {
     var tried = location
     for _ in 0..<8 {
       if let index = current.index, current.isOutdated(index) { current.catchUp() }
-      // If it can't be caught up with, the old one has to do.
+      // If this fails, use the old index.
       let sight = look(key.hash, isLenient: true)
       guard let found = sight.found else { return .nothing }
       if found.slot.location == tried {
-        // Nobody takes over what it retains.
+        // Nothing else releases this pin.
         sight.pin?.release()
         break
       }
       if let result = take(sight, found, key, most) { return result }
       tried = found.slot.location
     }
-    // The index names what isn't there: somebody may have deleted everything.
+    // The index names a record that doesn't exist: the directory may have been deleted.
     current.lookForDeletion()
     return .nothing
   }
 
-  /// What a reader saw of the index.
+  /// What a reader read from the index.
   private struct Sight {
-    /// The index's identity.
+    /// The identity of the index.
     var index: UInt64 = 0
     var session: UInt32 = 0
     var found: Index.Found?
@@ -90,7 +91,7 @@ final class RecordReader: Sendable {
     var isOutdated = false
   }
 
-  /// Finds a key and holds its pack, all while standing in a shard.
+  /// Finds a key and retains its pack, with a shard's lock held.
   private func look(_ hash: KeyHash, isLenient: Bool = false) -> Sight {
     current.reading { index, shard in
       var sight = Sight()
@@ -98,9 +99,9 @@ final class RecordReader: Sendable {
         sight.isOutdated = true
         return sight
       }
-      // Its successor can't be opened at the moment, and everything was removed.
+      // All records were removed, and the new index can't be opened at the moment.
       if isLenient, index.isCleared { return sight }
-      // One that broke has zeros, and what this process alone wrote since.
+      // A broken index reads as zeros and this process's own later writes.
       guard let found = index.find(hash), !index.isBroken else { return sight }
       sight.index = index.identity
       sight.session = index.session
@@ -110,7 +111,7 @@ final class RecordReader: Sendable {
     } ?? Sight()
   }
 
-  /// The record, if it is where the index says that it is.
+  /// Returns the record if it is where the index says.
   func lookup(_ key: RecordKey, at location: Location) -> Lease? {
     let sight = look(key.hash, isLenient: true)
     guard let found = sight.found else { return nil }
@@ -118,10 +119,10 @@ final class RecordReader: Sendable {
     return found.slot.location == location ? lease : nil
   }
 
-  /// What the sight leads to; nil when it isn't what is looked for. Takes over what the sight retains.
+  /// Returns the record of a sight, or nil if it is another one. Takes ownership of the retained pin.
   private func take(_ sight: Sight, _ found: Index.Found, _ key: RecordKey, _ most: Int = .max) -> Lookup? {
     let isChecked = found.slot.session == sight.session
-    // Before it is believed for the rest of the session.
+    // Check this before the record is trusted for the rest of the session.
     if !isChecked { current.lookForTurn() }
     guard let pin = sight.pin?.takeRetainedValue() ?? openPacks.open(found.slot.location.pack) else {
       return nil
@@ -139,19 +140,19 @@ final class RecordReader: Sendable {
       note(sight) { $0.markChecked(found, session: sight.session) }
     }
     if found.slot.flags & Slot.visited == 0 { note(sight) { $0.visit(found) } }
-    // What was mapped when it broke may be zeros; a reader who looks again finds it mapped anew.
+    // Bytes mapped before the failure may be zeros. The next lookup maps the pack again.
     let lease = isDistrusted ? Lease(copying: pin, match) : Lease(pin, match)
     return pin.pack.isBroken ? nil : lease.map { .found($0) }
   }
 
-  /// Writes something down about what was seen, if the index is still the same.
+  /// Writes a note into the index, if it is still the same one.
   private func note(_ sight: Sight, _ body: (Index) -> Void) {
     current.reading { index, _ in
       if index.identity == sight.index { body(index) }
     }
   }
 
-  /// The record of a key in the packs.
+  /// Returns the record of a key in the packs.
   func find(_ key: RecordKey) -> (lease: Lease, location: Location)? {
     for _ in 0..<8 {
       guard let index = current.forReading(), let found = index.find(key.hash) else { return nil }
@@ -160,24 +161,24 @@ final class RecordReader: Sendable {
     return nil
   }
 
-  /// Whether the packs have an answer to a later question than this one. Nil when that can't be told: what is named and can't be had
-  /// is being moved or removed at this moment, or its disk fails.
+  /// Returns whether the packs have the answer to a later request. Nil if this can't be told: the record is being moved or
+  /// removed at this moment, or the disk fails.
   func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool? {
     guard current.reading({ index, _ in index.find(key.hash) != nil }) ?? false else { return false }
     return find(key).map { $0.lease.shape.question > number }
   }
 
-  /// Whether the packs have a record of this hash. Reads none.
+  /// Returns whether the packs have a record of this hash. Reads no record.
   func names(_ hash: KeyHash) -> Bool {
     !due.take(hash) && current.reading { index, _ in index.find(hash) != nil && !index.isBroken } ?? false
   }
 
-  /// Whether answers may be there under the names that version 0.1 gave them.
+  /// Whether there may be answers under keys in the form of version 0.1.
   var hasEarlierAnswers: Bool {
     current.reading { index, _ in index.hasEarlier || index.isBroken } ?? false
   }
 
-  /// Sets the visited bit as a hit does. False when there is no such record.
+  /// Sets the visited bit, as a hit does. Returns false if there is no such record.
   func touch(_ key: RecordKey) -> Bool {
     guard let index = current.forReading(), let found = index.find(key.hash) else { return false }
     index.visit(found)
@@ -215,7 +216,7 @@ final class RecordReader: Sendable {
         let start = record.offset + RecordHeader.size
         let key = RecordKey(
           record.header.kind, Array(pin.pack.bytes[start..<start + record.header.keyLength]))
-        // By way of the index: what it doesn't name isn't there.
+        // Look it up: a record that the index doesn't name doesn't count.
         guard let lease = lookup(key, at: Location(pack: entry.number, offset: record.offset)) else {
           continue
         }
@@ -226,7 +227,7 @@ final class RecordReader: Sendable {
 }
 
 extension Lease {
-  /// What `match` found, which lies in the pack.
+  /// A lease on the record that `match` found, without a copy.
   @inline(__always)
   init(_ pin: PackPin, _ record: nhs_record) {
     self.pin = pin
@@ -236,7 +237,8 @@ extension Lease {
     sequence = record.sequence
   }
 
-  /// A copy of what `match` found, whose checksum holds: the pack may lose it at any moment.
+  /// A lease on a verified copy of the record that `match` found: the pack may lose it at any moment. Nil if the checksum is
+  /// wrong.
   init?(copying pin: PackPin, _ record: nhs_record) {
     let lease = Lease(pin, record)
     guard let memory = PrivateMemory([lease.unsafeBytes], count: lease.count),
@@ -245,7 +247,7 @@ extension Lease {
     self.init(pin: memory, unsafeBytes: memory.bytes, shape: lease.shape, sequence: lease.sequence)
   }
 
-  /// What was written a moment ago, of which nothing needs to be read for that. Nil when the pack is too short for it.
+  /// A lease on a record that was just written, without reading it. Nil if the pack is too short.
   init?(_ pin: PackPin, _ header: RecordHeader, at offset: Int) {
     guard
       let extent = RecordHeader.extent(

@@ -1,17 +1,17 @@
-/// Which record of its key another one may replace.
+/// Which stored record a new one may replace.
 enum Replaceable {
   case any
-  /// The one that is there: it is moved, and nothing is lost when somebody was faster.
+  /// The record at this place, which is being moved. If it has been replaced meanwhile, the new one is dropped.
   case moved(Location)
   case earlier
-  /// The answer to an earlier question, if nothing was removed since.
+  /// The answer to an earlier request, if nothing was removed since.
   case askedBefore(Moment)
 
-  /// When the record's answer was asked for; nil for what is no answer.
+  /// The moment of an answer's request; nil for other records.
   var moment: Moment? { if case .askedBefore(let moment) = self { moment } else { nil } }
 
-  /// Whether a record may take the place of the one that is there. To be called by the index's changer. What is moved is looked
-  /// at when it is inserted.
+  /// Returns whether a record may replace the stored one. Call it with the index lock held. For a moved record, `insert` checks
+  /// it.
   func allows(
     _ header: RecordHeader, _ index: Index, _ openPacks: OpenPacks
   ) throws(StoreFault) -> Bool {
@@ -24,7 +24,7 @@ enum Replaceable {
     switch self {
     case .any, .moved: return true
     case .earlier:
-      // It has its sequence from before. Later ones get higher ones also when the index was made anew meanwhile.
+      // The record has kept its sequence number. Later records must get higher ones, even if the index was rebuilt meanwhile.
       index.raise(nextSequence: header.sequence &+ 1)
       guard header.sequence >= index.clearedBefore else { return false }
       guard let record = try named() else { return true }
@@ -36,8 +36,8 @@ enum Replaceable {
     }
   }
 
-  /// Whether the index names a record already, which must not seem to be in its own way then: what changes the index is done
-  /// once more when it is made anew at that moment.
+  /// Returns whether the index already names this record: when an index is rebuilt during a change, the change is done again,
+  /// and the record must not count as its own rival.
   func isPublished(_ header: RecordHeader, _ location: Location, _ index: Index) -> Bool {
     if case .any = self { return false }
     return index.find(header.hash)?.slot.location == location
