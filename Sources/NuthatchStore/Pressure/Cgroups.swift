@@ -1,14 +1,14 @@
-/// The control groups that this process is in, as far as they limit memory: from its own up to the outermost that can
-/// be seen. Version 2, version 1, or both at once.
+/// The control groups of this process that limit memory: from its own up to the outermost visible one. Version 1, version 2, or
+/// both.
 struct Cgroups: Sendable {
-  /// A group's folder, and which version's names its files have.
+  /// A group's folder, and which version's file names it has.
   struct Level: Sendable, Equatable {
     let folder: String
     let isVersion1: Bool
   }
 
   let levels: [Level]
-  /// The own group's pressure stall information; version 1 has none.
+  /// The pressure stall information of the process's own group; nil in version 1.
   let pressureFile: String?
 
   init(_ root: String = "") {
@@ -16,14 +16,14 @@ struct Cgroups: Sendable {
     var levels: [Level] = []
     var pressureFile: String?
     for line in (SystemText.read(root + "/proc/self/cgroup") ?? "").split(separator: "\n") {
-      // Number, controllers, path; the path may hold colons.
+      // Number, controllers, path. The path may contain colons.
       let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
       guard parts.count == 3 else { continue }
       let isVersion1 = !parts[1].isEmpty
       if isVersion1, !parts[1].split(separator: ",").contains("memory") { continue }
       let path = String(parts[2])
       let candidates = mounts.filter { $0.isVersion1 == isVersion1 }
-      // Of several mounts, the one that shows most groups above this process's own.
+      // Of several mounts, use the one that shows most groups above this process's own.
       let shows = candidates.filter { $0.shows(path) }.min { $0.group.utf8.count < $1.group.utf8.count }
       guard let mount = shows ?? candidates.first else { continue }
       let folders = Self.folders(path, mount, root)
@@ -35,12 +35,12 @@ struct Cgroups: Sendable {
   }
 
   private struct Mount {
-    /// The group that is seen at `point`.
+    /// The group that `point` shows.
     let group: String
     let point: String
     let isVersion1: Bool
 
-    /// Whether a group is at or below what is mounted.
+    /// Returns whether a group is at or below the mount.
     func shows(_ path: String) -> Bool { group == "/" || path == group || path.hasPrefix(group + "/") }
   }
 
@@ -57,20 +57,20 @@ struct Cgroups: Sendable {
     }
   }
 
-  /// The folders from the group's own up to where the mount begins.
+  /// The folders from the group's own up to the mount point.
   private static func folders(_ path: String, _ mount: Mount, _ root: String) -> [String] {
     var inside = path
     if mount.group != "/", mount.shows(path) {
       inside = String(path.dropFirst(mount.group.count))
     }
     var names = inside.split(separator: "/").map(String.init)
-    // A group outside of what this process can see.
+    // The group is outside of what this process can see.
     if names.contains("..") { names = [] }
     let base = root + (mount.point == "/" ? "" : mount.point)
     return (0...names.count).reversed().map { ([base] + names[..<$0]).joined(separator: "/") }
   }
 
-  /// Blanks and the like stand as a backslash and three octal digits.
+  /// Blanks and some other bytes are written as a backslash and three octal digits.
   private static func unescaped(_ text: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -89,25 +89,25 @@ struct Cgroups: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// What a group may use; nil when there is no limit.
+  /// Returns the memory limit of a group in bytes; nil if there is none.
   func limit(_ level: Level) -> Int? {
     var limits: [Int?]
     if level.isVersion1 {
-      // The smallest of this group and of those above it, also of those that a container doesn't see.
+      // The smallest limit of this group and the groups above it, including those that a container doesn't see.
       limits = [number(level, "memory.limit_in_bytes"), statistics(level)["hierarchical_memory_limit"]]
     } else {
-      // Beyond `high` processes are slowed down until they are of no use.
+      // Above `high` the kernel slows processes down until they are useless.
       limits = [number(level, "memory.max"), number(level, "memory.high")]
     }
-    // Version 1 says "no limit" by a number near the largest there is.
+    // In version 1 a number near the largest one means "no limit".
     limits.removeAll { $0 ?? .max >= 1 << 60 }
     return limits.compactMap { $0 }.min()
   }
 
-  /// What it uses and can't be taken from it at once: files that nobody has looked at lately don't count.
+  /// Returns the memory that the kernel can't take back at once: without file pages that weren't accessed lately.
   func used(_ level: Level) -> Int? { used(level, without: ["inactive_file"]) }
 
-  /// What it uses and can't be taken from it at all: pages of files don't count, except those of memory's own file systems.
+  /// Returns the memory that the kernel can't take back at all: without file pages, except those of tmpfs.
   func held(_ level: Level) -> Int? { used(level, without: ["inactive_file", "active_file"]) }
 
   private func used(_ level: Level, without kinds: [String]) -> Int? {

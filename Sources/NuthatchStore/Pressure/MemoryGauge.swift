@@ -1,27 +1,27 @@
 import NuthatchBase
 
-/// How much memory there is: the machine's, or what the process's control groups leave of it.
+/// How much memory there is, on the machine and within the process's control groups.
 package struct MemoryGauge: Sendable {
   private let root: String
   private let groups: Cgroups
 
-  /// - Parameter root: before the names of system files; for tests.
+  /// - Parameter root: a prefix for the paths of system files; for tests.
   package init(_ root: String = "") {
     self.root = root
     groups = Cgroups(root)
   }
 
-  /// The smallest of what the machine has and of the limits of the process's control groups.
+  /// The smallest of the machine's memory and the limits of the process's control groups.
   package var total: Int? { [machine, groupLimit].compactMap { $0 }.min() }
 
-  /// What the machine has.
+  /// The machine's memory.
   package var machine: Int? { machine("MemTotal:") }
 
-  /// The smallest of the limits of the process's control groups; nil where none has one.
+  /// The smallest limit of the process's control groups; nil if there is none.
   package var groupLimit: Int? { groups.levels.compactMap { groups.limit($0) }.min() }
 
-  /// How much more the process may take before one of its control groups is at its limit, once the kernel has dropped all
-  /// pages of files; nil where no group has a limit.
+  /// How much more memory the process may use before one of its control groups reaches its limit, after the kernel has dropped
+  /// all file pages. Nil if no group has a limit.
   package var groupRoom: Int? {
     groups.levels.compactMap { level in
       guard let limit = groups.limit(level), let held = groups.held(level) else { return nil }
@@ -29,7 +29,7 @@ package struct MemoryGauge: Sendable {
     }.min()
   }
 
-  /// Warning when less than a tenth is left of the machine's memory, or of a group's limit; critical below a twentieth.
+  /// Warning if less than 10 % of the machine's memory or of a group's limit is free; critical below 5 %.
   package var level: MemoryPressure? {
     var shares: [Double] = []
     if let total = machine("MemTotal:"), let available = machine("MemAvailable:"), total > 0 {
@@ -55,9 +55,9 @@ package struct MemoryGauge: Sendable {
   }
 }
 
-/// Files that the kernel makes up as they are read.
+/// Files in /proc and /sys.
 enum SystemText {
-  /// Nil when it can't be read, or is no text.
+  /// Returns nil if the file can't be read or isn't text.
   static func read(_ path: String) -> String? {
     WholeFile.content(of: path, atMost: 1 << 20).flatMap { String(validating: $0, as: UTF8.self) }
   }

@@ -1,48 +1,48 @@
-/// How badly memory is wanted.
+/// The level of memory pressure.
 public enum MemoryPressure: Int, Sendable, CaseIterable, Comparable {
-  /// Half of what is kept in memory is given up.
+  /// Half of the memory tier is freed.
   case warning
-  /// All of it, and the allocator gives back what it holds.
+  /// All of it is freed, and the allocator returns unused memory.
   case critical
 
-  /// Whether memory is wanted less badly.
+  /// Returns whether the left level is lower.
   public static func < (left: MemoryPressure, right: MemoryPressure) -> Bool {
     left.rawValue < right.rawValue
   }
 }
 
-/// Who said that memory is wanted.
+/// The source of a memory pressure event.
 package enum PressureOrigin: Int, Sendable, CaseIterable {
   /// The kernel's pressure stall information.
   case kernel
-  /// A look at what is available, every few seconds.
+  /// A regular check of the available memory.
   case polling
 }
 
-/// How often a store was told to make room in memory, by grade.
+/// How often a store was told to free memory, by level.
 public struct PressureCounts: Sendable, Equatable {
-  /// Half was given up.
+  /// Half was freed.
   public var warnings = 0
-  /// All was given up.
+  /// All was freed.
   public var criticals = 0
 }
 
-/// Something that notices when memory is wanted. It owns neither thread nor timer: somebody's event loop calls `look`
-/// when the descriptor is ready, or the time has passed.
+/// Detects memory pressure. It has neither thread nor timer: an event loop calls `look` when the descriptor is ready, or the
+/// interval has passed.
 package protocol PressureSource: AnyObject {
   var origin: PressureOrigin { get }
-  /// What to wait for, with epoll's events. The source closes it.
+  /// The descriptor to wait for, with epoll's events. The source closes it.
   var descriptor: (fd: Int32, events: UInt32)? { get }
-  /// Nanoseconds between two looks; nil for one that is only looked at when its descriptor is ready.
+  /// Nanoseconds between two calls of `look`; nil if the descriptor is enough.
   var interval: Int64? { get }
   func look(_ events: UInt32) -> PressureSign
 }
 
-/// What a source has seen.
+/// What a source has detected.
 package enum PressureSign: Equatable, Sendable {
   case nothing
-  /// Memory is wanted; nil when the source knows no grades.
+  /// Memory is short; nil if the source has no levels.
   case pressure(MemoryPressure?)
-  /// It will never see anything any more.
+  /// The source has ended.
   case gone
 }

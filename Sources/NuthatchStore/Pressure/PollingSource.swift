@@ -1,4 +1,4 @@
-/// A look at how much memory is available, every few seconds: for kernels that don't tell by themselves.
+/// Checks the available memory every 5 s, for kernels without pressure stall information.
 package final class PollingSource: PressureSource {
   package let origin = PressureOrigin.polling
   package let descriptor: (fd: Int32, events: UInt32)? = nil

@@ -2,9 +2,9 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// An event loop, as far as a `PressureWatch` needs one. All is called, and calls, on one thread.
+/// The event loop that a `PressureWatch` needs. All calls, in both directions, are on one thread.
 package protocol PressureHost: AnyObject {
-  /// Nanoseconds of the monotonic clock.
+  /// The monotonic clock, in ns.
   var now: Int64 { get }
   /// Calls `handler` with epoll's events whenever the descriptor has some of `events`.
   func watch(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void)
@@ -13,20 +13,20 @@ package protocol PressureHost: AnyObject {
   func cancelTimer(_ timer: LoopTimer)
 }
 
-/// Listens to the sources of memory pressure and makes every open store of the process give up memory. One a process.
+/// Listens to the sources of memory pressure and makes every open store of the process free memory. One for each process.
 ///
-/// An event of a source that knows no grades is a warning, and critical when it comes again soon although room was
-/// made, or when hardly anything is available. After each relief nothing is done for 2 s but for a higher grade, since
-/// what is measured lags behind what was done.
+/// An event of a source without levels is a warning. It is critical if it comes again within `persistence` after a relief, or
+/// if almost no memory is available. For 2 s after each relief only a higher level is acted on, because measurements lag
+/// behind.
 ///
-/// After `init` it is its loop's thread's business alone, hence Sendable. `stop` is due before the loop forgets it.
+/// After `init` only its loop's thread uses it, hence Sendable. Call `stop` before the loop is discarded.
 package final class PressureWatch: @unchecked Sendable {
   package static let holdOff: Int64 = 2_000_000_000
-  /// For so long after a relief another event means that it wasn't enough.
+  /// If another event comes within this time after a relief, the relief wasn't enough. In ns.
   package static let persistence: Int64 = 10_000_000_000
 
-  /// When the kernel is asked to tell. Who stops listening waits for the kernel, 5 to 20 ms for each file: programs that
-  /// are over by then never began.
+  /// The delay before the kernel is asked for events, in ns. Closing such a file waits 5 to 20 ms for the kernel: a program
+  /// that ends earlier never opens one.
   package static let patience: Int64 = 2_000_000_000
 
   private let makeSources: () -> [any PressureSource]
@@ -37,13 +37,13 @@ package final class PressureWatch: @unchecked Sendable {
   private var host: (any PressureHost)?
   private var timers: [Int: LoopTimer] = [:]
   private var last: (level: MemoryPressure, at: Int64)?
-  /// Events after which nothing was done, because something had just been done.
+  /// Events that were ignored because memory had just been freed.
   package private(set) var heldOff = 0
 
   /// - Parameters:
-  ///   - sources: those of this process, unless a test brings its own.
-  ///   - isShort: whether hardly any memory is available.
-  ///   - relieve: makes room. It may take some tenths of a second, and may be told to another thread.
+  ///   - sources: the sources of this process, or a test's own.
+  ///   - isShort: returns whether almost no memory is available.
+  ///   - relieve: frees memory. It may take some tenths of a second, and may pass the work to another thread.
   package init(
     sources: @autoclosure @escaping () -> [any PressureSource] = PressureWatch.standardSources(),
     isShort: @escaping () -> Bool = { MemoryGauge().level == .critical },
@@ -54,20 +54,21 @@ package final class PressureWatch: @unchecked Sendable {
     self.relieve = relieve
   }
 
-  /// The kernel's pressure stall information: of the control group whose `memory.pressure` `$MEMORY_PRESSURE_WATCH` names, as
-  /// systemd does, else of the own one, else of the machine; where there is none, a look at what is available every few
-  /// seconds. Nothing at all when the variable is empty or names `/dev/null`.
+  /// The kernel's pressure stall information: of the control group whose `memory.pressure` file `$MEMORY_PRESSURE_WATCH` names,
+  /// as systemd sets it, else of the process's own group, else of the machine. If the kernel has none, a check of the available
+  /// memory every 5 s. No source if the variable is empty or names `/dev/null`.
   ///
   /// - Parameters: for tests.
-  ///   - root: before the names of system files.
-  ///   - named: what the variable says.
+  ///   - root: a prefix for the paths of system files.
+  ///   - named: the value of the variable.
   package static func standardSources(
     _ root: String = "", named: String? = nhs_environment("MEMORY_PRESSURE_WATCH").map { String(cString: $0) }
   ) -> [any PressureSource] {
     if named == "" || named == "/dev/null" { return [] }
     let named = named.flatMap { isOfKernel($0) ? $0 : nil }
     for file in [named, Cgroups(root).pressureFile, root + "/proc/pressure/memory"].compactMap({ $0 }) {
-      // 0.2 s of 2 s lost by somebody, and by everybody. Windows of others than root are multiples of 2 s.
+      // Events at 0.2 s of 2 s lost by some tasks, and by all tasks. An unprivileged process may only use multiples of 2 s as
+      // the window.
       if let some = StallSource(file, .some, stall: 200_000, window: 2_000_000) {
         return [some] + [StallSource(file, .full, stall: 200_000, window: 2_000_000)].compactMap { $0 }
       }
@@ -75,8 +76,8 @@ package final class PressureWatch: @unchecked Sendable {
     return [PollingSource(MemoryGauge(root))]
   }
 
-  /// Whether a file is on a file system that the kernel makes up. Anything else isn't even opened: a pipe's reader would miss what
-  /// was read here, and a plain file would be written to.
+  /// Returns whether a file is on a file system of the kernel. Other files aren't opened: opening a pipe would steal its data,
+  /// and a plain file would be written to.
   private static func isOfKernel(_ path: String) -> Bool {
     guard path.hasPrefix("/") else { return false }
     // O_PATH, a macro that Swift does not see.
@@ -87,7 +88,7 @@ package final class PressureWatch: @unchecked Sendable {
     return [cgroup2, proc].contains(nhs_file_system(found))
   }
 
-  /// Begins to listen, `delay` nanoseconds from now. To be called on the loop's thread.
+  /// Begins to listen, `delay` nanoseconds from now. Call it on the loop's thread.
   package func start(on host: any PressureHost, after delay: Int64 = 0) {
     guard self.host == nil else { return }
     self.host = host
@@ -109,7 +110,7 @@ package final class PressureWatch: @unchecked Sendable {
     }
   }
 
-  /// Stops listening. To be called on the loop's thread.
+  /// Stops listening. Call it on the loop's thread.
   package func stop() {
     guard let host else { return }
     self.host = nil
@@ -137,7 +138,7 @@ package final class PressureWatch: @unchecked Sendable {
     switch source.look(events) {
     case .nothing: break
     case .gone:
-      // It would be ready for ever.
+      // Its descriptor would be ready forever.
       if let (fd, _) = source.descriptor { host.unwatch(fd) }
     case .pressure(let level): act(level, source.origin, host.now)
     }

@@ -3,10 +3,10 @@ import Glibc
 
 /// The kernel's pressure stall information: an event when tasks waited for memory for `stall` of `window` microseconds.
 package final class StallSource: PressureSource {
-  /// Who has to wait.
+  /// Which tasks have to wait.
   package enum Share: String, Sendable {
     case some
-    /// Everybody at once: nothing is done but waiting.
+    /// All tasks at once: no work is done meanwhile.
     case full
   }
 
@@ -18,7 +18,7 @@ package final class StallSource: PressureSource {
   private let stall: UInt64
   private var total: StallTotal
 
-  /// Nil when the kernel has no such file, or doesn't want us to listen.
+  /// Returns nil if the kernel has no such file or refuses the trigger.
   package init?(_ path: String, _ share: Share, stall: Int, window: Int) {
     self.share = share
     self.stall = UInt64(max(0, stall))
@@ -27,7 +27,7 @@ package final class StallSource: PressureSource {
     let opened = nhs_openat(AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0)
     guard opened >= 0 else { return nil }
     fd = PressureDescriptor(opened)
-    // The kernel wants the zero at the end, too.
+    // The kernel expects the zero at the end.
     let trigger = Array("\(share.rawValue) \(stall) \(window)".utf8) + [0]
     guard write(opened, trigger, trigger.count) == trigger.count else { return nil }
     total.takeGrowth()
@@ -36,7 +36,7 @@ package final class StallSource: PressureSource {
 
   package func look(_ events: UInt32) -> PressureSign {
     if events & UInt32(EPOLLERR.rawValue) != 0 { return .gone }
-    // The first event may come falsely, just because somebody listens.
+    // The first event may be false; registering a trigger can cause it.
     guard total.takeGrowth() >= stall else { return .nothing }
     return .pressure(share == .full ? .critical : nil)
   }
@@ -48,7 +48,7 @@ final class PressureDescriptor {
 
   init(_ number: Int32) {
     self.number = number
-    // When there are too many of those, a child has one descriptor more, which does no harm.
+    // If the table is full, a child keeps the descriptor open, which does no harm.
     _ = nhs_close_in_child(number)
   }
 
@@ -58,7 +58,7 @@ final class PressureDescriptor {
   }
 }
 
-/// How long tasks have waited for memory, in microseconds since the start.
+/// How long tasks have waited for memory, in microseconds since boot.
 struct StallTotal {
   private let path: String
   private let share: StallSource.Share
@@ -71,7 +71,7 @@ struct StallTotal {
 
   var isReadable: Bool { current != nil }
 
-  /// By how much it grew since the last time.
+  /// Returns the growth since the last call.
   @discardableResult
   mutating func takeGrowth() -> UInt64 {
     guard let now = current else { return 0 }
@@ -79,7 +79,7 @@ struct StallTotal {
     return now > last ? now - last : 0
   }
 
-  /// The number behind `total=` in the line that begins with the share.
+  /// The number after `total=` in the line that begins with the share.
   private var current: UInt64? {
     guard let text = SystemText.read(path) else { return nil }
     for line in text.split(separator: "\n") {

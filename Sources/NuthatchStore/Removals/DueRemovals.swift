@@ -1,11 +1,11 @@
 import NuthatchBase
 import Synchronization
 
-/// Removals that couldn't be done when they were asked for, because another process held the lock of the index, or the disk
-/// was full. They are tried again before an answer is kept, by any process (`PostedRemovals`). Until they are done nobody finds
-/// what they take out, or keeps an answer of their groups.
+/// Removals that couldn't be done when they were requested, because another process held the index lock or the disk was full.
+/// Any process tries them again before it stores an answer (`PostedRemovals`). Until they are done, no process finds the
+/// affected records or stores an answer of these groups.
 final class DueRemovals: Sendable {
-  /// What goes.
+  /// One removal.
   struct Removal: Hashable, Sendable {
     let groups: [RecordGroup]
     let keys: [RecordKey]
@@ -18,10 +18,10 @@ final class DueRemovals: Sendable {
   }
 
   private struct State {
-    // The number tells one from the same removal that was asked for later.
+    // The number tells a removal from the same removal requested later.
     var removals: [Removal: (number: Int, tokens: Set<UInt64>, isPosted: Bool)] = [:]
     var last = 0
-    // How many removals take what.
+    // The number of removals that affect each hash, group place and counter.
     var hashes: [KeyHash: Int] = [:]
     var lows: [UInt64: Int] = [:]
     var counters: [Int: Int] = [:]
@@ -35,22 +35,22 @@ final class DueRemovals: Sendable {
 
   private let state = Locked(State())
   private let count = Atomic(0)
-  // Where those of all processes are.
+  // The address of the removals that all processes see.
   private let address = Atomic<UInt>(0)
 
-  /// Those of all processes.
+  /// The removals that all processes see.
   var posted: PostedRemovals? {
     UnsafeMutableRawPointer(bitPattern: address.load(ordering: .acquiring)).map { PostedRemovals(at: $0) }
   }
 
-  /// This file says what is due, from now on.
+  /// Uses this lock file from now on, and posts the pending removals to it.
   func follow(_ file: LockFile) {
     address.store(file.posted.address, ordering: .releasing)
     state.withLock { state in state.removals = state.removals.mapValues { ($0.number, [], false) } }
     for (removal, _) in all where file.canPost { post(removal) }
   }
 
-  /// Whether there are any of this process.
+  /// Whether this process has pending removals.
   @inline(__always)
   var areOwn: Bool { count.load(ordering: .acquiring) != 0 }
 
@@ -66,7 +66,7 @@ final class DueRemovals: Sendable {
     }
   }
 
-  /// Posts it for other processes.
+  /// Posts a removal for other processes.
   func post(_ removal: Removal) {
     let tokens = (removal.groups + removal.keys.compactMap(\.group)).compactMap { posted?.post($0) }
     state.withLock { state in
@@ -75,21 +75,21 @@ final class DueRemovals: Sendable {
     }
   }
 
-  /// Whether there are any that no other process would do.
+  /// Whether there are removals that no other process would do.
   var areUnposted: Bool { areOwn && state.withLock { $0.removals.values.contains { !$0.isPosted } } }
 
   var all: [(removal: Removal, number: Int)] {
     state.withLock { $0.removals.map { ($0.key, $0.value.number) } }
   }
 
-  /// What others have posted.
+  /// The removals posted by other processes.
   var ofOthers: [PostedRemovals.Post] {
     guard let posted, posted.areAny else { return [] }
     let own = state.withLock { $0.removals.values.reduce(into: Set<UInt64>()) { $0.formUnion($1.tokens) } }
     return posted.all.filter { !own.contains($0.token) }
   }
 
-  /// Takes out what has been done, unless it was asked for again since.
+  /// Deletes a removal that was done, unless it was requested again since.
   func remove(_ removal: Removal, _ number: Int) {
     let tokens = state.withLock { (state) -> Set<UInt64> in
       guard let known = state.removals[removal], known.number == number else { return [] }
@@ -104,7 +104,7 @@ final class DueRemovals: Sendable {
 
   func has(_ removal: Removal) -> Bool { state.withLock { $0.removals[removal] != nil } }
 
-  /// Takes out those that were there when something began that has done them all.
+  /// Deletes all removals, and these posts, after a `clear`.
   func remove(_ earlier: [PostedRemovals.Post]) {
     state.withLock { state in
       state = State()
@@ -113,19 +113,19 @@ final class DueRemovals: Sendable {
     for post in earlier { posted?.takeBack(post) }
   }
 
-  /// Whether a record of this hash goes.
+  /// Returns whether a pending removal affects a record of this hash.
   func take(_ hash: KeyHash) -> Bool {
     guard areAny else { return false }
     return state.withLock { $0.hashes[hash] != nil || $0.lows[hash.low] != nil }
       || posted?.contains { $0.contains(hash) } ?? false
   }
 
-  /// Whether an answer that was asked for at this moment goes.
+  /// Returns whether a pending removal affects an answer whose request was made at this moment.
   func take(_ moment: Moment) -> Bool {
     takeAny(of: Int(moment.first.counter), moment.second.map { Int($0.counter) })
   }
 
-  /// Whether answers of one of these groups go, or of another one that has the same counter.
+  /// Returns whether a pending removal affects one of these groups, or another group with the same counter.
   func take(_ first: RecordGroup, _ second: RecordGroup?) -> Bool {
     takeAny(of: first.counter, second?.counter)
   }
@@ -140,7 +140,7 @@ final class DueRemovals: Sendable {
 }
 
 extension Dictionary where Value == Int {
-  /// Counts up or down; nothing is kept of a count of 0.
+  /// Counts up or down; removes a count of 0.
   fileprivate mutating func count(_ key: Key, _ step: Int) {
     let new = self[key, default: 0] + step
     self[key] = new == 0 ? nil : new
@@ -148,48 +148,48 @@ extension Dictionary where Value == Int {
 }
 
 extension Store {
-  /// Removes what else goes with records of groups that were removed.
+  /// Called after the records of groups were removed, to remove what depends on them.
   public typealias Following = @Sendable (Store, [RecordGroup], [RemovedRecord]) throws(StoreFault) -> Void
 
-  /// Does what `remove` does, and what follows it, but waits no longer than who keeps a record. What can't be done now is
-  /// noted, for all processes: it is tried again before an answer is kept, and until it is done nobody finds what it takes out.
+  /// Does what `remove` does, and calls the follower, but waits only as long as a commit. If it can't be done now, it is noted
+  /// for all processes: they try it again before they store an answer, and until then the affected records are misses.
   ///
-  /// - Returns: why it couldn't be done now; nil when it is done.
+  /// - Returns: why it couldn't be done now; nil if it is done.
   public func removeOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> StoreFault? {
     let removal = DueRemovals.Removal(groups: groups, keys: keys)
     do throws(StoreFault) {
       try check()
       disk.lookForDeletion()
-      // First: nobody finds it from here on, nor keeps what was asked for before.
+      // First note it: from here on the records are misses, and no earlier answer is stored.
       disk.due.add(removal)
       try doWhatIsDue()
       return nil
     } catch {
-      // Another removal may be the one that failed.
+      // Another pending removal may have failed instead.
       guard !isUsable || disk.due.has(removal) else { return nil }
-      // What a bad disk refuses would be tried by everybody again and again.
+      // If the disk is bad, all processes would try it again and again.
       if isUsable, error.kind != .io, disk.locks.file.canPost { disk.due.post(removal) }
       return error
     }
   }
 
-  /// Whether removals of this process are still to be done.
+  /// Whether this process has pending removals.
   public var hasDueRemovals: Bool { isUsable && disk.due.areOwn }
 
-  /// Whether they would be forgotten if this process ended: others don't know of all of them.
+  /// Whether pending removals would be forgotten if this process ended, because not all of them are posted.
   public var losesRemovals: Bool { isUsable && disk.due.areUnposted }
 
-  /// Does the removals that are still to be done.
+  /// Does the pending removals.
   ///
-  /// - Parameter ofOthers: whether also those that other processes have posted.
-  /// - Throws: why one of them can't be done.
+  /// - Parameter ofOthers: whether to do also those that other processes have posted.
+  /// - Throws: the error of one that can't be done.
   public func doWhatIsDue(ofOthers: Bool = true) throws(StoreFault) {
     guard isUsable, ofOthers ? disk.due.areAny : disk.due.areOwn else { return }
     try disk.directory.checkWritable()
     let due = disk.due
     var fault: StoreFault?
     Patience.lasting(Patience.writing) {
-      // One whose pack can't be written to keeps no other one waiting.
+      // A removal whose pack can't be written doesn't delay the others.
       for (removal, number) in due.all where fault?.kind != .busy {
         do throws(StoreFault) {
           try drop(removal.groups, removal.keys)

@@ -1,22 +1,22 @@
-/// When an answer was asked for, in a directory's own terms: after which removals, and before which other questions.
+/// When an answer's request was made: after which removals, and before which other requests.
 ///
-/// Clocks play no part in it, and all processes of a directory count together.
+/// It uses no clock. All processes of a directory share the counters.
 public struct Moment: Sendable, Equatable {
-  /// How often something was removed whose counter this is.
+  /// The number of removals that a counter has counted.
   struct Removals: Sendable, Equatable {
     let counter: Int32
     let count: UInt64
   }
 
-  /// Counts the times that the directory was cleared.
+  /// The number of times that the directory was cleared.
   let clears: UInt64
   let first: Removals
-  /// Of a second group, whose removal takes the answer out, too.
+  /// For an answer that belongs to a second group.
   let second: Removals?
-  /// Rises from question to question. Never 0.
+  /// Rises with each request. Never 0 in a request's moment.
   public let number: UInt64
 
-  /// The same question after these groups were removed once each, and nothing else.
+  /// Returns the moment of the same request after each of these groups was removed once.
   public func after(removing groups: [RecordGroup]) -> Moment {
     func after(_ removals: Removals) -> Removals {
       let more = groups.reduce(0) { $0 + ($1.counter == Int(removals.counter) ? 1 : 0) }
@@ -27,12 +27,12 @@ public struct Moment: Sendable, Equatable {
 }
 
 extension PayloadShape {
-  /// The shape of an answer's record. The number of its question stands where pictures have their size.
+  /// The shape of an answer's record. The number of its request is stored in place of a picture's size.
   init(form: UInt8, question number: UInt64) {
     self.init(
       form: form, width: UInt32(truncatingIfNeeded: number), height: UInt32(truncatingIfNeeded: number >> 32))
   }
 
-  /// The number of the question that an answer's record belongs to.
+  /// The number of the request whose answer this is.
   var question: UInt64 { UInt64(width) | UInt64(height) << 32 }
 }

@@ -1,11 +1,11 @@
-/// Tells the moments at which answers are asked for, and what was removed since. Until a removal that is due is done, there is no
-/// moment for the answers that it takes out.
+/// Gives the moments of requests, and tells what was removed since. While a removal is pending, there is no moment for the
+/// answers that it affects.
 struct Moments {
   let changer: IndexChanger
   let due: DueRemovals
   let isReading: Bool
 
-  /// The moment of a question that is asked now. Nil when this process has yet to follow others, or the index can't be
+  /// Returns the moment of a request that is made now. Nil if this process must follow others first, or the index can't be
   /// written. Opens no file and takes no lock that waits.
   func now(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     guard !isReading, !due.take(first, second) else { return nil }
@@ -17,8 +17,8 @@ struct Moments {
     } ?? nil
   }
 
-  /// The removals until now, for what is read now: a moment without a question. Nil when this process has yet to follow
-  /// others.
+  /// Returns the removals until now, for an answer that is read next: a moment without a request's number. Nil if this process
+  /// must follow others first.
   func removalsNow(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     if due.take(first, second) { return nil }
     return changer.current.reading { index, _ in
@@ -26,7 +26,7 @@ struct Moments {
     } ?? nil
   }
 
-  /// The moment of a question that is asked now, after this process has followed others. May open files.
+  /// Returns the moment of a request that is made now, after following other processes. May open files.
   func afterOthers(_ first: RecordGroup, _ second: RecordGroup?) -> Moment? {
     if due.take(first, second) { return nil }
     let number = changer.takeSequence()
@@ -34,7 +34,7 @@ struct Moments {
     return changer.current.reading { index, _ in index.moment(first, second, number: number) } ?? nil
   }
 
-  /// Whether nothing was removed since, as far as that can be said at once.
+  /// Returns whether nothing was removed since. Also false if this can't be told at once.
   @inline(__always)
   func isCurrentNow(_ moment: Moment) -> Bool {
     !due.take(moment)
@@ -43,7 +43,7 @@ struct Moments {
       } ?? false
   }
 
-  /// Whether nothing was removed since.
+  /// Returns whether nothing was removed since. Follows other processes first.
   func isCurrent(_ moment: Moment) -> Bool {
     changer.current.followOthers()
     return !due.take(moment) && changer.current.reading { index, _ in index.isCurrent(moment) } ?? false

@@ -1,13 +1,13 @@
 import CSystem
 
-/// Removals that are due, where all processes see them: in the words of the file `locks` (docs/FORMAT.md). So nobody finds what
-/// they take out, and whoever keeps an answer next does them, also when the process that asked for them has ended. Nobody
-/// needs a lock for it.
+/// Pending removals that all processes see, in the file `locks` (docs/FORMAT.md). No process finds the affected records, and
+/// the next process that stores an answer does the removals, even if the process that requested them has ended. Posting needs
+/// no lock.
 struct PostedRemovals: Sendable {
   /// A group that is to be removed.
   struct Post {
     fileprivate let place: Int
-    /// Random: it tells this post from a later one of the same group, which somebody else's removal doesn't do.
+    /// Random. It tells this post from a later one of the same group, which the present removal must not delete.
     let token: UInt64
     let group: RecordGroup
   }
@@ -16,8 +16,8 @@ struct PostedRemovals: Sendable {
   private static let placeSize = 24
   static let size = 16 + places * placeSize
 
-  // First a word whose bits say where there are posts, then one of the places that aren't free, then the places. Each
-  // has its token, which is 0 as long as there is no post, and its group.
+  // The first word has a bit for each post, the second one a bit for each taken place. Then come the places, each with a token
+  // (0: no post) and a group.
   nonisolated(unsafe) private let posts: UnsafeMutableRawPointer
   private var claims: UnsafeMutableRawPointer { posts + 8 }
 
@@ -35,11 +35,11 @@ struct PostedRemovals: Sendable {
     let token = nhs_load64_acquire(place)
     let group = RecordGroup(low: nhs_load64(place + 8), high: nhs_load64(place + 16))
     nhs_fence_acquire()
-    // Another post may have come in its place meanwhile: it is seen the next time.
+    // Another post may have replaced it meanwhile; the next call sees it.
     return token == 0 || nhs_load64(place) != token ? nil : Post(place: number, token: token, group: group)
   }
 
-  /// Whether there is a group that the body says yes to.
+  /// Returns whether `body` returns true for a posted group.
   func contains(_ body: (RecordGroup) -> Bool) -> Bool {
     var bits = nhs_load64_acquire(posts)
     while bits != 0 {
@@ -54,10 +54,10 @@ struct PostedRemovals: Sendable {
     return (0..<Self.places).compactMap { post(at: $0) }
   }
 
-  /// Posts a group. Nil when there is no place, else its token.
+  /// Posts a group. Returns its token, or nil if no place is free.
   func post(_ group: RecordGroup) -> UInt64? {
     let token = UInt64.random(in: 1 ... .max)
-    // Somebody may be removing it at this moment, for an earlier removal. With another token the post stays.
+    // Another process may be doing this removal now, for an earlier request. A new token makes the post stay.
     for known in all where known.group == group && nhs_swap64(place(known.place), known.token, token) == 1 {
       return token
     }
@@ -75,7 +75,7 @@ struct PostedRemovals: Sendable {
     return nil
   }
 
-  /// Takes back what has been done, unless it was posted again since.
+  /// Deletes a post that was done, unless it was posted again since.
   func takeBack(_ post: Post) {
     guard nhs_swap64(place(post.place), post.token, 0) == 1 else { return }
     free(post.place)
@@ -86,7 +86,7 @@ struct PostedRemovals: Sendable {
     _ = nhs_and64(claims, ~(1 << UInt64(number)))
   }
 
-  /// Mends what processes left that were killed while they posted. For the only process that uses the directory.
+  /// Repairs what processes left that were killed while they posted. Call it in the only process that uses the directory.
   func mend() {
     guard nhs_load64(posts) | nhs_load64(claims) != 0 else { return }
     for number in 0..<Self.places {

@@ -2,13 +2,13 @@
 public struct RemovedRecord: Sendable {
   /// Its key.
   public let key: RecordKey
-  /// The form that it was kept with.
+  /// The form that it was stored with.
   public let form: UInt8
-  /// Its payload, if that has no more than 64 KiB.
+  /// Its payload, if it has at most 64 KiB; otherwise empty.
   public let payload: [UInt8]
 }
 
-/// Takes records out of index and packs, so that none comes back.
+/// Removes records from index and packs, so that none comes back.
 struct RecordRemoval {
   let changer: IndexChanger
   let openPacks: OpenPacks
@@ -16,27 +16,27 @@ struct RecordRemoval {
   let checker: PayloadChecker
   let killed: KilledWriters
 
-  /// Takes a record out. False when there was none. When it throws `io`, the record is out, but an index that is made anew
-  /// could bring it back.
+  /// Removes a record. Returns false if there was none. If it throws `io`, the record is removed, but a rebuilt index could
+  /// bring it back.
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     var wasThere = false
     try removing { (index) throws(StoreFault) in
-      // Once more in an index that was made anew meanwhile, which may not have it any more.
+      // The closure runs again if the index was rebuilt meanwhile, and the new index may not have the record any more.
       let isRemoved = try remove(key.hash, index)
       wasThere = wasThere || isRemoved
     }
     return wasThere
   }
 
-  /// Takes the records of groups out, and those of keys. From then on no answer of these groups is kept that was asked for
-  /// before, by any process; nor one of the groups that the keys of answers belong to.
+  /// Removes the records of groups and of keys. From then on no process stores an answer of these groups, or of the groups of
+  /// the removed answers, whose request was made before.
   ///
-  /// - Returns: what was there.
+  /// - Returns: the removed records.
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
-    // By key: it is done once more in an index that was made anew meanwhile, which may not have all of them any more.
+    // By key: the closure runs again if the index was rebuilt meanwhile, and the new index may not have all of them any more.
     var removed: [RecordKey: RemovedRecord] = [:]
     try removing { (index) throws(StoreFault) in
-      // First: an answer that is on its way must not come between.
+      // Count first: an answer under way must not be stored in between.
       for group in groups + Set(keys.compactMap(\.group)) where !index.countRemoval(of: group) {
         throw IndexChanger.indexIsFull
       }
@@ -71,7 +71,7 @@ struct RecordRemoval {
       record.header.hash == slot.hash
     else { return nil }
     let begin = record.offset + RecordHeader.size
-    // A short payload is read, for who has to know what else goes with it.
+    // Read a short payload: the follower needs it to find dependent records.
     var payload: [UInt8] = []
     if record.header.payloadLength <= 1 << 16, checker.isIntact(record, pack) {
       payload = Array(pack.bytes[record.payload..<record.payload + record.header.payloadLength])
