@@ -58,7 +58,7 @@ final class LockFile: @unchecked Sendable {
       let (fd, status) = try directory.openFile(directory.root, name, O_RDWR | O_CREAT)
       do throws(SystemFault) {
         // The file never gets shorter, so a concurrent enlargement does no harm. Its block is reserved: the first write to a
-        // mapped page without a block would kill the process if the disk is full.
+        // mapped page without a block would break the mapping if the disk is full.
         try system.makeRoom(fd, size, status)
         // Map another open file description: a forked child inherits the mapping, and would keep the description and with it
         // the locks of a killed parent.

@@ -200,8 +200,8 @@ final class StoreDirectory: Sendable {
     try system.rename(packs, temporary, name, replaces: true)
   }
 
-  /// Returns whether mapped bytes of a file can be written now. If a page may need new room each time, a full disk would kill
-  /// the process at the first write.
+  /// Returns whether mapped bytes of a file can be written now. If a page may need new room each time, a full disk would break
+  /// the mapping at the first write.
   func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
     if writesInPlace { return true }
     guard !isReading else { return false }

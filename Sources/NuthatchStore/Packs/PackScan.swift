@@ -24,7 +24,7 @@ struct PackScan: ~Copyable {
   private var left = 0
   private static let mostKept = 4 << 20
 
-  /// Opens the file once more to find its holes, which aren't read: on tmpfs reading would allocate pages, and kill the process
+  /// Opens the file once more to find its holes, which aren't read: on tmpfs reading would allocate pages, and break the mapping
   /// if there is no room for one.
   ///
   /// - Parameters:
