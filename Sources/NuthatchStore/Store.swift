@@ -40,10 +40,10 @@ public final class Store: Sendable {
     /// - Throws: `invalid`.
     fileprivate func check() throws(StoreFault) {
       if let diskBytes, diskBytes < Limits.least || diskBytes > 1 << 46 {
-        throw StoreFault(.invalid, "the limit of the disk is less than 4 MiB, or absurd")
+        throw StoreFault(.invalid, "the disk limit must be between 4 MiB and 64 TiB")
       }
       guard memoryBytes ?? 0 >= 0, memoryItems ?? 0 >= 0 else {
-        throw StoreFault(.invalid, "a limit of the memory is negative")
+        throw StoreFault(.invalid, "a memory limit is negative")
       }
     }
   }

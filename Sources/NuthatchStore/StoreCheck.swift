@@ -96,7 +96,7 @@ struct StoreCheck {
       seen[number] = found
       report.gaps += scan.gaps
       if scan.gaps > 0 {
-        report.add(number, "something else than records in \(scan.gaps) place\(scan.gaps == 1 ? "" : "s")")
+        report.add(number, "something other than records in \(scan.gaps) place\(scan.gaps == 1 ? "" : "s")")
       }
     }
     guard !directory.isReading else {

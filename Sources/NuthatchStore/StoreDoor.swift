@@ -102,7 +102,7 @@ final class StoreDoor: Sendable {
     after old: any RecordStore, atOnce: Bool = false
   ) throws(StoreFault) -> any RecordStore {
     guard atOnce ? reopening.lock(until: { 0 }) : reopening.lock(until: Patience.deadline) else {
-      throw StoreFault(.busy, "another thread is opening it for too long")
+      throw StoreFault(.busy, "another thread has been opening the directory for too long")
     }
     defer { reopening.unlock() }
     let now = opened
@@ -111,7 +111,7 @@ final class StoreDoor: Sendable {
     old.disk.locks.leave()
     let made: any RecordStore
     do throws(StoreFault) { made = try opening.open(after: old, atOnce: atOnce) } catch {
-      throw StoreFault(error.kind, "the directory was deleted, and can't be opened anew: \(error.message)")
+      throw StoreFault(error.kind, "the directory was deleted and can't be reopened: \(error.message)")
     }
     try state.withLock { (state) throws(StoreFault) in
       guard !state.isOver else { throw .closed }

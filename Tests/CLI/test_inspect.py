@@ -244,12 +244,12 @@ def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -
     assert b"2 packs can't be read" in found.stdout
     lines = found.stdout.decode().splitlines()[1:]
     assert lines == [
-        f"packs/{bulk.name}: something else than records in 1 place",
+        f"packs/{bulk.name}: something other than records in 1 place",
         "packs/00000077.pack: not a pack that this version reads",
         "packs/00000078.pack: not a pack that this version reads",
     ]
     troubled = parsed(nuthatch, "verify", given_exit=4)["troubled"]
-    assert troubled[0] == {"file": f"packs/{bulk.name}", "why": "something else than records in 1 place"}
+    assert troubled[0] == {"file": f"packs/{bulk.name}", "why": "something other than records in 1 place"}
     assert [entry["file"][6:14] for entry in troubled[1:]] == ["00000077", "00000078"]
 
 

@@ -26,7 +26,7 @@ package enum FileDoor {
       switch error.number {
       case ELOOP: throw SystemFault(ELOOP, unsafe: "\(name) is a symbolic link")
       // A socket can't be opened at all.
-      case ENXIO: throw SystemFault(EINVAL, unsafe: "\(name) is no plain file")
+      case ENXIO: throw SystemFault(EINVAL, unsafe: "\(name) is not a regular file")
       default: throw error
       }
     }
@@ -41,8 +41,8 @@ package enum FileDoor {
   }
 
   private static func flaw(_ status: FileStatus, _ leniency: Leniency) -> String? {
-    guard status.isFile else { return "is no plain file" }
-    guard status.links <= 1 || leniency == .names else { return "has another name, too (a hard link)" }
+    guard status.isFile else { return "is not a regular file" }
+    guard status.links <= 1 || leniency == .names else { return "has more than one name (a hard link)" }
     guard leniency != .ownerAndMode else { return nil }
     return flaw(owner: status.owner, mode: leniency == .mode ? 0 : status.mode)
   }

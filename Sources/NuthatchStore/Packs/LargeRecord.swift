@@ -38,7 +38,7 @@ struct LargeRecord {
       }
       discard(pack)
     }
-    throw StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+    throw StoreFault(.io, "packs can't be mapped, or are deleted while they are written")
   }
 
   /// Deletes a pack whose record isn't published. If that fails, a record is stored although its commit failed.
@@ -108,7 +108,7 @@ struct LargeRecord {
       }
       giveUpRoom(of: pack.number)
     }
-    throw StoreFault(.io, "no number of a pack is free")
+    throw StoreFault(.io, "no pack number is free")
   }
 
   /// Returns false if a pack with this number exists.

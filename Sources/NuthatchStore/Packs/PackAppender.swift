@@ -65,7 +65,7 @@ final class PackAppender: @unchecked Sendable {
     if changer.current.limits.needsOwnPack(header) {
       return try large.append(&header, key, parts, replacing: replacing)
     }
-    var fault = StoreFault(.io, "packs can't be mapped, or vanish while they are written")
+    var fault = StoreFault(.io, "packs can't be mapped, or are deleted while they are written")
     // A concurrent `clear` can delete a pack between writing and publishing; then use the next one.
     for _ in 0..<3 {
       let room = RecordHeader.size + key.count + 128 + header.payloadLength
