@@ -1,4 +1,4 @@
-/// What kind of network an address belongs to, by IANA's registries of special addresses.
+/// The kind of network that an address belongs to, by IANA's registries of special addresses.
 package enum AddressClass: UInt8, CaseIterable, Sendable {
   /// Reachable from anywhere.
   case `public`
@@ -13,11 +13,11 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   case broadcast
   /// 0.0.0.0/8 and `::`, which connect to this machine.
   case unspecified
-  /// For documents, benchmarks, discarding, or nothing yet.
+  /// For documents, benchmarks, discarding, or not assigned.
   case reserved
-  /// One cable or radio cell, and where clouds keep the secrets of a machine (169.254.169.254).
+  /// The local link only. Includes 169.254.169.254, where clouds serve the secrets of a machine.
   case linkLocal
-  /// Where clouds keep the secrets of a machine outside of the link-local range (`CloudMetadata`).
+  /// An address where clouds serve the secrets of a machine, outside of the link-local range (`CloudMetadata`).
   case metadata
 
   package init(_ address: IPAddress) {
@@ -27,7 +27,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// How far inside it is: what the guard's grades and the store's records are told in.
+  /// How private the address is, for the guard and the store's records.
   package var reach: AddressReach {
     switch self {
     case .public: .open
@@ -54,12 +54,12 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Ordered from what anybody can reach to what only neighbours can. The raw values are those of stored answers.
+/// Ordered from public to link-local addresses. The raw values are those of stored answers.
 package enum AddressReach: UInt8, Comparable, Sendable {
   case open = 0
   case inner = 1
   case link = 2
-  /// Behind a proxy that has looked the name up itself: anybody, as far as is known here.
+  /// Unknown: a proxy has resolved the name itself.
   case hidden = 3
 
   private var rank: Int {
@@ -71,7 +71,7 @@ package enum AddressReach: UInt8, Comparable, Sendable {
     }
   }
 
-  /// Whether what redirects from there is judged as sent by a public origin.
+  /// Whether a redirect from there is judged as a redirect from a public origin.
   package var countsAsPublic: Bool { self <= .hidden }
 
   package static func < (left: AddressReach, right: AddressReach) -> Bool { left.rank < right.rank }
@@ -104,12 +104,12 @@ extension AddressClass {
     if CloudMetadata.has(high, low) { return .metadata }
     if let embedded = embedded(high, low) { return embedded }
     let own = v6Ranges.first { high >> (64 - $0.bits) == $0.network >> (64 - $0.bits) }?.kind ?? .reserved
-    // ISATAP puts an IPv4 address into the lower half of whatever prefix.
+    // ISATAP puts an IPv4 address into the lower half, with any prefix.
     guard low >> 32 & ~0x0200_0000 == 0x0000_5efe else { return own }
     return widest(own, ofV4(UInt32(truncatingIfNeeded: low)))
   }
 
-  /// The class of the IPv4 address that a translator or a tunnel takes out of this one, which is where the bytes go.
+  /// The class of the IPv4 address that a translator or a tunnel takes from this one, because the bytes go there.
   private static func embedded(_ high: UInt64, _ low: UInt64) -> AddressClass? {
     let last = UInt32(truncatingIfNeeded: low)
     if high == 0 {
@@ -118,8 +118,8 @@ extension AddressClass {
     }
     // NAT64's well-known prefix, 64:ff9b::/96.
     if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return ofV4(last) }
-    // NAT64 with a prefix of the network's own, 64:ff9b:1::/48: where the address stands is its secret, so that every
-    // place counts (RFC 6052, 2.2), and none makes it public.
+    // NAT64 with the network's own prefix, 64:ff9b:1::/48. The position of the IPv4 address is known only to that network, so
+    // all positions count (RFC 6052, 2.2), and none makes the address public.
     if high >> 16 == 0x0064_ff9b_0001 {
       let places: [UInt32] = [
         last,
@@ -131,7 +131,7 @@ extension AddressClass {
     }
     // 6to4, 2002::/16.
     if high >> 48 == 0x2002 { return ofV4(UInt32(truncatingIfNeeded: high >> 16)) }
-    // Teredo, 2001::/32: the server's address, and the client's with its bits turned over.
+    // Teredo, 2001::/32: the server's address, and the client's with inverted bits.
     if high >> 32 == 0x2001_0000 {
       return widest(ofV4(UInt32(truncatingIfNeeded: high)), ofV4(~last))
     }

@@ -1,14 +1,14 @@
-/// Which addresses a request may be connected to. It is asked about every address, at every hop, when the socket is
-/// opened and before a kept connection is used again: what a name resolved to earlier never counts.
+/// Decides which addresses a request may be connected to. It checks every address, at every hop, when the socket is opened and
+/// before a kept connection is reused: an earlier result for the same name never counts.
 package enum AddressGuard: UInt8, Sendable {
-  /// No link-local address and no cloud metadata; nothing private after a public origin sent the request on.
+  /// No link-local address and no cloud metadata; no private address after a redirect from a public origin.
   case guarded
   /// Public addresses only.
   case `public`
-  /// All of them.
+  /// All addresses.
   case any
 
-  /// Whether an address of this kind is refused. `sentByPublic`: an earlier hop of the redirects was public.
+  /// Returns whether an address of this class is refused. `sentByPublic`: an earlier hop of the redirects was public.
   package func refuses(_ kind: AddressClass, sentByPublic: Bool) -> Bool {
     switch self {
     case .any: false
@@ -17,7 +17,7 @@ package enum AddressGuard: UInt8, Sendable {
     }
   }
 
-  /// Why, for the user.
+  /// The reason, for the user.
   func reason(_ address: IPAddress, _ kind: AddressClass, sentByPublic: Bool) -> String {
     let why =
       switch self {

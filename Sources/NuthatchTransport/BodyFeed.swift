@@ -1,6 +1,6 @@
-/// What a transfer sends, as libcurl takes it: files are read ahead on other threads, because a disk may be slow.
+/// Gives libcurl the request body of a transfer. Files are read ahead on other threads, because a disk may be slow.
 ///
-/// Confined to the loop's thread, which makes it Sendable.
+/// Used only on the loop's thread, hence Sendable.
 final class BodyFeed: @unchecked Sendable {
   private let count: Int64
   /// Nil while another thread reads.
@@ -8,22 +8,22 @@ final class BodyFeed: @unchecked Sendable {
   private let readers: CurlTransport.Readers?
   private let loop: EventLoop
   private let whenReady: () -> Void
-  /// What is being sent.
+  /// The chunk that is being sent.
   private var chunk: [UInt8] = []
   private var place = 0
-  /// What comes behind it.
+  /// The chunk after it.
   private var next: Result<[UInt8], TransportFault>?
-  /// Where that ends in the whole.
+  /// The offset in the body where `next` ends.
   private var end: Int64 = 0
   private var isBegun = false
   /// Whether libcurl waits for more.
   private(set) var isAwaited = false
   private var isStopped = false
 
-  /// So much is read at once, and twice as much is in memory.
+  /// The size of a chunk. Two are in memory.
   private static let size: Int64 = 128 << 10
 
-  /// - Parameter whenReady: called when there is something that was awaited, or the reason why there is nothing.
+  /// - Parameter whenReady: called when awaited bytes, or an error, have arrived.
   init(
     _ source: BodySource, _ loop: EventLoop, _ readers: @escaping CurlTransport.Readers,
     whenReady: @escaping () -> Void
@@ -36,7 +36,7 @@ final class BodyFeed: @unchecked Sendable {
     readAhead()
   }
 
-  /// Fills the buffer with what is there; 0 at the end. Nil when the next bytes are still to come.
+  /// Fills the buffer; returns 0 at the end, and nil if the next bytes haven't been read yet.
   func take(into room: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int? {
     if place == chunk.count, let next {
       self.next = nil
@@ -61,7 +61,7 @@ final class BodyFeed: @unchecked Sendable {
     readAhead()
   }
 
-  /// Reads no more, and closes the file.
+  /// Stops reading and closes the file.
   func stop() {
     isStopped = true
     isAwaited = false
@@ -80,7 +80,7 @@ final class BodyFeed: @unchecked Sendable {
       loop.post { self.giveBack(reader, read, from: begin) }
     }
     guard !isTaken else { return }
-    // Not one thread can be had.
+    // No thread is available.
     self.reader = reader
     take(reader.read(size, at: begin), from: begin)
   }
@@ -88,7 +88,7 @@ final class BodyFeed: @unchecked Sendable {
   private func giveBack(_ reader: BodyReader, _ read: Result<[UInt8], TransportFault>, from begin: Int64) {
     guard !isStopped else { return close(reader) }
     self.reader = reader
-    // It may have gone back to the beginning meanwhile.
+    // The body may have been rewound meanwhile.
     guard begin == end, next == nil else { return readAhead() }
     take(read, from: begin)
     guard isAwaited else { return }

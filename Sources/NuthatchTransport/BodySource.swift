@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a request sends, read piece by piece while it is sent: bytes, and files, which are never whole in memory.
+/// A request body that is read piece by piece while it is sent: bytes, and files, which are never in memory as a whole.
 ///
-/// Files are looked at when it is made, and opened when it is sent. One that has changed in between isn't sent.
+/// Files are checked when the source is created, and opened when they are sent. A file that has changed in between is not sent.
 package struct BodySource: Sendable {
   package enum Piece: Sendable {
     case bytes([UInt8])
@@ -17,7 +17,7 @@ package struct BodySource: Sendable {
   }
 
   package let pieces: [Piece]
-  /// In bytes; what `Content-Length` says.
+  /// The length in bytes, for `Content-Length`.
   package let count: Int64
 
   /// Whether reading it needs a disk.
@@ -29,15 +29,15 @@ package struct BodySource: Sendable {
   }
 }
 
-/// A regular file, or a part of one, as it was when it was looked at.
+/// A regular file, or a part of one, with its identity when it was checked.
 package struct BodyFile: Sendable, Equatable {
   package let path: String
   package let offset: Int64
   package let count: Int64
   private let identity: [Int64]
 
-  /// - Parameter range: which of its bytes; nil for all.
-  /// - Throws: `io` for what can't be read, or is no regular file.
+  /// - Parameter range: the part of the file; nil for all of it.
+  /// - Throws: `io` if it can't be read or is not a regular file.
   package init(_ path: String, _ range: Range<Int64>? = nil) throws(TransportFault) {
     guard !path.utf8.contains(0) else {
       throw TransportFault(.io, "a file's name with a NUL in it can't be read")
@@ -58,7 +58,7 @@ package struct BodyFile: Sendable, Equatable {
     identity = Self.identity(status)
   }
 
-  /// A descriptor, closed on exec.
+  /// Opens the file, with O_CLOEXEC.
   func open() throws(TransportFault) -> Int32 {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
@@ -89,13 +89,13 @@ extension TransportFault {
   }
 }
 
-/// Reads a body source from its beginning to its end. For one thread at a time, hence Sendable; it may wait for a disk.
+/// Reads a body source from beginning to end. May wait for a disk. One thread at a time, hence Sendable.
 package final class BodyReader: @unchecked Sendable {
   private let source: BodySource
   private var piece = 0
-  /// In the piece.
+  /// The offset in the piece.
   private var place: Int64 = 0
-  /// In the whole.
+  /// The offset in the whole body.
   private var offset: Int64 = 0
   private var file: Int32 = -1
 
@@ -103,7 +103,7 @@ package final class BodyReader: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Fills the buffer as far as there is something; 0 at the end.
+  /// Fills the buffer as far as there are bytes; returns 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int {
     var filled = 0
     while filled < buffer.count, piece < source.pieces.count {
@@ -122,7 +122,7 @@ package final class BodyReader: @unchecked Sendable {
     return filled
   }
 
-  /// So many bytes from a place of the whole, where there must be as many.
+  /// Returns `count` bytes from an offset of the whole body, which must have them.
   func read(_ count: Int, at offset: Int64) -> Result<[UInt8], TransportFault> {
     if offset != self.offset { seek(to: offset) }
     var fault: TransportFault?
@@ -164,7 +164,7 @@ package final class BodyReader: @unchecked Sendable {
     }
   }
 
-  /// Closes the file; the next one who reads opens it again.
+  /// Closes the file; the next read opens it again.
   func close() {
     if file >= 0 { Glibc.close(file) }
     file = -1

@@ -1,5 +1,5 @@
-/// Where clouds answer a machine's questions about itself, secrets among them, outside of the link-local range, to which the
-/// addresses of most belong: 169.254.169.254 (nearly all), 169.254.170.2 and .23 (Amazon's containers), 169.254.42.42
+/// Addresses of cloud metadata services, which serve the secrets of a machine, outside of the link-local range. Most clouds use
+/// addresses in that range: 169.254.169.254 (nearly all), 169.254.170.2 and .23 (Amazon's containers), 169.254.42.42
 /// (Scaleway), 169.254.0.23 (Tencent), fe80::a9fe:a9fe (OpenStack).
 enum CloudMetadata {
   static let v4: [UInt32] = [

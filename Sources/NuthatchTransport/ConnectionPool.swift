@@ -3,25 +3,25 @@ import NuthatchBase
 
 /// A libcurl multi handle on the loop: connections, and the transfers that share them.
 ///
-/// There are two. What has a body, or may not be sent twice, goes over HTTP/1.1: libcurl 7.88 loses answers that an HTTP/2
-/// server gives before it has read the whole body, and can't tell which requests a server hasn't looked at when it goes
-/// away (GOAWAY). HTTP/1.1 says with an answer that it is the connection's last. Side by side in one multi handle, the one kind of
-/// connection to a host would keep libcurl from sharing the other among requests.
+/// There are two. A request with a body, or one that must not be sent twice, uses HTTP/1.1: libcurl 7.88 loses an answer that
+/// an HTTP/2 server sends before it has read the whole body, and after a GOAWAY it can't tell which requests the server has
+/// processed. In HTTP/1.1 an answer says that its connection will be closed. In one shared multi handle, one kind of connection
+/// to a host would keep libcurl from sharing the other kind.
 ///
-/// Confined to the loop's thread.
+/// Used only on the loop's thread.
 final class ConnectionPool {
-  /// Whether nothing else is offered to servers.
+  /// Whether servers are offered only HTTP/1.1.
   let isHTTP1: Bool
   private let multi: UnsafeMutableRawPointer
   private let loop: EventLoop
   private let finished: (Transfer, CURLcode) -> Void
   private var timer: LoopTimer?
 
-  /// As many HTTP/2 streams share a connection; more open another one.
+  /// The number of HTTP/2 streams on one connection; more streams open another one.
   private static let streamLimit = 32
 
-  /// - Parameter kept: as many connections are kept for the next transfer; by itself libcurl keeps four for each transfer
-  ///   under way, and when few are, it closes those to other hosts.
+  /// - Parameter kept: the number of idle connections to keep. By default libcurl keeps four for each running transfer, and
+  ///   closes connections to other hosts when few are running.
   init?(loop: EventLoop, isHTTP1: Bool, kept: Int, finished: @escaping (Transfer, CURLcode) -> Void) {
     guard let multi = curl_multi_init() else { return nil }
     self.multi = multi
@@ -34,14 +34,14 @@ final class ConnectionPool {
     _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, kept)
   }
 
-  /// When nothing is under way any more.
+  /// Call it when no transfer is running.
   func close() { curl_multi_cleanup(multi) }
 
   func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.handle.easy) == CURLM_OK }
 
   func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.handle.easy) }
 
-  /// Has libcurl see to what is due.
+  /// Lets libcurl handle due timers.
   func goOn() { act(-1, 0) }
 
   fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {
@@ -52,7 +52,7 @@ final class ConnectionPool {
     loop.watchOrFail(socket, events) { [unowned self] ready in
       var mask: Int32 = 0
       if ready & UInt32(EPOLLIN.rawValue) != 0 { mask |= CURL_CSELECT_IN }
-      // It reads before it writes, then: what has come meanwhile would be lost when the writing fails.
+      // Makes libcurl read before it writes: received bytes would be lost if the write failed.
       if ready & UInt32(EPOLLOUT.rawValue) != 0 { mask |= CURL_CSELECT_OUT | CURL_CSELECT_IN }
       if ready & UInt32(EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
       self.act(socket, mask)
@@ -63,14 +63,14 @@ final class ConnectionPool {
     if let timer { loop.cancelTimer(timer) }
     timer = nil
     guard milliseconds >= 0 else { return }
-    // Never at once: libcurl must not be entered again from its own callback.
+    // Never call it directly: libcurl must not be entered again from its own callback.
     timer = loop.at(loop.now + Int64(milliseconds) * 1_000_000) { [unowned self] in
       self.timer = nil
       self.goOn()
     }
   }
 
-  /// -1 is libcurl's word for "a time-out".
+  /// -1 means "a timeout" to libcurl.
   private func act(_ socket: Int32, _ mask: Int32) {
     var running: Int32 = 0
     curl_multi_socket_action(multi, socket, mask, &running)

@@ -1,17 +1,17 @@
 import CSystem
 
-/// Takes one content coding off a body while it arrives.
+/// Decodes one content coding of a body while it arrives.
 ///
-/// libcurl's own decoding takes a gzip body that was cut off for a whole one, and an unknown coding for an error; so
-/// it is done here, with the check of the end.
+/// libcurl's own decoding accepts a truncated gzip body and rejects an unknown coding. This one checks the end and passes
+/// unknown codings on.
 final class ContentDecoder {
-  /// What is asked for.
+  /// The value of `Accept-Encoding`.
   static let accepted = "gzip, deflate"
 
   private let unpacker: OpaquePointer
   private let buffer: UnsafeMutableRawBufferPointer
   private static let piece = 32_768
-  /// Bytes that went in, and that came out.
+  /// The bytes that went in, and the bytes that came out.
   private var (encoded, decoded): (Int64, Int64) = (0, 0)
 
   enum Failure: Error { case outOfMemory, notCompressed, stopped }
@@ -26,8 +26,8 @@ final class ContentDecoder {
     buffer.deallocate()
   }
 
-  /// The decoder that an answer needs; nil where it has no coding, one that is not known, or more than one: such
-  /// bodies are passed on as they are. So are parts of a body (206), which can't be decoded by themselves.
+  /// Returns the decoder for an answer; nil if it has no coding, an unknown one, or more than one: such bodies are passed on as
+  /// they are. So are partial bodies (206), which can't be decoded alone.
   static func forAnswer(_ head: ResponseHead) throws(Failure) -> ContentDecoder? {
     guard head.status != 206 else { return nil }
     let codings = head.fields.values("Content-Encoding").flatMap { $0.split(separator: ",") }
@@ -44,7 +44,7 @@ final class ContentDecoder {
     return ContentDecoder(unpacker)
   }
 
-  /// Decodes `bytes`, and hands what comes out to `take`, 32 KiB at most at a time, until it answers false.
+  /// Decodes `bytes` and passes the result to `take`, at most 32 KiB at a time, until it returns false.
   func decode(_ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool) throws(Failure) {
     var next = bytes.bindMemory(to: UInt8.self).baseAddress
     var left = bytes.count
@@ -63,10 +63,10 @@ final class ContentDecoder {
     }
   }
 
-  /// Few bytes can decode to more than any disk has. This much is taken of any, and so many times as many as came.
+  /// The bytes that may always come out, and the ratio allowed beyond that. A few bytes can decode to more than any disk holds.
   private static let (mostUnjudged, mostExpansion): (Int64, Int64) = (64 << 20, 1000)
 
-  /// Why what has come out is too much for what went in; nil if it isn't.
+  /// Why the decoded size is too large for what was received; nil if it isn't.
   var excess: String? {
     guard decoded > Self.mostUnjudged, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
     return
@@ -74,6 +74,6 @@ final class ContentDecoder {
       + "where max_bytes (--max-bytes) allows it"
   }
 
-  /// Whether the stream has come to its end, checksums and all; true, too, for a body without a byte.
+  /// Whether the stream is complete, including its checksum. Also true for a body without a byte.
   var isWhole: Bool { nhs_unpacker_is_whole(unpacker) != 0 }
 }

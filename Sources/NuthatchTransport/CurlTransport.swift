@@ -3,12 +3,12 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// Runs transfers, by libcurl, on one thread. Any thread may start and cancel them.
+/// Runs transfers with libcurl, on one thread. Any thread may start and cancel them.
 ///
-/// Easy handles and connections are kept for the next transfer. The confined state is touched on the loop's thread
-/// only, which is what makes the class Sendable.
+/// Easy handles and connections are kept for later transfers. The confined state is used only on the loop's thread, hence
+/// Sendable.
 package final class CurlTransport: Transport, @unchecked Sendable {
-  /// Has a job done by a thread that may wait for a disk. False when there is none.
+  /// Runs a job on a thread that may wait for a disk. Returns false if there is none.
   package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
 
   package let loop: EventLoop
@@ -20,13 +20,13 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   // Confined to the loop's thread.
   private var sharedPool: ConnectionPool?
   private var uploadPool: ConnectionPool?
-  /// Servers that didn't agree to HTTP/1.1 when it was all that they were offered.
+  /// Servers that have refused an offer of HTTP/1.1 alone.
   private var withoutHTTP1: Set<Origin> = []
   private let sockets = OpenSockets()
   private let lookups: NameLookups
-  /// Those whose name is being looked up.
+  /// Transfers whose host name is being looked up.
   private var lookingUp: [UInt64: PendingTransfer] = [:]
-  /// Those that wait for others to end, and their order; ids of cancelled ones stay in it for a while.
+  /// Transfers that wait for others to end, and their order. Ids of cancelled ones stay in `order` for a while.
   private var waiting: [UInt64: PendingTransfer] = [:]
   private var order: [UInt64] = []
   private var nextInOrder = 0
@@ -34,28 +34,28 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private var idleHandles: [TransferHandle] = []
   private var nudgeTimer: LoopTimer?
 
-  /// As many easy handles are kept for reuse: each holds some 20 KB.
+  /// The number of easy handles that are kept for reuse; each holds some 20 KB.
   private static let idleLimit = 64
 
   private static let mostWithoutHTTP1 = 1000
 
-  /// As many connections are kept.
+  /// The number of idle connections that are kept.
   private static let idleConnectionLimit = 1024
 
-  /// As many connections for uploads are kept.
+  /// The number of idle connections for uploads that are kept.
   private static let idleUploadLimit = 32
 
-  /// As many transfers run at once, because each may need a descriptor, of which the program wants some, too. More
-  /// wait their turn, first come, first served: whoever starts transfers had better stay below.
+  /// The highest number of running transfers. Each may need a descriptor, and the program needs some, too. More transfers wait,
+  /// first come, first served; the caller should stay below the limit.
   package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
     return min(2048, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
   }()
 
-  /// Starts the loop's thread. Proxies and certificates are looked up in the environment here and now.
+  /// Starts the loop's thread. Reads proxies and certificates from the environment now.
   ///
-  /// - Parameter readers: for files that are sent.
+  /// - Parameter readers: reads files that are sent.
   package convenience init(readers: @escaping Readers) throws(TransportFault) {
     try self.init(surroundings: .current(), readers: readers)
   }
@@ -80,13 +80,14 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   package func resume(_ id: UInt64) {
     guard let transfer = active[id], let code = transfer.goOn() else { return }
-    // What libcurl had kept came just now. When the sink wants no more, libcurl itself lets the transfer go on without it.
+    // libcurl has just delivered the bytes that it had kept. If the sink stops the transfer, libcurl lets it run on, so end it
+    // here.
     guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
     transfer.pool.goOn()
   }
 
   package func setSilence(_ silence: Int64?, of id: UInt64) {
-    // Behind its own beginning, which may still be to come.
+    // Posted, so that it runs after `begin`, which may still be in the inbox.
     loop.post {
       if let pending = self.lookingUp[id] ?? self.waiting[id] {
         pending.request.silence = silence
@@ -106,7 +107,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
 
-  /// Cancels what is under way, ends the thread, and waits for its end.
+  /// Cancels all transfers and ends the thread; returns when it has ended.
   package func stop() {
     loop.stop {
       self.lookups.stop()
@@ -119,13 +120,13 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     }
   }
 
-  /// Ends the thread and lets everything else lie, for the end of the process.
+  /// Ends the thread without freeing anything, for the end of the process.
   package func abandon() { loop.stop {} }
 
-  /// libcurl's own counter would need a matching clean-up.
+  /// libcurl's own counter would need a matching cleanup call.
   private static let isInitialised = Locked(false)
 
-  /// What failed for lack of memory may succeed the next time.
+  /// Initialises libcurl once. If it failed for lack of memory, the next call tries again.
   private static func initialiseOnce() throws(TransportFault) {
     nhs_hold_forks()
     defer { nhs_release_forks() }
@@ -179,7 +180,7 @@ extension CurlTransport {
   }
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
-    // What this machine is too short of to find out isn't unknown.
+    // If this machine is short of something, the name isn't unknown.
     if case .failure(let fault) = answer, !pending.route.proxyLooksUp || fault.kind != .dns {
       return giveUp(pending, fault)
     }
@@ -228,7 +229,7 @@ extension CurlTransport {
     forgetOrder()
   }
 
-  /// Drops ids that have had their turn or were cancelled, once they are the greater part.
+  /// Drops ids that were started or cancelled once they are the greater part.
   private func forgetOrder() {
     guard order.count > 1000, order.count > 2 * waiting.count else { return }
     order = order[nextInOrder...].filter { waiting[$0] != nil }
@@ -262,7 +263,7 @@ extension CurlTransport {
     transfer.pool.goOn()
   }
 
-  /// Nil without memory for it.
+  /// Returns nil if there is no memory for it.
   private func pool(for request: TransferRequest) -> ConnectionPool? {
     let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
     if let known = isUpload ? uploadPool : sharedPool { return known }
@@ -302,7 +303,7 @@ extension CurlTransport {
     launchNext()
   }
 
-  /// The timer moves only when it fires, so that a byte costs no more than a note of its time.
+  /// The timer is set again only when it fires, so that receiving a byte costs only a store of its time.
   private func watch(_ transfer: Transfer) {
     guard let silence = transfer.silence else { return }
     let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
@@ -310,7 +311,7 @@ extension CurlTransport {
     transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
   }
 
-  /// Nudges streams that have been quiet for long, and sets the timer for the next that will be.
+  /// Nudges streams that have been quiet for long, and sets the timer for the next one.
   private func watchStreams() {
     guard nudgeTimer == nil else { return }
     guard let next = active.values.lazy.filter(\.mayBeStream).map(\.nudge.due).min() else { return }
@@ -333,7 +334,7 @@ extension CurlTransport {
     retryOnNewConnection(transfer)
   }
 
-  /// Nothing was sent yet: once more, with all that we speak to choose from.
+  /// Nothing was sent yet: try again with all supported versions.
   private func offerHTTP2(_ transfer: Transfer) {
     if withoutHTTP1.count >= CurlTransport.mostWithoutHTTP1 { withoutHTTP1 = [] }
     withoutHTTP1.insert(transfer.request.url.origin)

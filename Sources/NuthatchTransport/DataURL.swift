@@ -1,13 +1,13 @@
-/// What a `data:` URL holds (RFC 2397): decoded here, without a request.
+/// The contents of a `data:` URL (RFC 2397), decoded without a request.
 ///
-/// Strict where browsers guess: an escape without two digits, a character that base64 doesn't have, or bits left over
-/// are faults, so that a cut URL is never half a picture.
+/// Stricter than browsers: an escape without two digits, a character that isn't base64, or left-over bits are errors, so that a
+/// truncated URL never gives half a picture.
 package struct DataURL: Sendable, Equatable {
-  /// As it was written; `text/plain;charset=US-ASCII` where nothing was.
+  /// As written in the URL; `text/plain;charset=US-ASCII` if it has none.
   package var mediaType: String
   package var bytes: [UInt8]
 
-  /// Whether a text is one; the scheme is compared without regard to case.
+  /// Returns whether a text is a data URL. The scheme is compared without regard to case.
   package static func isOne(_ text: some StringProtocol) -> Bool {
     text.utf8.prefix(5).elementsEqual("data:".utf8) { $0.lowercased == $1 }
   }
@@ -33,7 +33,7 @@ package struct DataURL: Sendable, Equatable {
       ? "text/plain;charset=US-ASCII" : written.hasPrefix(";") ? "text/plain\(written)" : written
 
     let data = all[(comma + 1)...].prefix { $0 != UInt8(ascii: "#") }
-    // Each of three characters may stand for one byte, and each of four base64 digits for three.
+    // Three characters may stand for one byte, and four base64 digits for three.
     guard Int64(data.count / 4) <= maxBytes else { throw DataURL.tooLarge(maxBytes) }
     let plain = try DataURL.unescaped(data)
     bytes = isBase64 ? try DataURL.decodedBase64(plain) : plain
@@ -62,7 +62,7 @@ package struct DataURL: Sendable, Equatable {
     return plain
   }
 
-  /// RFC 4648, both alphabets, padded rightly or not at all.
+  /// Decodes RFC 4648, both alphabets, with correct padding or none.
   private static func decodedBase64(_ text: [UInt8]) throws(TransportFault) -> [UInt8] {
     var digits = text[...]
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count

@@ -2,19 +2,18 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// One thread that waits for descriptors, timers and posted jobs, and runs what they ask for, one at a time.
+/// One thread that waits for descriptors, timers and posted jobs, and runs their handlers one at a time.
 ///
-/// `post` and `stop` may be called from any thread; everything else is confined to the loop's own thread, which is
-/// why this class may call itself Sendable: the confined state is touched by one thread only.
+/// `post` and `stop` may be called from any thread. Everything else is used only on the loop's own thread, hence Sendable.
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
 
-  /// In an array without it, each job would be wrapped by a closure of its own.
+  /// An array of plain closures would wrap each job in another closure.
   private struct Posted { let job: Job }
 
   private struct Inbox {
     var jobs: [Posted] = []
-    /// Whether no more are taken.
+    /// Whether jobs are refused.
     var isClosed = false
     var isStopped = false
     /// Why the loop has ended by itself.
@@ -31,7 +30,7 @@ package final class EventLoop: @unchecked Sendable {
   private var watchers: [Int32: (UInt32) -> Void] = [:]
   private var timers = TimerQueue()
   private var failure: TransportFault?
-  /// What was posted, while it is run; else empty, with room for what is posted next.
+  /// The posted jobs while they run; otherwise empty, with room for later ones.
   private var running: [Posted] = []
 
   /// Starts the thread.
@@ -45,7 +44,7 @@ package final class EventLoop: @unchecked Sendable {
       for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
       throw TransportFault(shortage: reason, "epoll or eventfd, which the event loop needs, is refused")
     }
-    // Sharing an epoll with its parent, a forked child would see, and steal, the parent's events.
+    // A forked child that shares the epoll descriptor would receive, and steal, its parent's events.
     _ = nhs_close_in_child(epoll)
     _ = nhs_close_in_child(bell)
     let context = Unmanaged.passRetained(self)
@@ -57,21 +56,21 @@ package final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// A filter of system calls may refuse just that.
+  /// Returns whether epoll_wait works: a filter of system calls may refuse just that.
   private static func canWait(_ epoll: Int32) -> Bool {
     var (descriptor, events): (Int32, UInt32) = (0, 0)
     return nhs_epoll_wait(epoll, &descriptor, &events, 1, 0) >= 0 || errno == EINTR
   }
 
-  /// Why the loop has ended by itself; nil as long as it hasn't.
+  /// Why the loop has ended by itself; nil while it runs.
   package var fault: TransportFault? { inbox.withLock { $0.fault } }
 
-  /// Has `tell` called, on the loop's thread, when the loop can't wait any more: the kernel has refused it.
+  /// Sets a function that is called on the loop's thread if the kernel refuses to let the loop wait.
   package func whenFailed(_ tell: @escaping @Sendable (TransportFault) -> Void) {
     inbox.withLock { $0.whenFailed = tell }
   }
 
-  /// Runs `job` soon on the loop's thread. False, and nothing is run, when the loop has ended, or been told to.
+  /// Runs `job` soon on the loop's thread. Returns false without running it if the loop has ended or is stopping.
   @discardableResult
   package func post(_ job: @escaping Job) -> Bool {
     let mustRing: Bool? = inbox.withLock { inbox in
@@ -83,7 +82,7 @@ package final class EventLoop: @unchecked Sendable {
     return mustRing != nil
   }
 
-  /// Runs what has been posted, `last` after it, then ends the thread and waits for its end.
+  /// Runs all posted jobs, then `last`, and ends the thread; returns when it has ended.
   package func stop(_ last: @escaping Job) {
     let (isFirst, isLeft) = inbox.withLock { inbox in
       defer { (inbox.isStopped, inbox.isClosed) = (true, true) }
@@ -93,13 +92,13 @@ package final class EventLoop: @unchecked Sendable {
     guard isFirst else { return }
     ring()
     _ = nhs_thread_join(thread)
-    // The thread of a loop that has failed has gone without it.
+    // The thread of a failed loop has ended without it.
     if isLeft { last() }
     closeDescriptors()
   }
 
   private func ring() {
-    // A full counter already wakes the loop, so a failed write loses nothing.
+    // A full counter already wakes the loop, so a failed write does no harm.
     _ = eventfd_write(bell, 1)
   }
 
@@ -120,14 +119,14 @@ extension EventLoop {
     _ = nhs_epoll_watch(epoll, descriptor, events, isNew ? 1 : 0)
   }
 
-  /// The same of a descriptor without whose events the loop is of no use: where the kernel refuses it, the loop ends.
+  /// Does this for a descriptor that the loop can't do without: if the kernel refuses it, the loop ends.
   func watchOrFail(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
     errno = 0
     watch(descriptor, events, handler)
     if [EPERM, EACCES, ENOSYS].contains(errno) { fail("epoll_ctl") }
   }
 
-  /// Ends the loop soon, for the reason that is in `errno`: nobody would hear of what is under way.
+  /// Ends the loop soon, with the reason in `errno`: running transfers would never get events.
   private func fail(_ call: String) {
     let reason = String(cString: strerror(errno))
     failure =
@@ -143,7 +142,7 @@ extension EventLoop {
     _ = nhs_epoll_watch(epoll, descriptor, 0, 0)
   }
 
-  /// Nanoseconds of the monotonic clock.
+  /// The monotonic clock, in ns.
   package var now: Int64 { nhs_monotonic_ns() }
 
   package func at(_ due: Int64, _ action: @escaping () -> Void) -> LoopTimer { timers.add(due: due, action) }
@@ -155,7 +154,7 @@ extension EventLoop {
     var events = [UInt32](repeating: 0, count: 64)
     while true {
       let patience = waitingTime()
-      // Only here: libcurl, and OpenSSL below it, are called by this thread; a child must not find them in the middle of something.
+      // Forks may happen only here. This thread calls libcurl and OpenSSL; a child must not find them in the middle of a call.
       nhs_release_forks()
       let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
       if ready < 0, errno != EINTR { fail("epoll_wait") }
@@ -172,13 +171,13 @@ extension EventLoop {
       let isStopping = runJobs(closing: false)
       if !isStopping, let failure { end(failure) }
       guard isStopping || failure != nil else { continue }
-      // Whatever a timer keeps may keep the loop.
+      // A timer may retain the loop.
       while timers.popDue(by: .max) != nil {}
       return
     }
   }
 
-  /// Runs what has been posted. True when the loop is closed; `closing` closes it, if nothing was there.
+  /// Runs the posted jobs. Returns whether the loop is closed. `closing` closes it if there were no jobs.
   private func runJobs(closing: Bool) -> Bool {
     let isClosed = inbox.withLock { inbox in
       if closing, inbox.jobs.isEmpty { inbox.isClosed = true }
@@ -186,12 +185,12 @@ extension EventLoop {
       return inbox.isClosed
     }
     for posted in running { posted.job() }
-    // After very many at once the room is given back.
+    // After very many jobs at once, free the memory.
     running.removeAll(keepingCapacity: running.count < 1000)
     return isClosed
   }
 
-  /// Tells everybody, and lets them tidy up behind what they have under way.
+  /// Reports the failure, and runs the jobs that clean up running transfers.
   private func end(_ failure: TransportFault) {
     let tell = inbox.withLock { inbox in
       inbox.fault = failure
@@ -201,7 +200,7 @@ extension EventLoop {
     while !runJobs(closing: true) {}
   }
 
-  /// Until the next timer, in whole milliseconds rounded up; -1 when there is none.
+  /// The time until the next timer, in milliseconds, rounded up; -1 if there is none.
   private func waitingTime() -> Int32 {
     guard let due = timers.nextDue else { return -1 }
     return Int32(clamping: (max(0, due - now) + 999_999) / 1_000_000)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// An address as a socket has it.
+/// An IP address.
 package enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
 
   static let loopback = IPAddress.v4(0x7F00_0001)
 
-  /// Nil for anything but IPv4 and IPv6.
+  /// Nil for other families than IPv4 and IPv6.
   init?(_ address: UnsafePointer<sockaddr>, length: Int) {
     let raw = UnsafeRawBufferPointer(start: address, count: length)
     switch Int32(address.pointee.sa_family) {
@@ -17,13 +17,13 @@ package enum IPAddress: Hashable, Sendable {
     }
   }
 
-  /// The printed form of an address, as `inet_ntop` writes it; a zone behind `%` is left out.
+  /// Parses the form that `inet_ntop` prints. A zone behind `%` is ignored.
   package init?(printed text: String) {
     guard let address = text.withCString({ IPAddress(cString: $0) }) else { return nil }
     self = address
   }
 
-  /// The same.
+  /// Parses a C string in that form.
   init?(cString text: UnsafePointer<CChar>) {
     if let zone = strchr(text, 0x25) {
       let bytes = UnsafeRawBufferPointer(start: text, count: zone - UnsafeMutablePointer(mutating: text))
@@ -40,8 +40,8 @@ package enum IPAddress: Hashable, Sendable {
     self = withUnsafeBytes(of: &six) { IPAddress(sixteen: $0[...]) }
   }
 
-  /// What a URL's host means when it is an address, in any spelling that a resolver takes for one without asking
-  /// anybody: brackets, and IPv4 in one to four parts, decimal, octal or hexadecimal. Nil for names.
+  /// Parses a URL's host if it is an address, in any spelling that a resolver accepts without a look-up: brackets, and IPv4 in
+  /// one to four parts, decimal, octal or hexadecimal. Nil for names.
   package init?(host: String) {
     if host.hasPrefix("["), host.hasSuffix("]") {
       self.init(printed: String(host.dropFirst().dropLast()))
@@ -64,7 +64,7 @@ package enum IPAddress: Hashable, Sendable {
     bytes.reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
   }
 
-  /// Whether the first `bits` bits are those of `network`.
+  /// Returns whether the first `bits` bits are those of `network`.
   func isIn(_ network: IPAddress, bits: Int) -> Bool {
     switch (self, network) {
     case (.v4(let own), .v4(let other)):

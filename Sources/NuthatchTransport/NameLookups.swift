@@ -2,32 +2,31 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// Finds the addresses of names, each name once at a time, on threads of its own.
+/// Looks up the addresses of names on threads of its own, each name once at a time.
 ///
-/// libcurl would start a thread for every transfer, also for the hundredth to the same silent name, and would tell
-/// nobody how many are still at it. Here a lookup counts as stuck after a quarter of a second; stuck ones don't take
-/// the places of others until there are very many, or no descriptors are left for more. Nobody can end `getaddrinfo`:
-/// whoever no longer waits leaves it to itself.
+/// libcurl would start a thread for every transfer, even for the hundredth to the same silent name, without a limit. Here a
+/// lookup counts as stuck after 250 ms. Stuck lookups don't take the places of others until there are very many, or descriptors
+/// run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its end.
 ///
-/// Confined to the loop's thread, which makes it Sendable; the workers share `Backlog` only.
+/// Used only on the loop's thread, hence Sendable; the workers share only `Backlog`.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 
-  /// So many lookups at once that aren't stuck; so many threads in all.
+  /// The highest number of lookups that aren't stuck, and of all threads.
   static let livelyLimit = 64
   static let threadLimit = 512
-  /// So many threads, whatever else the program has open: each may hold two descriptors.
+  /// The number of threads that start even if descriptors run short. Each may hold two.
   static let certainThreads = 128
-  /// Nanoseconds after which a lookup counts as stuck.
+  /// A lookup that takes longer counts as stuck, in ns.
   static let patience: Int64 = 250_000_000
-  /// Nanoseconds for which an answer is used again. Longer than a hop takes, shorter than anybody's patience.
+  /// How long an answer is reused, in ns.
   private static let lifetime: Int64 = 60_000_000_000
   private static let mostAnswers = 4096
 
   private let loop: EventLoop
   private let backlog = Backlog()
   private var answers: [String: (addresses: [IPAddress], until: Int64)] = [:]
-  /// Names that nobody here knew, until then.
+  /// Names that could not be resolved, until the given time.
   private var unknown: [String: Int64] = [:]
   private var waiters: [String: [UInt64: (Answer) -> Void]] = [:]
   private var lastWaiter: UInt64 = 0
@@ -35,7 +34,7 @@ final class NameLookups: @unchecked Sendable {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Calls `done` with what `name` means, now or later. The result is for `leave`; nil when it has been called.
+  /// Calls `done` with the addresses of `name`, now or later. Returns an id for `leave`, or nil if it was called now.
   func find(_ name: String, _ done: @escaping (Answer) -> Void) -> UInt64? {
     if let known = answers[name], known.until > loop.now {
       done(.success(known.addresses))
@@ -53,11 +52,11 @@ final class NameLookups: @unchecked Sendable {
 
   func leave(_ name: String, _ waiter: UInt64) {
     waiters[name]?[waiter] = nil
-    // A name that is still in the backlog need not be looked up any more; one under way goes on, for the next.
+    // A name in the backlog isn't looked up any more; a running lookup goes on for later requests.
     if waiters[name]?.isEmpty == true, backlog.remove(name) { waiters[name] = nil }
   }
 
-  /// Whether a name was asked for a short time ago and nobody here knew it, or said so in time. For who can do without.
+  /// Returns whether a lookup of the name failed or took too long within the last minute. For callers that can do without it.
   func isUnknown(_ name: String) -> Bool { (unknown[name] ?? .min) > loop.now }
 
   func noteUnknown(_ name: String) {
@@ -67,10 +66,10 @@ final class NameLookups: @unchecked Sendable {
     unknown[name] = now + NameLookups.lifetime
   }
 
-  /// The addresses didn't do: the next request asks anew.
+  /// Forgets addresses that didn't work: the next request looks the name up again.
   func forget(_ name: String) { answers[name] = nil }
 
-  /// No further lookup begins, and nobody is called any more.
+  /// Starts no further lookup and calls no waiter any more.
   func stop() {
     backlog.close()
     waiters = [:]
@@ -102,7 +101,7 @@ final class NameLookups: @unchecked Sendable {
         return failIfNobodyWorks(TransportFault(noThread: failure))
       }
     }
-    // When those that keep the places turn out to be stuck, more may begin.
+    // When running lookups turn out to be stuck, more may start.
     guard look == nil, backlog.isWaiting else { return }
     look = loop.at(now + NameLookups.patience) { [unowned self] in
       self.look = nil
@@ -110,7 +109,7 @@ final class NameLookups: @unchecked Sendable {
     }
   }
 
-  /// Whether three quarters of the descriptors that the process may have aren't taken.
+  /// Returns whether less than three quarters of the process's descriptors are in use.
   private static func hasDescriptors() -> Bool {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
@@ -119,17 +118,17 @@ final class NameLookups: @unchecked Sendable {
     return taken.count < limit.rlim_cur / 4 * 3
   }
 
-  /// Without a single thread the names in the backlog would wait for ever.
+  /// Without a single thread the names in the backlog would wait forever.
   private func failIfNobodyWorks(_ fault: TransportFault) {
     for name in backlog.takeAllIfIdle() { finish(name, .failure(fault)) }
   }
 }
 
-/// The names to look up, and the threads that do.
+/// The names to look up, and the threads that do it.
 private final class Backlog: Sendable {
   private struct State {
     var names: [String] = []
-    /// When each lookup under way began.
+    /// The start time of each running lookup.
     var begun: [UInt64: Int64] = [:]
     var starting = 0
     var lastTurn: UInt64 = 0
@@ -159,7 +158,7 @@ private final class Backlog: Sendable {
 
   var isWaiting: Bool { state.withLock { !$0.names.isEmpty } }
 
-  /// Whether one more thread may start; it is counted then. `mayExceed` is asked when there are many.
+  /// Returns whether one more thread may start, and counts it. Calls `mayExceed` only if there are many.
   func admitsWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
     state.withLock { state in
       let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.patience }
@@ -182,7 +181,7 @@ private final class Backlog: Sendable {
     }
   }
 
-  /// The next name for a worker that has just started, or has ended its `turn`; nil when it may end.
+  /// Returns the next name for a worker that has just started or has ended its `turn`. Nil: the worker ends.
   func next(after turn: UInt64?) -> (name: String, turn: UInt64)? {
     state.withLock { state in
       if let turn {
@@ -198,7 +197,7 @@ private final class Backlog: Sendable {
   }
 }
 
-/// One thread that looks names up until there are none left.
+/// One thread that looks up names until there are none left.
 private final class Worker: Sendable {
   private let backlog: Backlog
   private let report: @Sendable (String, NameLookups.Answer) -> Void
@@ -208,7 +207,7 @@ private final class Worker: Sendable {
     self.report = report
   }
 
-  /// 0, or why there is no thread.
+  /// Returns 0, or the error number.
   func start() -> Int32 {
     let context = Unmanaged.passRetained(self)
     var thread: UInt64 = 0
@@ -217,7 +216,7 @@ private final class Worker: Sendable {
       context.release()
       return failure
     }
-    // It ends by itself, perhaps long after everybody who knew of it.
+    // The thread ends by itself, perhaps long after all its owners.
     pthread_detach(pthread_t(thread))
     return 0
   }
@@ -235,7 +234,7 @@ private final class Worker: Sendable {
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
-    // The longest wait of all; glibc sees to its own locks.
+    // Allow forks during this long wait; glibc handles its own locks.
     nhs_release_forks()
     let failure = getaddrinfo(name, nil, &hints, &found)
     nhs_hold_forks()

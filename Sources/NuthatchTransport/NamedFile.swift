@@ -1,14 +1,14 @@
 import Glibc
 import NuthatchBase
 
-/// A file that the user names and that says who the user is: a netrc, a certificate, its key.
+/// A file with the user's identity, which the user has named: a netrc, a certificate, its key.
 ///
-/// Links to it are the user's own business; what others could have written isn't used. Files of our own making have a stricter
-/// door (`FileDoor`).
+/// Symbolic links are allowed. A file that other users can write to is refused. `FileDoor` checks the files that Nuthatch makes
+/// itself more strictly.
 package enum NamedFile {
   private static let longest = 1 << 20
 
-  /// - Returns: as many bytes as anybody writes by hand; nil when it can't be read, with the reason in `errno`.
+  /// - Returns: at most 1 MiB; nil if the file can't be read, with the reason in `errno`.
   /// - Throws: `unsafeFile`.
   package static func read(_ path: String) throws(TransportFault) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -23,7 +23,7 @@ package enum NamedFile {
   private static func flaw(of descriptor: Int32) -> String? {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return "can't be looked at" }
-    // The null device is how somebody says that there is no such file.
+    // Users name /dev/null to say that there is no such file.
     if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 0x103 { return nil }
     guard status.st_mode & S_IFMT == S_IFREG else { return "is no plain file" }
     guard status.st_uid == geteuid() || status.st_uid == 0 else { return "belongs to another user" }

@@ -1,22 +1,22 @@
-/// Keeps what must not be sent twice from being sent twice.
+/// Stops libcurl from sending a non-idempotent request twice.
 ///
-/// libcurl repeats any request by itself, a POST, too, when a connection that was kept breaks before the answer. It asks
-/// before each sending, so that a second one can be refused, unless the server has rejected the first.
+/// When a reused connection breaks before the answer, libcurl resends any request, even a POST. libcurl calls back before each
+/// send. A second send is allowed only if the server has rejected or answered the first.
 struct OnceOnly {
   private let mayRepeat: Bool
   private var isSent = false
 
-  /// What libcurl says when an HTTP/2 server hasn't looked at a request, so that it may be sent again.
+  /// libcurl's remark if an HTTP/2 server hasn't processed a request, so that it may be sent again.
   static let refusedStream = "REFUSED_STREAM"
 
   init(method: String) { mayRepeat = isIdempotent(method: method) }
 
-  /// To be asked right before the request is sent.
+  /// Returns whether the request may be sent now. Call it right before each send.
   mutating func maySend() -> Bool {
     defer { isSent = true }
     return mayRepeat || !isSent
   }
 
-  /// What was sent had no effect, or has an answer: whatever follows isn't a repetition out of ignorance.
+  /// The server has rejected or answered the request, so that sending it again is not a blind repetition.
   mutating func noteRejection() { isSent = false }
 }

@@ -1,33 +1,33 @@
 import Glibc
 
-/// The sockets of connections, to see what lies in them before a kept one is used again.
+/// Detects unread bytes on a kept connection before it is reused.
 ///
-/// A server may send what nobody asked for: a body with an answer that has none (204, 304, to HEAD), more than it
-/// announced, a time-out of its own (408). On a connection whose requests take turns, the next one would get that for its
-/// answer, and it would be kept under the wrong URL. libcurl 7.88 looks only whether the connection is closed.
+/// A server may send unrequested bytes: a body with an answer that has none (204, 304, HEAD), more bytes than announced, its
+/// own timeout message (408). On an HTTP/1 connection the next request would take them for its answer, and they would be stored
+/// under the wrong URL. libcurl 7.88 only checks whether the connection is closed.
 ///
-/// Confined to the loop's thread.
+/// Used only on the loop's thread.
 final class OpenSockets {
-  /// What libcurl says of a connection, which isn't its descriptor.
+  /// The addresses and ports of a connection. libcurl reports these and not the descriptor.
   struct Ends: Hashable {
     var there: IPAddress?
     var here: IPAddress?
     var portThere: Int32
     var portHere: Int32
 
-    /// Each request asks for it, and hardly two connections have the same port here.
+    /// Hashed for each request. Two connections rarely have the same local port.
     func hash(into hasher: inout Hasher) { hasher.combine(portHere) }
   }
 
   private var sockets: [Ends: Int32] = [:]
   private var ends: [Int32: Ends] = [:]
-  /// Those over which one request goes after the other. Over the others (HTTP/2) a server may say something at any time.
+  /// The sockets on which requests take turns (HTTP/1). On others (HTTP/2) a server may send at any time.
   private var takingTurns: Set<Int32> = []
 
-  /// The socket with these ends; -1 for none that is known.
+  /// Returns the socket with these ends, or -1 if it isn't known.
   func find(_ ends: Ends) -> Int32 { sockets[ends] ?? -1 }
 
-  /// Which of the sockets that were `opened` has these ends.
+  /// Returns the one of the sockets `opened` that has these ends, and remembers it; -1 if there is none.
   func note(_ ends: Ends, _ opened: [Int32]) -> Int32 {
     guard let socket = opened.last(where: { Self.port(of: $0) == ends.portHere }) else { return -1 }
     sockets[ends] = socket
@@ -35,10 +35,10 @@ final class OpenSockets {
     return socket
   }
 
-  /// An answer has come over it that says so.
+  /// Marks a socket as HTTP/1, after an answer has shown it.
   func noteTurns(of socket: Int32) { if socket >= 0 { takingTurns.insert(socket) } }
 
-  /// Whether something has come, or its end, while nobody waited for anything.
+  /// Returns whether unrequested bytes, or the close, have arrived.
   func hasUnsolicited(_ socket: Int32) -> Bool {
     guard takingTurns.contains(socket) else { return false }
     var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -58,7 +58,7 @@ final class OpenSockets {
       guard let base = bytes.baseAddress,
         getsockname(socket, base.assumingMemoryBound(to: sockaddr.self), &length) == 0
       else { return nil }
-      // In both families it stands behind the family, the most significant byte first.
+      // In both families the port follows the family, most significant byte first.
       return Int32(bytes[2]) << 8 | Int32(bytes[3])
     }
   }

@@ -1,13 +1,13 @@
 import NuthatchBase
 
-/// A transfer before it has a handle: while its name is looked up, and while it waits for a place.
-/// Confined to the loop's thread.
+/// A transfer before it has a handle: while its name is looked up, and while it waits for its turn. Used only on the loop's
+/// thread.
 final class PendingTransfer {
   let id: UInt64
   var request: TransferRequest
   let sink: any TransferSink
   var route: TransferRoute
-  /// When it began.
+  /// When it began (monotonic clock, ns).
   let since: Int64
   var lookup: UInt64?
   var watch: LoopTimer?

@@ -1,15 +1,15 @@
-/// Through which proxy a request goes.
+/// The choice of a proxy for a request.
 package enum ProxyChoice: Sendable, Equatable {
-  /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` said when the transport was made. Under
-  /// `AddressGuard.public` they are left aside: through a proxy, nobody here sees the address.
+  /// The values of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport was created.
+  /// `AddressGuard.public` ignores them, because the address can't be checked through a proxy.
   case environment
   case none
-  /// This one, whatever the guard and `no_proxy` say: `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
+  /// This proxy, regardless of guard and `no_proxy`: `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
   case explicit(String)
 
   private static let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
 
-  /// Says what is wrong with a proxy that a program names: for libcurl, some of it would be a host without an address.
+  /// Throws if a program's proxy is malformed. libcurl would take some malformed ones for a host without an address.
   package static func check(_ proxy: String) throws(URLFault) {
     guard let scheme = schemes.first(where: { proxy.hasPrefix($0) }) else {
       throw URLFault(at: 0, "it must begin with \(schemes.joined(separator: ", ")), or be empty for none")
@@ -24,8 +24,8 @@ package enum ProxyChoice: Sendable, Equatable {
   }
 }
 
-/// The proxies of the environment. They are read once, by the thread that opens, because `getenv` beside a
-/// `setenv` of another thread is a crash; and decided here, because libcurl doesn't tell whether it used one.
+/// The proxies of the environment. Read once, by the thread that creates the transport, because `getenv` can crash while
+/// another thread calls `setenv`. The choice is made here, because libcurl doesn't report whether it used a proxy.
 struct ProxyRules: Sendable {
   private let http: String?
   private let https: String?
@@ -34,7 +34,7 @@ struct ProxyRules: Sendable {
   private enum Exception: Sendable {
     case everything
     case network(IPAddress, bits: Int)
-    /// The name itself and all below it.
+    /// The name itself and all its subdomains.
     case domain(String)
   }
 
@@ -42,7 +42,7 @@ struct ProxyRules: Sendable {
     func first(_ names: String...) -> String? {
       names.lazy.compactMap(environment).first { !$0.isEmpty }
     }
-    // HTTP_PROXY in capitals is what a CGI program gets from the request header "Proxy".
+    // HTTP_PROXY is not read: a CGI program gets it from the request header "Proxy".
     http = first("http_proxy", "all_proxy", "ALL_PROXY")
     https = first("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
     exceptions = (first("no_proxy", "NO_PROXY") ?? "").utf8
@@ -50,7 +50,7 @@ struct ProxyRules: Sendable {
       .map { ProxyRules.exception(Substring($0)) }
   }
 
-  /// The proxy for a URL; nil for none.
+  /// Returns the proxy for a URL, or nil.
   func proxy(for url: WebURL) -> String? {
     guard let proxy = url.scheme == .http ? http : https else { return nil }
     let host = url.host.hasSuffix(".") ? String(url.host.dropLast()) : url.host

@@ -1,8 +1,8 @@
-/// When to have libcurl look after a stream whose socket is silent.
+/// When to make libcurl check a stream whose socket is silent.
 ///
-/// libcurl 7.88 tells only one of the streams that share an HTTP/2 connection that its socket was ready. What it has
-/// read for the others meanwhile may lie in its buffers for ever when nothing more comes: of 30 bodies of 1 MB on one
-/// connection, some got stuck every third time.
+/// libcurl 7.88 tells only one of the streams on an HTTP/2 connection that its socket was ready. Bytes that it has read for the
+/// others may stay in its buffers forever if no more arrive: of 30 bodies of 1 MB on one connection, some got stuck in every
+/// third run.
 struct StreamNudge {
   private static let shortest: Int64 = 10_000_000
   private static let longest: Int64 = 160_000_000
@@ -17,7 +17,7 @@ struct StreamNudge {
     due = now + pause
   }
 
-  /// The longer nothing comes, the less likely it is that something was left.
+  /// The longer the silence, the less likely that bytes are left.
   mutating func noteNudge(at now: Int64) {
     pause = min(2 * pause, StreamNudge.longest)
     due = now + pause

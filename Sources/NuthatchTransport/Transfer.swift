@@ -1,7 +1,7 @@
 import CSystem
 import NuthatchBase
 
-/// One exchange under way: what has come so far, and how it goes on. Confined to the loop's thread.
+/// One running exchange: the answer so far, and what to do next. Used only on the loop's thread.
 final class Transfer {
   let id: UInt64
   let handle: TransferHandle
@@ -12,32 +12,32 @@ final class Transfer {
   var silence: Int64?
   let sink: any TransferSink
   let route: TransferRoute
-  /// The watch over silence and slowness.
+  /// The timer that checks silence and speed.
   var watch: LoopTimer?
   private(set) var pace: TransferPace
   var nudge: StreamNudge
-  /// What it sends, where that is read while it is sent.
+  /// The request body, if it is read while it is sent.
   var feed: BodyFeed?
-  /// Whether the server doesn't want to be asked before a body is sent.
+  /// Whether the server has rejected `Expect: 100-continue`.
   private(set) var isExpectRejected = false
 
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
-  /// The head of an answer after which libcurl may ask once more by itself: what comes next says whether it does.
+  /// The head of a 401 after which libcurl may authenticate and send the request again. The next bytes show whether it does.
   private var held: ResponseHead?
-  /// How often the server has asked who is there.
+  /// The number of 401 challenges.
   private var challenges = 0
   private static let mostChallenges = 10
-  /// Whether nothing is to come, because the sink has no room.
+  /// Whether receiving is paused because the sink has no room.
   private var isHeld = false
   private var decoder: ContentDecoder?
-  /// Bytes of the body as they came over the wire, without chunk sizes; and as the sink got them.
+  /// Bytes of the body as received, without chunk sizes, and as decoded for the sink.
   private var wireBytes: Int64 = 0
   private var bodyBytes: Int64 = 0
   private var uploaded: Int64 = 0
-  /// Of a body that only the end of its connection ends; nil where nobody could tell.
+  /// Watches for the closing alert of TLS, if only the close ends the body. Nil if it can't be watched.
   private var farewell: OpaquePointer?
-  /// Why we ended the transfer in a callback; libcurl itself only knows that we did.
+  /// Why a callback ended the transfer; libcurl only knows that it did.
   private var verdict: TransportFault?
 
   init(
@@ -61,7 +61,7 @@ final class Transfer {
     nhs_farewell_free(farewell)
   }
 
-  /// Lets go of what libcurl only borrowed; called once the handle is out of the multi.
+  /// Frees what libcurl has borrowed. Call it after the handle is removed from the multi handle.
   func release() {
     handle.freeLists()
     feed?.stop()
@@ -73,7 +73,7 @@ final class Transfer {
 
 extension Transfer {
   func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
-    // libcurl doesn't say so when the connection before broke as it wrote the first bytes.
+    // libcurl doesn't rewind the body if the previous connection broke while it wrote the first bytes.
     feed?.rewind()
     do throws(TransportFault) {
       return try connection.mayUse(ends, request, isHTTP1: pool.isHTTP1)
@@ -83,24 +83,24 @@ extension Transfer {
     }
   }
 
-  /// Whether it ended because the server doesn't want HTTP/1.1, before anything was sent.
+  /// Returns whether it ended before anything was sent because the server refuses HTTP/1.1.
   func isHTTP1Declined(_ code: CURLcode) -> Bool {
     guard verdict == nil, head == nil else { return false }
     switch code {
     case CURLE_ABORTED_BY_CALLBACK: return connection.isOfferDeclined
-    // The alert that a server owes to whoever offers nothing that it speaks (RFC 7301, 3.2).
+    // The alert of a server that supports none of the offered protocols (RFC 7301, 3.2).
     case CURLE_SSL_CONNECT_ERROR: return handle.words.contains("no application protocol")
     default: return false
     }
   }
 
-  /// Goes over to connections of another kind. False when libcurl rejected an option.
+  /// Moves the transfer to the other connection pool. Returns false if libcurl rejected an option.
   func move(to pool: ConnectionPool) -> Bool {
     self.pool = pool
     return handle.changeVersion(self)
   }
 
-  /// Begins again, with a connection of its own. False without memory for it.
+  /// Starts again on a new connection. Returns false if there is no memory for it.
   func prepareNewConnection() -> Bool {
     connection.forget(route.knownClass)
     verdict = nil
@@ -135,12 +135,12 @@ extension Transfer {
         }
         if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {
           challenges += 1
-          // libcurl would go on for as long as the server calls its nonce stale, with all of a body each time.
+          // libcurl would continue for as long as the server calls its nonce stale, sending the whole body each time.
           guard challenges <= Self.mostChallenges else {
             verdict = TransportFault(.http, "the server asks again and again who is there")
             return false
           }
-          // What comes next says whether libcurl asks once more by itself.
+          // The next bytes show whether libcurl sends the request again.
           held = head
           return true
         }
@@ -152,14 +152,14 @@ extension Transfer {
     }
   }
 
-  /// Whether the request asks with `Expect` before its body is sent.
+  /// Whether the request sends `Expect` before its body.
   private var awaitsContinue: Bool {
     guard request.hasBody, !isExpectRejected else { return false }
     if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
     return feed != nil && request.bodyCount > Self.expectingSize
   }
 
-  /// libcurl asks by itself for what is longer.
+  /// libcurl sends `Expect` by itself for longer bodies.
   private static let expectingSize: Int64 = 1 << 20
 
   private func releaseHeld() -> Bool {
@@ -222,7 +222,7 @@ extension Transfer {
     sink.sent(total)
   }
 
-  /// Gives libcurl what it is to send.
+  /// Gives libcurl the next bytes of the request body.
   func provide(_ room: UnsafeMutableRawBufferPointer) -> Int {
     do throws(TransportFault) {
       guard let feed else { return Self.ends }
@@ -233,7 +233,7 @@ extension Transfer {
     }
   }
 
-  /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift does not see.
+  /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift doesn't see.
   private static let (ends, waits) = (0x1000_0000, 0x1000_0001)
 
   private func noteBytes(_ count: Int) {
@@ -265,7 +265,7 @@ extension Transfer {
     guard code != CURLE_OK else { return outcomeOfWhole() }
     if Transfer.afterwards.contains(code), isAnswerWhole { return outcomeOfWhole() }
     if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
-      // libcurl's words for a line that outgrows its buffer, too; which of the two it is, it doesn't tell.
+      // libcurl uses this code also for a header line that is too long for its buffer.
       return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
     }
     if code == CURLE_COULDNT_CONNECT {
@@ -278,12 +278,12 @@ extension Transfer {
     return TransportFault(code: code, detail: handle.words, errno: handle.number(CURLINFO_OS_ERRNO))
   }
 
-  /// Faults that may come after a whole answer: a server need not read all that it is sent.
+  /// Errors that may follow a complete answer: a server need not read the whole request.
   private static let afterwards: Set<CURLcode> = [
     CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
   ]
 
-  /// Whether all of the answer is there, however the rest of the exchange goes on.
+  /// Whether the answer is complete, regardless of the rest of the exchange.
   private var isAnswerWhole: Bool {
     guard releaseHeld(), let head else { return false }
     guard head.mayHaveBody(method: request.method) else { return true }
@@ -293,15 +293,15 @@ extension Transfer {
   private func outcomeOfWhole() -> TransportFault? {
     if request.connectsOnly { return nil }
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
-    // Nothing at all may be a coded body where its length says so; not where only the close ends it.
+    // An empty body is complete, even with a coding, if its length says so; not if only the close ends it.
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
 
-  /// On the monotonic clock: when something came, or when nothing is expected to.
+  /// The time of the last byte (monotonic clock), or `now` if none is expected.
   func lastSign(at now: Int64) -> Int64 { waitsForUs ? now : pace.lastByte }
 
-  /// Whether it is not the server that it waits for.
+  /// Whether the server is waiting for this process, not the other way round.
   private var waitsForUs: Bool { isHeld || head == nil && feed?.isAwaited == true }
 
   func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
@@ -309,13 +309,13 @@ extension Transfer {
     return pace.judge(at: now, silence: silence, slowness: request.slowness)
   }
 
-  /// Whether this is, or may turn out to be, one of several streams of a connection.
+  /// Whether this is, or may become, one of several streams of a connection.
   var mayBeStream: Bool {
     request.url.scheme == .https && !request.connectsOnly && !pool.isHTTP1
       && (head == nil || handle.httpVersion == .http2)
   }
 
-  /// Lets a transfer go on that was held up, and gives what became of the bytes that libcurl had kept. Nil when it wasn't held.
+  /// Resumes a paused transfer. Returns the result of delivering the bytes that libcurl had kept; nil if it wasn't paused.
   func goOn() -> CURLcode? {
     guard isHeld else { return nil }
     isHeld = false
@@ -323,21 +323,21 @@ extension Transfer {
     return curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
-  /// Lets it send what it has waited for.
+  /// Makes libcurl send the bytes that it has waited for.
   func goOnSending() {
     pace.rest(at: nhs_monotonic_ns())
     curl_easy_pause(handle.easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
-  /// Makes libcurl look into its buffers for this stream, which it does after a pause.
+  /// Makes libcurl check its buffers for this stream. It does that after a pause.
   func lookAgain() {
     guard connection.facts.address != nil, !isHeld else { return }
     curl_easy_pause(handle.easy, CURLPAUSE_RECV)
     curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
-  /// What the watch found wrong, in words that say in which phase, because the remedies differ. Nil when it is only the
-  /// sending that doesn't go on, after a whole answer.
+  /// Returns the error for a stalled transfer. It names the phase, because the remedies differ. Nil if the answer is complete
+  /// and only sending has stalled.
   func fault(of lapse: TransferPace.Lapse) -> TransportFault? {
     if isAnswerWhole { return outcomeOfWhole() }
     switch lapse {
@@ -367,7 +367,7 @@ extension Transfer {
     return timings
   }
 
-  /// Whether only the end of the connection ends the body.
+  /// Whether only the close of the connection ends the body.
   private var isCloseDelimited: Bool {
     guard let head, head.mayHaveBody(method: request.method), handle.httpVersion.rawValue < 3 else {
       return false

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-// What libcurl calls while a transfer is under way, with the transfer for its context.
+// The callbacks of libcurl. Their context is the transfer.
 
 extension Transfer {
   var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -11,7 +11,7 @@ extension Transfer {
   }
 }
 
-/// libcurl reads any other number than the one that it passed as "end this transfer".
+/// If the result differs from `count`, libcurl ends the transfer.
 private func pass(
   _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
   _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -39,7 +39,7 @@ func bodyWanted(
   return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
 }
 
-/// Only from the beginning is a body ever read again.
+/// libcurl rewinds a body only to its beginning.
 func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
   guard let transfer = Transfer.of(context), origin == SEEK_SET, offset == 0 else {
     return CURL_SEEKFUNC_FAIL
@@ -55,7 +55,7 @@ func progressMade(
   return 0
 }
 
-/// Of what libcurl tells about a transfer, two lines say what it tells in no other way.
+/// Two lines of libcurl's log are used, because libcurl reports these facts in no other way.
 func remarkMade(
   _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
   context: UnsafeMutableRawPointer?

@@ -1,21 +1,21 @@
-/// The connection of a transfer: whether the request may go over it, and what is known of it.
+/// The connection of a transfer: checks whether the request may use it, and collects facts about it.
 ///
-/// Confined to the loop's thread.
+/// Used only on the loop's thread.
 struct TransferConnection {
   private(set) var facts = ConnectionFacts()
-  /// Whether the transfer is to begin again with a connection of its own: a kept one that the guard refuses leaves other
-  /// addresses of the host untried, and one over which a body was announced and rejected is in the middle of a request.
+  /// Whether the transfer must start again on a new connection: if the guard refuses a kept connection, other addresses of the
+  /// host are still untried; if the server rejects an announced body, the connection is in the middle of a request.
   var wantsNew = false
-  /// Whether the server wants none of the protocols that it was offered, or knows nothing of such offers.
+  /// Whether the server has chosen none of the offered protocols.
   private(set) var isOfferDeclined = false
-  /// Why the guard has refused the last address that it did refuse.
+  /// Why the guard refused an address last.
   private(set) var denial: String?
   let sockets: OpenSockets
-  /// Those that this transfer has opened itself; some may be closed again.
+  /// The sockets that this transfer has opened; some may be closed again.
   private var opened: [Int32] = []
-  /// That of its connection; -1 while it isn't known.
+  /// The socket of its connection; -1 while it isn't known.
   private var socket: Int32 = -1
-  /// Whether this transfer has wanted a socket of its own, so that its connection isn't a kept one.
+  /// Whether this transfer has asked for a socket, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
   private var onceOnly: OnceOnly
 
@@ -28,7 +28,7 @@ struct TransferConnection {
 
   mutating func mayOpenSocket(to address: IPAddress?, _ request: TransferRequest) -> Bool {
     hasOpenedSocket = true
-    // Through a proxy, the socket's address says nothing about the origin's.
+    // Through a proxy, the socket's address isn't the origin's.
     guard !facts.isProxied else { return true }
     guard let address else { return request.addressGuard == .any }
     return isAllowed(address, request)
@@ -36,10 +36,10 @@ struct TransferConnection {
 
   mutating func note(opened socket: Int32) { opened.append(socket) }
 
-  /// Whether the connection that libcurl has found may carry the request. It may have been opened for another
-  /// request, under another guard.
+  /// Returns whether the request may use the connection that libcurl has chosen. It may have been opened for another request,
+  /// under another guard. False: the transfer starts again.
   ///
-  /// - Throws: what ends the transfer. False lets it begin again.
+  /// - Throws: the error of the transfer, unless it starts again (`wantsNew`).
   mutating func mayUse(
     _ ends: OpenSockets.Ends, _ request: TransferRequest, isHTTP1: Bool
   ) throws(TransportFault) -> Bool {
@@ -58,7 +58,7 @@ struct TransferConnection {
   }
 
   private mutating func check(_ address: IPAddress?, _ request: TransferRequest) throws(TransportFault) {
-    // Under `any`, too: nothing can be sent to who isn't there.
+    // Also under `any`: without a peer's address the connection is broken.
     guard let address else { throw TransportFault(.reset, "the connection broke before anything was sent") }
     facts.addressClass = AddressClass(address)
     if isAllowed(address, request) { return }
@@ -78,16 +78,16 @@ struct TransferConnection {
     if remark.starts(with: Self.offerDeclined.utf8) { isOfferDeclined = true }
   }
 
-  /// What libcurl says when the server hasn't chosen one of the protocols that were offered (ALPN).
+  /// libcurl's remark if the server has chosen none of the offered protocols (ALPN).
   private static let offerDeclined = "ALPN: server did not agree"
 
-  /// An answer has begun: what follows isn't a repetition out of ignorance.
+  /// An answer has begun, so that sending the request again is not a blind repetition.
   mutating func noteAnswer() { onceOnly.noteRejection() }
 
-  /// Its requests take turns: it has one answer after the other.
+  /// An HTTP/1 connection: one answer after the other.
   func noteTurns() { sockets.noteTurns(of: socket) }
 
-  /// The transfer begins again.
+  /// Resets the facts for a new start.
   mutating func forget(_ knownClass: AddressClass?) {
     wantsNew = false
     facts.address = nil

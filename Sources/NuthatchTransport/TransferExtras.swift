@@ -1,19 +1,19 @@
-/// What few requests have. Apart from the others', which pay one pointer for it.
+/// Options that few requests use. They are apart, so that other requests need only one pointer.
 package final class TransferExtras: Sendable {
-  /// How credentials are shown.
+  /// The authentication method.
   package enum SignIn: UInt8, Sendable {
-    /// With the first request, unasked.
+    /// With the first request, without a challenge.
     case basic
-    /// Each only after the server has asked for it.
+    /// Only after a challenge by the server.
     case digest, ntlm, negotiate
-    /// The strongest that the server offers.
+    /// The strongest method that the server offers.
     case any
   }
 
   /// Files for libcurl, in PEM.
   package struct Certificate: Sendable, Equatable {
     package var path: String
-    /// Nil when it is in the same file.
+    /// Nil if it is in the same file.
     package var key: String?
     package var password: String?
 
@@ -24,22 +24,22 @@ package final class TransferExtras: Sendable {
     }
   }
 
-  /// By which certificates servers are checked.
+  /// The certificates that servers are checked against.
   package enum Trust: Sendable, Equatable {
-    /// By those in files of PEM and in hashed folders that are named, and no others.
+    /// Only those in these PEM files and hashed folders.
     case authorities(file: String?, folder: String?)
-    /// They aren't.
+    /// Servers aren't checked.
     case unchecked
   }
 
-  /// In the place of `body`.
+  /// The body, instead of `TransferRequest.body`.
   package let upload: BodySource?
   package let signIn: SignIn
-  /// Shown to the server.
+  /// The client's certificate.
   package let certificate: Certificate?
-  /// Nil for what the environment says.
+  /// Nil: as the environment says.
   package let trust: Trust?
-  /// The same where a redirect to another origin leads.
+  /// The trust after a redirect to another origin.
   package let trustElsewhere: Trust?
 
   package init(
@@ -53,14 +53,14 @@ package final class TransferExtras: Sendable {
     self.trustElsewhere = trustElsewhere
   }
 
-  /// Whether a handshake may fail by what the request says.
+  /// Whether the request's own options can make a TLS handshake fail.
   package var saysMoreOfTLS: Bool { trust != nil || certificate != nil }
 
-  /// What a redirect takes along.
+  /// Returns the options for a redirect.
   ///
   /// - Parameters:
-  ///   - sendsBody: whether the next request has the body of this one.
-  ///   - staysAtOrigin: whether it goes to the same origin; nothing that proves who asks goes to another.
+  ///   - sendsBody: whether the next request sends this body, too.
+  ///   - staysAtOrigin: whether it goes to the same origin; credentials and certificates don't go to another one.
   package func following(sendsBody: Bool, staysAtOrigin: Bool) -> TransferExtras? {
     if sendsBody, staysAtOrigin { return self }
     let upload = sendsBody ? upload : nil
@@ -76,10 +76,10 @@ package final class TransferExtras: Sendable {
 extension TransferRequest {
   /// Whether there is a body to send.
   package var hasBody: Bool { !body.isEmpty || extras?.upload != nil }
-  /// What needs a connection that it shares with no other request, where several may be shared.
+  /// Whether the request must not share its connection with others.
   var prefersHTTP1: Bool { url.scheme == .https && (hasBody || !isIdempotent(method: method)) }
 
-  /// How many bytes there are to send.
+  /// The number of bytes to send.
   package var bodyCount: Int64 { extras?.upload?.count ?? Int64(body.count) }
 
   /// Whether libcurl may answer a 401 by itself.
@@ -88,8 +88,8 @@ extension TransferRequest {
     return credentials != nil || signIn == .negotiate
   }
 
-  /// Whether a server asks for what libcurl can't give: of several challenges it takes a Digest before whatever else could be
-  /// meant with a password, and the first of those, and of a body under `auth-int` it knows nothing but that it is empty.
+  /// Whether libcurl can't answer this challenge. With a password it answers the first Digest challenge, whatever other methods
+  /// are offered. Under `auth-int` it can only hash an empty body.
   package func cannotAnswer(_ head: ResponseHead) -> Bool {
     guard head.status == 401, bodyCount > 0, credentials != nil,
       [.digest, .any].contains(extras?.signIn)

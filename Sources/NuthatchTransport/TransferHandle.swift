@@ -1,9 +1,10 @@
 import CSystem
 import Glibc
 
-/// The easy handle of one transfer after the other: what libcurl is told of it, what libcurl only borrows, and what libcurl says.
+/// An easy handle of libcurl, used by one transfer after the other: sets the options, owns the memory that libcurl borrows, and
+/// reads the results.
 ///
-/// Confined to the loop's thread.
+/// Used only on the loop's thread.
 final class TransferHandle {
   let easy: UnsafeMutableRawPointer
   private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -15,7 +16,7 @@ final class TransferHandle {
   /// Whether libcurl has rejected an option.
   private var hasFailed = false
 
-  /// Nil without memory for it.
+  /// Returns nil if there is no memory for it.
   init?() {
     guard let easy = curl_easy_init() else { return nil }
     self.easy = easy
@@ -33,7 +34,7 @@ final class TransferHandle {
     socketRules.deallocate()
   }
 
-  /// Frees what libcurl only borrowed; called once the handle is out of the multi.
+  /// Frees what libcurl has borrowed. Call it after the handle is removed from the multi handle.
   func freeLists() {
     curl_slist_free_all(headerList)
     (headerList, lastHeader) = (nil, nil)
@@ -43,7 +44,7 @@ final class TransferHandle {
     bodyCopy = nil
   }
 
-  /// Forgets the transfer that has ended, for the next one.
+  /// Resets the handle for the next transfer.
   func reset() {
     curl_easy_reset(easy)
     errorBuffer.pointee = 0
@@ -52,10 +53,10 @@ final class TransferHandle {
 
   // MARK: What libcurl says
 
-  /// Its words for a fault.
+  /// The text of libcurl's error.
   var words: String { String(cString: errorBuffer) }
 
-  /// Why no socket could be had.
+  /// The error number if no socket could be opened.
   var socketFailure: Int32 { socketRules.pointee.failure }
 
   func number(_ info: CURLINFO) -> Int { nhs_easy_get_long(easy, info) }
@@ -70,7 +71,7 @@ final class TransferHandle {
     }
   }
 
-  /// - Parameter lookupTime: microseconds that the name took before libcurl began.
+  /// - Parameter lookupTime: microseconds of the name lookup before libcurl began.
   func timings(after lookupTime: Int64) -> TransferTimings {
     var timings = TransferTimings()
     func microseconds(_ info: CURLINFO) -> Int64 {
@@ -87,7 +88,7 @@ final class TransferHandle {
 
   // MARK: What libcurl is told
 
-  /// - Throws: `outOfMemory`, which alone explains that libcurl rejects an option; what a certificate can't be used for.
+  /// - Throws: `outOfMemory`, the only reason why libcurl rejects an option; the reason why a certificate can't be used.
   func configure(_ transfer: Transfer, _ surroundings: TransportSurroundings) throws(TransportFault) {
     let request = transfer.request
     let context = transfer.context
@@ -132,9 +133,9 @@ final class TransferHandle {
     if request.url.scheme == .https { set(CURLOPT_HTTPPROXYTUNNEL, 1) }
   }
 
-  /// For what can't be sent again when its connection breaks.
+  /// Options for a request that must not be sent twice.
   private func configureOnceOnly(_ transfer: Transfer) {
-    // Rather on no connection that its server may be about to close: in seconds, idle ones.
+    // Don't reuse a connection that has been idle for more than 2 seconds: its server may be about to close it.
     set(CURLOPT_MAXAGE_CONN, 2)
     if transfer.request.url.scheme == .https { listen(transfer) }
   }
@@ -148,23 +149,23 @@ final class TransferHandle {
     let isHTTP1 = transfer.pool.isHTTP1
     // CURL_HTTP_VERSION_1_1 and CURL_HTTP_VERSION_2TLS
     set(CURLOPT_HTTP_VERSION, isHTTP1 ? 2 : 4)
-    // Rather a stream of the connection that is being made than one more.
+    // Prefer a stream on a connection that is being made to another connection.
     set(CURLOPT_PIPEWAIT, isHTTP1 ? 0 : 1)
     if isHTTP1 { listen(transfer) }
   }
 
-  /// Has it sent over connections of another kind. False when libcurl rejected an option.
+  /// Sets the version for the other connection pool. Returns false if libcurl rejected an option.
   func changeVersion(_ transfer: Transfer) -> Bool {
     configureVersion(transfer)
     return !hasFailed
   }
 
-  /// libcurl remembers addresses for so many seconds. `NameLookups` remembers them for longer. At the end of each transfer,
-  /// libcurl 7.88 looks at every address that it remembers: for 60,000 URLs at 30,000 hosts it took
-  /// 89 of 223 s of processor time (`Tests/Soak/prefetch.py --urls 60000 --hosts 30000`).
+  /// Seconds for which libcurl keeps addresses. `NameLookups` keeps them for longer. At the end of each transfer, libcurl 7.88
+  /// checks every address that it keeps: for 60,000 URLs at 30,000 hosts that took 89 of 223 s of processor time
+  /// (`Tests/Soak/prefetch.py --urls 60000 --hosts 30000`).
   private static let addressesKept = 3
 
-  /// Both options of the proxy always, so that libcurl never looks into the environment itself.
+  /// Always sets both proxy options, so that libcurl never reads the environment.
   private func configureRoute(_ transfer: Transfer) {
     set(CURLOPT_PROXY, transfer.route.proxy ?? "")
     set(CURLOPT_NOPROXY, "")
@@ -204,7 +205,7 @@ final class TransferHandle {
     }
   }
 
-  /// Only an upload can move without a byte coming back.
+  /// Only an upload can make progress without a received byte.
   private func watchUpload(_ transfer: Transfer) {
     set(CURLOPT_NOPROGRESS, 0)
     note(nhs_easy_set_progress_callback(easy, progressMade, transfer.context))
@@ -225,10 +226,10 @@ final class TransferHandle {
       if let folder = surroundings.certificateFolder { set(CURLOPT_CAPATH, folder) }
       return
     }
-    // Of what isn't there, or is no file, libcurl says too little, and a pipe would hold up the loop.
+    // Check first: libcurl's error for a missing file says too little, and a pipe would block the loop.
     try Self.check(file, isFolder: false)
     try Self.check(folder, isFolder: true)
-    // Nil takes the system's away.
+    // Nil removes the system's certificates.
     for (option, path) in [(CURLOPT_CAINFO, file), (CURLOPT_CAPATH, folder)] {
       if let path { set(option, path) } else { note(nhs_easy_set_pointer(easy, option, nil)) }
     }
@@ -248,14 +249,14 @@ final class TransferHandle {
     }
   }
 
-  /// Of the files that were checked libcurl gets the bytes: by their names it might open others.
+  /// Passes the bytes of the checked files: by name, libcurl might open other files.
   private func configureCertificate(_ request: TransferRequest) throws(TransportFault) {
     guard request.url.scheme == .https, let certificate = request.extras?.certificate else { return }
     set(CURLOPT_SSLCERT_BLOB, try Self.content(of: certificate.path, "certificate"))
     if let key = certificate.key {
       set(CURLOPT_SSLKEY_BLOB, try Self.content(of: key, "certificate's key"))
     }
-    // Without one OpenSSL would ask for it on the terminal, and the loop wait for what is typed.
+    // Without a password OpenSSL would ask on the terminal and block the loop.
     set(CURLOPT_KEYPASSWD, certificate.password ?? "")
   }
 
@@ -267,16 +268,16 @@ final class TransferHandle {
   private func configureCredentials(_ request: TransferRequest) {
     let signIn = request.extras?.signIn ?? .basic
     if signIn == .negotiate, request.credentials == nil {
-      // libcurl wants a name; whose ticket it is the system knows.
+      // libcurl needs a user name here; Kerberos knows whose ticket it is.
       set(CURLOPT_HTTPAUTH, signIn.bits)
       set(CURLOPT_USERPWD, ":")
     }
     guard let credentials = request.credentials else { return }
-    // Negotiate uses no password, and libcurl would take nothing else where a server offers it.
+    // Negotiate uses no password, and libcurl would prefer it if the server offers it.
     let isForPasswords = signIn == .any && !credentials.password.isEmpty
     let left = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
     set(CURLOPT_HTTPAUTH, signIn.bits & ~left)
-    // As bytes: what came out of a URL's escapes need not be UTF-8. libcurl copies them.
+    // As bytes, because those from a URL's escapes need not be UTF-8. libcurl copies them.
     for (option, bytes) in [
       (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),
     ] {
@@ -284,7 +285,7 @@ final class TransferHandle {
     }
   }
 
-  /// The headers once more, without `Expect`. False without memory for them.
+  /// Sets the headers again, without `Expect`. Returns false if there is no memory for them.
   func replaceHeaders(_ transfer: Transfer) -> Bool {
     let before = headerList
     (headerList, lastHeader) = (nil, nil)
@@ -297,15 +298,15 @@ final class TransferHandle {
     let isExpectRejected = transfer.isExpectRejected
     let isStreamed = transfer.feed != nil
     for field in request.headers.fields where !isExpectRejected || !field.name.equalsIgnoringCase("Expect") {
-      // libcurl takes "Name:" as "leave this one out" and "Name;" as "send it empty".
+      // To libcurl, "Name:" means "omit this header" and "Name;" means "send it empty".
       add(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     if request.acceptsCompressed, !request.headers.contains("Accept-Encoding") {
       add("Accept-Encoding: \(ContentDecoder.accepted)")
     }
-    // What libcurl would add to a body by itself is a claim about content that only the caller can make, and a wait.
-    // For what is streamed, libcurl asks with `Expect`, and waits a second for the answer. A 417 is answered by us: libcurl
-    // goes on with the same connection, over which some of the body may have gone.
+    // By default libcurl adds a Content-Type, which only the caller can know, and `Expect`, which waits. For a streamed body,
+    // `Expect` is left to libcurl, which waits up to a second for the answer. A 417 is handled in `Transfer`: libcurl would
+    // continue on the same connection, over which a part of the body may already have been sent.
     if bodyCopy != nil || isStreamed {
       if !request.headers.contains("Content-Type") { add("Content-Type:") }
       if isExpectRejected || !isStreamed && !request.headers.contains("Expect") { add("Expect:") }
@@ -314,7 +315,7 @@ final class TransferHandle {
   }
 
   private func add(_ line: String) {
-    // Behind the last one: from the first, libcurl would walk along all of them.
+    // Append to the last entry: from the first one, libcurl would walk the whole list.
     guard let list = line.withCString({ curl_slist_append(lastHeader ?? headerList, $0) }) else {
       return note(CURLE_OUT_OF_MEMORY)
     }
@@ -337,12 +338,12 @@ final class TransferHandle {
 }
 
 extension WebURL {
-  /// The server's port without its TLS.
+  /// The server's port, without TLS.
   fileprivate var plainPlace: String { "http://\(host):\(port)/" }
 }
 
 extension TransferExtras.SignIn {
-  /// CURLAUTH_BASIC and others, macros that Swift does not see.
+  /// CURLAUTH_BASIC and others, macros that Swift doesn't see.
   fileprivate var bits: Int {
     switch self {
     case .basic: 1

@@ -1,4 +1,5 @@
-/// When bytes came: tells silence, and a drip that is never silent, from a transfer that gets on.
+/// Detects a stalled transfer: no byte for `silence` ns, or fewer bytes a second than `slowness` allows, averaged over a
+/// window.
 struct TransferPace {
   enum Lapse: Equatable {
     case silence(Int64)
@@ -6,7 +7,7 @@ struct TransferPace {
   }
 
   private(set) var lastByte: Int64
-  /// Nil until something came: how long a server thinks is a matter of silence.
+  /// Nil before the first byte: the server's time to answer counts only as silence.
   private var windowStart: Int64?
   private var windowBytes: Int64 = 0
 
@@ -18,14 +19,14 @@ struct TransferPace {
     windowBytes += Int64(count)
   }
 
-  /// Nothing is expected to come until now.
+  /// No byte was expected until now.
   mutating func rest(at now: Int64) {
     lastByte = now
     if windowStart != nil { windowStart = now }
     windowBytes = 0
   }
 
-  /// What is wrong by `now`, and when to look again.
+  /// Returns the problem at `now`, if there is one, and when to check again.
   mutating func judge(
     at now: Int64, silence: Int64, slowness: TransferRequest.Slowness
   ) -> (lapse: Lapse?, next: Int64) {

@@ -1,17 +1,17 @@
-/// The way to one request's server: through which proxy, or to which addresses.
+/// The route to a request's server: a proxy, or addresses.
 struct TransferRoute: Sendable {
   var proxy: String?
-  /// What has to be looked up first: nil for addresses and for `localhost`; for a proxy that looks names up itself, what is to be
-  /// judged.
+  /// The name to look up first; nil for addresses and `localhost`. If a proxy looks names up itself, the result only serves the
+  /// guard.
   var name: String?
-  /// Of the name, or of the host that is one itself.
+  /// The addresses of the name, or the host itself if it is an address.
   var addresses: [IPAddress] = []
-  /// How long that took, in microseconds.
+  /// The time of the lookup in microseconds.
   var lookupTime: Int64 = 0
-  /// Whether the proxy looks names up itself. What is found here is judged then, and not sent along.
+  /// Whether the proxy looks names up itself. Addresses found here are then checked, but not sent to the proxy.
   let proxyLooksUp: Bool
 
-  /// So many nanoseconds such a name is waited for: one that only the proxy knows goes through.
+  /// How long to wait for the lookup of such a name, in ns. A name that only the proxy knows is allowed after that.
   static let patienceForProxied: Int64 = 1_000_000_000
 
   init(_ request: TransferRequest, _ surroundings: TransportSurroundings) {
@@ -19,21 +19,21 @@ struct TransferRoute: Sendable {
     case .none: break
     case .explicit(let chosen): proxy = chosen
     case .environment:
-      // The strictest guard wants to see the address.
+      // This guard must see the address.
       proxy = request.addressGuard == .public ? nil : surroundings.proxies.proxy(for: request.url)
     }
     let kind = proxy?.lowercased()
-    // To libcurl `socks://` is `socks4://`.
+    // To libcurl, `socks://` means `socks4://`.
     proxyLooksUp =
       kind.map { kind in !["socks://", "socks4://", "socks5://"].contains { kind.hasPrefix($0) } } ?? false
     let host = request.url.host
     if TransferRoute.isThisMachine(host) {
       addresses = [.loopback]
     } else if let address = IPAddress(host: proxyLooksUp ? Self.withoutDot(host) : host) {
-      // A dot at the end makes a name of it here; what a proxy makes of it nobody knows.
+      // Here, a final dot makes the text a name; a proxy may take it for an address all the same.
       addresses = [address]
     } else if !proxyLooksUp || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
-      // Whoever chose a proxy of that kind wants no name to leave this machine.
+      // A user who chose such a proxy wants no name lookups on this machine.
       name = host
     }
   }
@@ -42,7 +42,7 @@ struct TransferRoute: Sendable {
     proxy.hasPrefix("socks4a://") || proxy.hasPrefix("socks5h://")
   }
 
-  /// Why the guard lets nothing through the proxy; nil when it does. What a proxy connects to, no socket of ours shows.
+  /// Returns why the guard refuses the proxy, or nil. The proxy's own connection can't be checked.
   mutating func denial(_ request: TransferRequest) -> TransportFault? {
     guard proxy != nil else { return nil }
     func isRefused(_ address: IPAddress) -> Bool {
@@ -50,7 +50,7 @@ struct TransferRoute: Sendable {
     }
     guard let refused = addresses.first(where: isRefused) else { return nil }
     if !proxyLooksUp, name != nil {
-      // libcurl takes one of those that it is given.
+      // libcurl connects to one of the remaining addresses.
       addresses.removeAll(where: isRefused)
       if !addresses.isEmpty { return nil }
     }
@@ -59,7 +59,7 @@ struct TransferRoute: Sendable {
     return TransportFault(.denied, name.map { "\($0) is \(refused) here: \(reason)" } ?? reason)
   }
 
-  /// What is known of where a proxy goes: what it looks up itself may be something else there.
+  /// The class of the address that a proxy connects to; nil if the proxy looks the name up itself, maybe with another result.
   var knownClass: AddressClass? {
     proxy != nil && (name == nil || !proxyLooksUp) ? addresses.first.map { AddressClass($0) } : nil
   }
@@ -68,13 +68,13 @@ struct TransferRoute: Sendable {
     host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// libcurl answers these itself (RFC 6761), without asking a resolver.
+  /// libcurl resolves these itself (RFC 6761), without a resolver.
   private static func isThisMachine(_ host: String) -> Bool {
     let plain = withoutDot(host)
     return plain == "localhost" || plain.hasSuffix(".localhost")
   }
 
-  /// What libcurl is to know about the name, in the form of `CURLOPT_RESOLVE`, to be forgotten like its own answers.
+  /// The addresses of the name in the form of `CURLOPT_RESOLVE`; "+" makes libcurl forget them like its own.
   func resolution(port: UInt16) -> String? {
     guard let name, !addresses.isEmpty, proxy == nil || !proxyLooksUp else { return nil }
     let list = addresses.map { if case .v6 = $0 { "[\($0)]" } else { "\($0)" } }

@@ -1,21 +1,21 @@
-/// Runs transfers. `CurlTransport` runs them over the network; tests and recorded answers take its place.
+/// Runs transfers. `CurlTransport` runs them over the network; tests replace it by recorded answers.
 package protocol Transport: Sendable {
-  /// Begins `request`; its answer goes to `sink`, after this has returned. The result names the transfer in the other calls.
+  /// Starts `request`. Its answer goes to `sink`, after this has returned. The result is the transfer's id for the other calls.
   /// Any thread may call it.
   func start(_ request: TransferRequest, sink: any TransferSink) -> UInt64
 
-  /// Ends a transfer without another call to its sink, soon. Unknown and finished ones are ignored. Any thread may call it.
+  /// Ends a transfer soon, without another call to its sink. Ignores unknown and finished ids. Any thread may call it.
   func cancel(_ id: UInt64)
 
-  /// Lets a transfer go on that its sink held up (`TransferVerdict.hold`). On the loop's thread, and not from within a sink.
+  /// Resumes a transfer that its sink has paused (`TransferVerdict.hold`). Call it on the loop's thread, not within a sink.
   func resume(_ id: UInt64)
 
-  /// How long a transfer may be silent from now on; nil for as long as it likes. Any thread may call it.
+  /// Sets the longest silence of a transfer from now on; nil: no limit. Any thread may call it.
   func setSilence(_ silence: Int64?, of id: UInt64)
 
-  /// Since when nothing has come of a transfer, on the monotonic clock; nil before it has begun. On the loop's thread.
+  /// Returns the time of the last byte (monotonic clock); nil before the transfer has begun. Call it on the loop's thread.
   func lastSign(of id: UInt64) -> Int64?
 
-  /// What is known of a transfer so far; nil when it isn't under way. On the loop's thread.
+  /// Returns the times of a running transfer so far; nil if it isn't running. Call it on the loop's thread.
   func timings(of id: UInt64) -> TransferTimings?
 }

@@ -1,31 +1,31 @@
 import CSystem
 import Glibc
 
-/// Why a transfer brought no whole answer.
+/// Why a transfer brought no complete answer.
 package struct TransportFault: Error, Equatable, Sendable {
   package enum Kind: Sendable {
     case timeout, dns, refused, reset, tls
-    /// The server broke the protocol.
+    /// The server violated the protocol.
     case http
     /// The connection ended before the announced end of the body.
     case truncated
-    /// More bytes than `maxBytes`, or more than `boundsExpansion` lets a body grow.
+    /// More bytes than `maxBytes` or `boundsExpansion` allows.
     case tooLarge
     /// The guard refused every address.
     case denied
-    /// The sink asked for the end.
+    /// The sink ended the transfer.
     case stopped
     case badURL, outOfMemory, `internal`
-    /// What the environment says can't be used.
+    /// A value from the environment can't be used.
     case invalid
-    /// The process has as many files open as it may.
+    /// The process can't open more files.
     case io
-    /// Others could have written a file that says who asks.
+    /// Other users can write to a file that holds the user's identity.
     case unsafeFile
   }
 
   package var kind: Kind
-  /// What happened, in words, without the URL.
+  /// A description, without the URL.
   package var message: String
 
   package init(_ kind: Kind, _ message: String) {
@@ -35,7 +35,7 @@ package struct TransportFault: Error, Equatable, Sendable {
 }
 
 extension TransportFault {
-  /// Whether it is this machine that has no more to give, not the peer that refuses.
+  /// Whether this machine lacks resources, so that the peer didn't refuse.
   static func isShortage(_ errno: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) }
 
   init(shortage errno: Int32, _ what: String) {
@@ -48,7 +48,7 @@ extension TransportFault {
     self.init(kind, "\(what): \(String(cString: strerror(errno)))")
   }
 
-  /// - Parameter errno: of the thread that couldn't be started.
+  /// - Parameter errno: the error of starting the thread.
   package init(noThread errno: Int32) {
     self.init(
       .outOfMemory,
@@ -56,14 +56,14 @@ extension TransportFault {
         + "many as it may (RLIMIT_NPROC, pids.max), or no memory for one more")
   }
 
-  /// What libcurl's result means. `detail` is its error buffer, `errno` that of the failed connection.
+  /// Converts libcurl's result. `detail` is its error buffer, `errno` that of the failed connection.
   init(code: CURLcode, detail: String, errno: Int) {
     let text = String(cString: curl_easy_strerror(code))
-    // It may quote a proxy's URL, password and all.
+    // It may contain a proxy's URL with its password.
     let message = detail.isEmpty ? text : WebURL.redacted(detail)
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-      // The same code for a proxy of the environment that is no URL, and for a thread that wasn't to be had.
+      // libcurl uses this code also for a malformed proxy in the environment and for a thread that couldn't be started.
       let kind: Kind =
         detail.contains("proxy syntax") ? .invalid : detail.contains("thread failed") ? .outOfMemory : .dns
       self.init(kind, message)
@@ -77,7 +77,7 @@ extension TransportFault {
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       self.init(.reset, message)
     case CURLE_RECV_ERROR:
-      // The same code for a connection that broke and for a body whose framing is wrong; only the words differ.
+      // libcurl uses this code for a broken connection and for wrong framing of the body; only the texts differ.
       self.init(detail.contains("chunk") || detail.contains("exadecimal") ? .http : .reset, message)
     case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED,
@@ -89,8 +89,8 @@ extension TransportFault {
       self.init(.outOfMemory, message)
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_BAD_CONTENT_ENCODING,
       CURLE_PROXY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT:
-      // The URL's own scheme has been checked before: an unsupported protocol is the answer's (HTTP/0.9). A bad
-      // argument, too: a header line without a colon, handed on inside libcurl.
+      // The URL's scheme was checked before, so an unsupported protocol is the answer's (HTTP/0.9). So is a bad argument: a
+      // header line without a colon.
       self.init(.http, message)
     default:
       self.init(.internal, "\(message) (libcurl \(code.rawValue))")

@@ -1,9 +1,9 @@
-/// What the environment says to every transfer, read once.
+/// The environment of all transfers, read once.
 struct TransportSurroundings: Sendable {
   var proxies: ProxyRules
-  /// Certificates to trust, where no option names any, in place of the system's file: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
+  /// A file of trusted certificates in place of the system's, if no option names one: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
   var certificateFile: String?
-  /// The same in place of the system's folder: `SSL_CERT_DIR`.
+  /// A folder of them in place of the system's: `SSL_CERT_DIR`.
   var certificateFolder: String?
 
   init(environment: (String) -> String?) {
@@ -12,6 +12,6 @@ struct TransportSurroundings: Sendable {
     certificateFolder = environment("SSL_CERT_DIR")
   }
 
-  /// Those of this process.
+  /// Reads the environment of this process.
   static func current() -> TransportSurroundings { TransportSurroundings(environment: Environment.variable) }
 }
