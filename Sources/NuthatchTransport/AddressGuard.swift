@@ -23,7 +23,7 @@ package enum AddressGuard: UInt8, Sendable {
       switch self {
       case .guarded where kind.reach != .link: "which a public origin may not redirect to"
       case .guarded, .any: "which is refused by guard=guarded"
-      case .public: "and guard=public lets public ones pass only"
+      case .public: "and guard=public allows only public addresses"
       }
     return "\(address) is a \(kind.words) address, \(why)"
   }

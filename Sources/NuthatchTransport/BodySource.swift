@@ -40,17 +40,17 @@ package struct BodyFile: Sendable, Equatable {
   /// - Throws: `io` if it can't be read or is not a regular file.
   package init(_ path: String, _ range: Range<Int64>? = nil) throws(TransportFault) {
     guard !path.utf8.contains(0) else {
-      throw TransportFault(.io, "a file's name with a NUL in it can't be read")
+      throw TransportFault(.io, "a file name with a NUL can't be read")
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw .unreadable(path, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw TransportFault(.io, "\(path) can't be sent: it is no regular file")
+      throw TransportFault(.io, "\(path) can't be sent: it is not a regular file")
     }
     let whole = 0..<Int64(status.st_size)
     let part = range ?? whole
     guard part.clamped(to: whole) == part else {
-      throw TransportFault(.io, "\(path) can't be sent: it is shorter than it should be")
+      throw TransportFault(.io, "\(path) can't be sent: it is shorter than the range to send")
     }
     self.path = path
     offset = part.lowerBound
@@ -85,7 +85,7 @@ extension TransportFault {
   }
 
   fileprivate static func changed(_ path: String) -> TransportFault {
-    TransportFault(.io, "\(path) has changed since it was asked to be sent")
+    TransportFault(.io, "\(path) has changed since the request was made")
   }
 }
 

@@ -68,7 +68,7 @@ package struct DataURL: Sendable, Equatable {
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     digits = digits.dropLast(padding)
     guard digits.count % 4 != 1, padding == 0 || (padding <= 2 && text.count % 4 == 0) else {
-      throw TransportFault(.badURL, "base64 of a length that it can't have")
+      throw TransportFault(.badURL, "base64 of an impossible length")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 4 * 3 + 2)
@@ -76,7 +76,7 @@ package struct DataURL: Sendable, Equatable {
     var count: UInt32 = 0
     for digit in digits {
       guard let value = digit.digit64 else {
-        throw TransportFault(.badURL, "a character that base64 doesn't have")
+        throw TransportFault(.badURL, "a character that is not base64")
       }
       held = held << 6 | UInt32(value)
       count += 6

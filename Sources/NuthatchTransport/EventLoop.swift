@@ -133,7 +133,7 @@ extension EventLoop {
       failure
       ?? TransportFault(
         .internal,
-        "the event loop has ended: the kernel refuses \(call) (\(reason)); what confines this process must allow it"
+        "the event loop has ended: the kernel refuses \(call) (\(reason)); the sandbox of this process must allow it"
       )
   }
 

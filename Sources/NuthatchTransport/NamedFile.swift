@@ -22,10 +22,10 @@ package enum NamedFile {
 
   private static func flaw(of descriptor: Int32) -> String? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return "can't be looked at" }
+    guard fstat(descriptor, &status) == 0 else { return "can't be checked" }
     // Users name /dev/null to say that there is no such file.
     if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 0x103 { return nil }
-    guard status.st_mode & S_IFMT == S_IFREG else { return "is no plain file" }
+    guard status.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
     guard status.st_uid == geteuid() || status.st_uid == 0 else { return "belongs to another user" }
     return status.st_mode & 0o022 == 0 ? nil : "may be written to by others (chmod go-w)"
   }

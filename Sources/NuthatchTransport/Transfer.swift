@@ -137,7 +137,8 @@ extension Transfer {
           challenges += 1
           // libcurl would continue for as long as the server calls its nonce stale, sending the whole body each time.
           guard challenges <= Self.mostChallenges else {
-            verdict = TransportFault(.http, "the server asks again and again who is there")
+            verdict = TransportFault(
+              .http, "the server sent more than \(Self.mostChallenges) authentication challenges (401) for one request")
             return false
           }
           // The next bytes show whether libcurl sends the request again.
@@ -196,7 +197,7 @@ extension Transfer {
       return true
     } catch {
       if error == .notCompressed {
-        verdict = TransportFault(.http, "the body is not what its Content-Encoding says, or damaged")
+        verdict = TransportFault(.http, "the body doesn't match its Content-Encoding, or is damaged")
       }
       return false
     }
@@ -205,7 +206,7 @@ extension Transfer {
   private func pass(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bodyBytes += Int64(bytes.count)
     if let most = request.maxBytes, bodyBytes > most {
-      verdict = TransportFault(.tooLarge, "the body goes on behind \(most) bytes, the limit")
+      verdict = TransportFault(.tooLarge, "the body is longer than \(most) bytes, the limit")
       return false
     }
     if request.boundsExpansion, let excess = decoder?.excess {
@@ -271,7 +272,7 @@ extension Transfer {
     if code == CURLE_COULDNT_CONNECT {
       let failure = handle.socketFailure
       if TransportFault.isShortage(failure) {
-        return TransportFault(shortage: failure, "no socket could be had")
+        return TransportFault(shortage: failure, "no socket could be opened")
       }
       if let denial = connection.denial { return TransportFault(.denied, denial) }
     }

@@ -125,7 +125,7 @@ final class TransferHandle {
     if hasFailed { throw Self.noMemory }
   }
 
-  static let noMemory = TransportFault(.outOfMemory, "no memory for what libcurl is told")
+  static let noMemory = TransportFault(.outOfMemory, "no memory for libcurl's options")
 
   private func configureConnection(_ request: TransferRequest) {
     set(CURLOPT_CONNECT_ONLY, 1)
@@ -245,7 +245,7 @@ final class TransferHandle {
         "the \(what) of certificates to trust can't be read: \(path): \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-      throw TransportFault(.tls, "the \(what) of certificates to trust is no \(what): \(path)")
+      throw TransportFault(.tls, "the \(what) of certificates to trust is not a \(what): \(path)")
     }
   }
 

@@ -52,8 +52,8 @@ extension TransportFault {
   package init(noThread errno: Int32) {
     self.init(
       .outOfMemory,
-      "no thread could be started: \(String(cString: strerror(errno))); the process, its user or its control group has as "
-        + "many as it may (RLIMIT_NPROC, pids.max), or no memory for one more")
+      "no thread could be started: \(String(cString: strerror(errno))); the process, its user or its control group has "
+        + "reached its limit (RLIMIT_NPROC, pids.max), or there is no memory for one more")
   }
 
   /// Converts libcurl's result. `detail` is its error buffer, `errno` that of the failed connection.

@@ -84,7 +84,7 @@ def test_a_folder_of_certificates(cache: nuthatch.Cache, secure: SecureServer, o
     for ca_file, wanted in [(secure.certificate, "secure"), (other.certificate, "secure")]:
         assert code(cache, url, ca_file=ca_file, ca_dir=folder) == wanted
     assert code(cache, other.url(), ca_file=other.certificate, ca_dir=folder) == "secure"
-    with pytest.raises(nuthatch.Error, match="the folder of certificates to trust is no folder"):
+    with pytest.raises(nuthatch.Error, match="the folder of certificates to trust is not a folder"):
         cache.get(url, ca_dir=other.certificate)
     with pytest.raises(nuthatch.Error, match="nowhere: No such file"):
         cache.get(url, ca_dir=folder / "nowhere")
