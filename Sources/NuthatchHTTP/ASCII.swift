@@ -1,12 +1,12 @@
-// The classes of ASCII characters that the grammars of URLs and header fields are written in. Ranges and cases, not
-// searches in strings: every URL asks for every byte of its own.
+// The classes of ASCII characters in the grammars of URLs and header fields. They use ranges and cases instead of searches in
+// strings, because they run for every byte of every URL.
 
 extension UInt8 {
   var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
   var isLetter: Bool { lowercased >= UInt8(ascii: "a") && lowercased <= UInt8(ascii: "z") }
   var isHexDigit: Bool { hexValue != nil }
 
-  /// The byte with an ASCII capital made small; all others unchanged.
+  /// The byte with an ASCII capital in lower case; other bytes unchanged.
   package var lowercased: UInt8 {
     self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
   }
@@ -19,15 +19,15 @@ extension UInt8 {
     }
   }
 
-  /// What may stand around the parts of a field value.
+  /// White space around the parts of a field value.
   var isHeaderSpace: Bool { self == 0x20 || self == 0x09 }
 
   var isSchemeCharacter: Bool { isLetter || isDigit || isOne(of: "+", "-", ".") }
 
-  /// Letters, digits, hyphen and dot; the underscore because real host names have it.
+  /// Letters, digits, hyphen and dot; and the underscore, which some real host names contain.
   var isHostCharacter: Bool { isLetter || isDigit || isOne(of: "-", ".", "_") }
 
-  /// RFC 9110's `tchar`: what methods and field names are made of.
+  /// RFC 9110's `tchar`, the characters of methods and field names.
   var isTokenCharacter: Bool {
     if isLetter || isDigit { return true }
     switch Unicode.Scalar(self) {
@@ -36,7 +36,7 @@ extension UInt8 {
     }
   }
 
-  /// Printable ASCII but for the few that URLs exclude. `%` is kept: it begins an escape or is a stray one.
+  /// Printable ASCII without the few characters that URLs exclude. `%` is allowed: it begins an escape or stands alone.
   var mayStandInTarget: Bool {
     guard self > 0x20, self < 0x7f else { return false }
     switch Unicode.Scalar(self) {
@@ -45,7 +45,7 @@ extension UInt8 {
     }
   }
 
-  /// Where the authority of a URL ends.
+  /// Whether the authority of a URL ends here.
   var endsAuthority: Bool { isOne(of: "/", "?", "#") }
 
   private func isOne(of first: Unicode.Scalar, _ second: Unicode.Scalar, _ third: Unicode.Scalar) -> Bool {

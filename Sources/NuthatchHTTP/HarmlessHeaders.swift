@@ -1,14 +1,14 @@
 extension HeaderFields.Field {
-  /// Whether the field may go along when a redirect leads to another origin: it says what is wanted, or what the body is, and
-  /// nothing of who asks. Of others nobody but their origin knows what they mean.
+  /// Whether the field may be sent when a redirect leads to another origin: it describes the wanted answer or the body, and
+  /// doesn't identify the user. The meaning of other fields is known only to their origin.
   ///
-  /// - Parameter names: those, in small letters, that the caller lets go along, too.
+  /// - Parameter names: further fields that the caller allows, in lower case.
   package func mayLeaveOrigin(with names: Set<String>) -> Bool {
     let name = name.lowercased()
     return Self.harmless.contains(name) || names.contains(name) && name != "host"
   }
 
-  /// As docs/HTTP.md has them. What a server knows a repetition by belongs to the body, and goes where that goes.
+  /// The list in docs/HTTP.md. `idempotency-key` belongs to the body and goes where the body goes.
   private static let harmless: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-digest",
     "content-disposition", "content-encoding", "content-language", "content-type", "dnt", "downlink", "dpr",

@@ -1,9 +1,9 @@
-/// Header fields in the order in which they came, repeated ones kept apart.
+/// Header fields in their order. Repeated fields are kept apart.
 package struct HeaderFields: Sendable, Equatable {
   package struct Field: Sendable, Equatable {
-    /// As it was spelled; compared without regard to case.
+    /// As received; compared without regard to case.
     package var name: String
-    /// Without the white space around it. Bytes beyond ASCII are kept when they are UTF-8.
+    /// Without surrounding white space. Bytes beyond ASCII are kept if they are UTF-8.
     package var value: String
 
     package init(name: String, value: String) {
@@ -14,31 +14,31 @@ package struct HeaderFields: Sendable, Equatable {
 
   package private(set) var fields: [Field] = []
 
-  /// The most lines that a request, or an answer, may have, and the most bytes that they may have together.
+  /// The highest number of lines of a request or an answer, and of their bytes together.
   package static let mostLines = 1000
   package static let mostBytes = 262_144
 
   package init() {}
 
-  /// Fields made by a caller, each of them checked.
+  /// Checked fields from a caller.
   package init(checking pairs: some Sequence<(name: String, value: String)>) throws(HeaderFault) {
     for (name, value) in pairs { try append(checking: name, value) }
     try checkSize()
   }
 
-  /// Whether they are few enough to be sent.
+  /// Throws if there are too many to be sent.
   package func checkSize() throws(HeaderFault) {
     guard fields.count <= Self.mostLines else {
       throw HeaderFault("more than \(Self.mostLines) headers, the limit")
     }
-    // As they are sent, with colon, blank and line break.
+    // As sent, with colon, blank and line break.
     guard fields.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }) <= Self.mostBytes else {
       throw HeaderFault("more than \(Self.mostBytes) bytes of headers, the limit")
     }
   }
 
-  /// Adds a field that a caller made. A line break in it would be a header of its own; a length or framing that
-  /// contradicts the body would be a second request.
+  /// Adds a checked field from a caller. A line break in it would start another header; a wrong length or transfer coding would
+  /// smuggle a second request.
   package mutating func append(checking name: String, _ value: String) throws(HeaderFault) {
     guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
       throw HeaderFault(
@@ -53,19 +53,19 @@ package struct HeaderFields: Sendable, Equatable {
     append(name, value)
   }
 
-  /// Adds a field as a server sent it.
+  /// Adds a field from a server.
   package mutating func append(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value.trimmingHeaderSpace().withoutCarriageReturns()))
   }
 
-  /// A field that went through `append` before, when it was kept.
+  /// Adds a field that `append` has processed before it was stored.
   package mutating func restore(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value))
   }
 
   package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
-  /// Continues the last value: an old-style folded line.
+  /// Appends to the last value, for an obsolete folded line.
   package mutating func fold(_ more: String) {
     guard let last = fields.indices.last else { return }
     fields[last].value += " " + more.trimmingHeaderSpace()
@@ -76,7 +76,7 @@ package struct HeaderFields: Sendable, Equatable {
     fields.first { $0.name.equalsIgnoringCase(name) }?.value
   }
 
-  /// Every value of a field, in order.
+  /// Returns every value of a field, in order.
   package func values(_ name: String) -> [String] {
     fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
   }
@@ -87,7 +87,7 @@ package struct HeaderFields: Sendable, Equatable {
 }
 
 extension [(name: String, value: String)] {
-  /// Those whose names none of `others` has.
+  /// Returns the fields whose names don't occur in `others`.
   package func without(namesOf others: Self) -> Self {
     if isEmpty || others.isEmpty { return self }
     let names = Set(others.map { $0.name.lowercased() })
@@ -102,7 +102,7 @@ package struct HeaderFault: Error, Equatable {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// Methods are tokens, compared with regard to case.
+/// Checks a method. Methods are tokens; case matters.
 package func checkMethod(_ method: String) throws(HeaderFault) {
   guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter) else {
     throw HeaderFault("the method \(method.quotedForMessage) is not a token")
@@ -113,28 +113,28 @@ package func checkMethod(_ method: String) throws(HeaderFault) {
   }
 }
 
-/// Of those that are registered, the longest has 17.
+/// The longest registered method has 17 bytes.
 private let longestMethod = 64
 
-/// A method as it is sent: one that HTTP knows in capitals, as HTTP has it; another as it is spelled.
+/// Returns the method as it is sent: a method known to HTTP in capitals, another one unchanged.
 package func sentMethod(_ method: String) -> String {
   knownMethods.first { $0.equalsIgnoringCase(method) } ?? method
 }
 
-/// Those of RFC 9110, section 9, and of RFC 5789.
+/// The methods of RFC 9110, section 9, and of RFC 5789.
 private let knownMethods = [
   "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
 ]
 
-/// Whether a request with this method may be sent twice (RFC 9110, 9.2.2). One that isn't known may not.
+/// Returns whether a request with this method may be sent twice (RFC 9110, 9.2.2). An unknown method may not.
 package func isIdempotent(method: String) -> Bool {
   ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
 }
 
 extension HeaderFields.Field {
-  /// Whether the field must stay with its origin: credentials, and whatever is named like one.
+  /// Whether the field must stay with its origin: credentials, and fields with such names.
   package var isSecret: Bool {
-    // By bytes: every request asks this of each of its fields, and searching strings takes microseconds.
+    // Compare bytes: this runs for each field of each request, and a search in a string takes microseconds.
     var name = name
     return name.withUTF8 { name in
       for start in name.indices {
@@ -176,13 +176,13 @@ extension String {
     return String(decoding: trimmed[...last], as: UTF8.self)
   }
 
-  /// A lone CR inside a value is a line break to some readers; a space takes its place (RFC 9110, 5.5).
+  /// Replaces a lone CR by a space (RFC 9110, 5.5): some programs read it as a line break.
   fileprivate func withoutCarriageReturns() -> String {
     guard utf8.contains(0x0d) else { return self }
     return String(decoding: utf8.map { $0 == 0x0d ? 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// Control characters escaped, for terminals: they would obey whoever wrote them.
+  /// The text with control characters escaped: a terminal would execute a server's control characters.
   package var printable: String {
     guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
     return unicodeScalars.map {
@@ -190,7 +190,7 @@ extension String {
     }.joined()
   }
 
-  /// For messages: quoted, control characters escaped, cut where it grows long.
+  /// For messages: quoted, control characters escaped, at most 80 characters.
   package var quotedForMessage: String {
     let shown = unicodeScalars.prefix(80).map { $0.escaped(asASCII: false) }.joined()
     return "'\(shown)\(unicodeScalars.dropFirst(80).isEmpty ? "" : "…")'"

@@ -1,5 +1,5 @@
-/// Where the parts of a URL lie that is spelled as `WebURL` would spell it, found in one pass: most are, and every hit of
-/// the cache begins with one. Nil for all that needs a closer look, good or bad.
+/// The offsets in a URL that is already normalised as `WebURL` would do it, found in one pass. Most URLs are, and every cache
+/// hit begins with one. Nil for other URLs, valid or not.
 struct NormalLayout {
   let scheme: WebURL.Scheme
   let hostEnd: Int
@@ -36,14 +36,14 @@ struct NormalLayout {
     return text.starts(with: "https://".utf8) ? .https : nil
   }
 
-  /// As it would be printed.
+  /// In the form in which a port is printed.
   private static func port(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
     guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
     let port = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     return port <= Int(UInt16.max) ? port : nil
   }
 
-  /// Nothing to encode, no fragment, and no segment that may be dots.
+  /// Returns whether there is nothing to encode, no fragment, and no segment that may consist of dots.
   private static func isNormalTarget(_ target: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     var isInPath = true
     var last: UInt8 = 0
@@ -65,7 +65,7 @@ struct NormalLayout {
 }
 
 extension UInt8 {
-  /// What stands in a host as it is, IPv6 left aside.
+  /// Whether it may occur in a normalised host; brackets of IPv6 are left out.
   fileprivate var isNormalInHost: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

@@ -1,14 +1,14 @@
-// # NuthatchHTTP: what URLs and header fields mean
+// # NuthatchHTTP: URLs, header fields and caching rules
 //
-// URLs and origins, header fields, the head of a response. Everything here is pure: bytes and times come in as
-// arguments, values go out. It must not know of sockets, libcurl's handles, files, caches or the clock. That is what
-// lets tests feed it by the thousand.
+// URLs and origins, header fields, the head of a response. Everything here is pure: bytes and times come in as arguments, and
+// values come out. This room must not know of sockets, libcurl's handles, files, caches or the clock, so that tests can run
+// thousands of cases.
 //
-// Start at `WebURL` for what is asked of whom, at `HeaderFields` for what is said with it.
+// Start at `WebURL` and at `HeaderFields`.
 
 /// Why a URL was refused, and where.
 package struct URLFault: Error, Equatable {
-  /// Byte offset into the URL as it was passed.
+  /// The byte offset in the URL that was passed.
   package var position: Int
   package var reason: String
 

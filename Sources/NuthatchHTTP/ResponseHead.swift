@@ -1,7 +1,7 @@
 /// The status line and the header fields of an answer.
 package struct ResponseHead: Sendable, Equatable {
   package var status: Int
-  /// The words after the status, control characters escaped.
+  /// The reason phrase, with control characters escaped.
   package var reason: String
   package var fields = HeaderFields()
 
@@ -11,10 +11,10 @@ package struct ResponseHead: Sendable, Equatable {
     self.fields = fields
   }
 
-  /// The length that the server announced: nil when it announced none.
+  /// Returns the announced length, or nil if there is none.
   ///
-  /// Two lengths that differ are an attack on whoever reads the same connection (request smuggling), and an answer
-  /// whose end nobody knows: refused, though libcurl takes it.
+  /// Two different lengths are refused, although libcurl accepts them: they are an attack on programs that share the connection
+  /// (request smuggling), and the end of the answer is unknown.
   package func contentLength() throws(HeaderFault) -> Int64? {
     var announced: Int64?
     for value in fields.values("Content-Length") {
@@ -36,26 +36,26 @@ package struct ResponseHead: Sendable, Equatable {
     return announced
   }
 
-  /// Whether the answer sends the client elsewhere, by a `Location` that it must follow. An empty one leads nowhere.
+  /// The `Location` of a redirect that the client must follow. Nil if it is empty.
   package var redirection: String? {
     guard [301, 302, 303, 307, 308].contains(status), let location = fields["Location"] else { return nil }
     return location.isEmpty ? nil : location
   }
 
-  /// Whether a body may follow, whatever length was announced (RFC 9110, 6.4.1).
+  /// Returns whether a body may follow, regardless of an announced length (RFC 9110, 6.4.1).
   package func mayHaveBody(method: String) -> Bool {
     method != "HEAD" && status >= 200 && status != 204 && status != 304 || status == 101
   }
 }
 
-/// Puts heads together from the lines of a connection, interim (1xx) answers among them.
+/// Parses heads from the lines of a connection, including interim (1xx) answers.
 package struct ResponseHeadParser: Sendable {
   package enum Step: Equatable, Sendable {
     case more
-    /// A 1xx answer: the real one follows.
+    /// A 1xx answer; the final one follows.
     case interim(ResponseHead)
     case head(ResponseHead)
-    /// A field after the body; not part of the head.
+    /// A field after the body, not part of the head.
     case trailer
   }
 
@@ -66,7 +66,7 @@ package struct ResponseHeadParser: Sendable {
 
   package init() {}
 
-  /// Takes one line with its line break.
+  /// Parses one line including its line break.
   package mutating func take(_ line: UnsafeRawBufferPointer) throws(HeaderFault) -> Step {
     bytes += line.count
     if line.count > 2 { lines += 1 }
@@ -76,8 +76,7 @@ package struct ResponseHeadParser: Sendable {
     guard lines <= HeaderFields.mostLines else {
       throw HeaderFault("more than \(HeaderFields.mostLines) lines of header, the limit")
     }
-    // Only the first line of a head is a status line; in the middle of one, or after the last, it is whatever the
-    // server wants to be taken for one.
+    // Only the first line of a head is a status line. A later line that looks like one is an attempt to fake one.
     let isFirst = isComplete ? current.map(Self.isInterim) ?? true : current == nil
     if isFirst, line.starts(with: "HTTP/".utf8) {
       current = Self.statusLine(line)
@@ -102,14 +101,14 @@ package struct ResponseHeadParser: Sendable {
     return Self.isInterim(head) ? .interim(head) : .head(head)
   }
 
-  /// 101 ends HTTP on the connection, so it is the answer and no interim one.
+  /// 101 ends HTTP on the connection, so it is a final answer.
   private static func isInterim(_ head: ResponseHead) -> Bool {
     (100..<200).contains(head.status) && head.status != 101
   }
 
-  /// UTF-8 where it is some; else each byte is a character (Latin-1), as header fields were meant once.
+  /// Decodes UTF-8 if it is valid, else Latin-1, the original encoding of header fields.
   private static func text(_ line: Slice<UnsafeRawBufferPointer>) -> String {
-    // In one piece and without its blanks, which is several times faster than as a slice.
+    // As one buffer without blanks, which is several times faster than a slice.
     var bytes = UnsafeRawBufferPointer(rebasing: line).bindMemory(to: UInt8.self)[...]
     while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0d || last == 0x0a {
       bytes.removeLast()
@@ -124,7 +123,7 @@ package struct ResponseHeadParser: Sendable {
   }
 
   private static func statusLine(_ line: UnsafeRawBufferPointer) -> ResponseHead {
-    // "HTTP/1.1 200 OK", as nearly all of them are.
+    // The usual form, "HTTP/1.1 200 OK".
     if line.count > 13, line[8] == 0x20, line[12] == 0x20, line[9..<12].allSatisfy(\.isDigit),
       line[13...].allSatisfy({ ($0 >= 0x20 && $0 < 0x7f) || $0 == 0x0d || $0 == 0x0a })
     {

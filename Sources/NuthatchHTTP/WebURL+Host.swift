@@ -1,7 +1,7 @@
 import CSystem
 
 extension WebURL {
-  /// The host in `range` as it is compared and connected to: lower case, ASCII, IPv6 in brackets.
+  /// Returns the host in `range`, normalised: lower case, ASCII, IPv6 in brackets.
   static func normalisedHost(_ bytes: [UInt8], _ range: Range<Int>) throws(URLFault) -> String {
     guard let first = bytes[range].first else { throw URLFault(at: range.lowerBound, "no host") }
     if first == UInt8(ascii: "[") { return try normalisedIPv6(bytes, range) }
@@ -18,7 +18,7 @@ extension WebURL {
     return String(decoding: ascii, as: UTF8.self)
   }
 
-  /// libcurl has the IDNA tables, and will connect to the name that it computes itself: one source for both.
+  /// Uses libcurl's IDNA tables, because libcurl connects to the name that it computes itself.
   private static func internationalised(_ host: ArraySlice<UInt8>, at position: Int) throws(URLFault)
     -> [UInt8]
   {
@@ -33,7 +33,7 @@ extension WebURL {
     let inner = bytes[range].dropFirst().dropLast()
     for (position, byte) in zip(inner.indices, inner)
     where !(byte.isHexDigit || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")) {
-      // A zone ("%eth0") names an interface of this machine, which no URL from elsewhere should choose.
+      // A zone ("%eth0") names a network interface of this machine, which a URL must not choose.
       throw URLFault(at: position, "not an IPv6 address without a zone")
     }
     guard let canonical = canonicalIPv6(String(decoding: inner, as: UTF8.self)) else {

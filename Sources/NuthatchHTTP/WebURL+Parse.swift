@@ -1,5 +1,5 @@
 extension WebURL {
-  /// The longest URL that is taken, in bytes: servers answer 414 far below it.
+  /// The longest accepted URL in bytes. Servers answer 414 far below it.
   package static let longest = 65_536
 
   /// Parses an absolute URL.
@@ -12,7 +12,7 @@ extension WebURL {
     }
   }
 
-  /// Parses an absolute URL from bytes that need not be UTF-8 (a `Location` field may hold anything).
+  /// Parses an absolute URL from bytes that need not be UTF-8, such as a `Location` field.
   package init(bytes: [UInt8]) throws(URLFault) {
     try WebURL.check(bytes)
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
@@ -28,7 +28,7 @@ extension WebURL {
     try self.init(scheme: scheme, bytes: bytes, authorityAt: colon + 3)
   }
 
-  /// The URL that `reference`, the value of a `Location` field, means in an answer from `self` (RFC 3986, 5.2).
+  /// Resolves `reference`, the value of a `Location` field in an answer from `self` (RFC 3986, 5.2).
   package func resolving(_ reference: [UInt8]) throws(URLFault) -> WebURL {
     try WebURL.check(reference)
     if WebURL.hasScheme(reference) { return try WebURL(bytes: reference) }
@@ -52,7 +52,7 @@ extension WebURL {
     return WebURL(scheme, userinfo: nil, host: host, port: port, target: WebURL.normalisedTarget(target))
   }
 
-  /// No control character anywhere, the fragment included: one in the wrong place is an injected header.
+  /// Refuses control characters, also in the fragment: one could inject a header.
   private static func check(_ bytes: [UInt8]) throws(URLFault) {
     try checkLength(bytes)
     if let position = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7f }) {
@@ -74,7 +74,7 @@ extension WebURL {
   private init(scheme: Scheme, bytes: [UInt8], authorityAt start: Int) throws(URLFault) {
     let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     if let position = bytes[start..<end].firstIndex(of: UInt8(ascii: "\\")) {
-      // Browsers read it as '/', others as part of the user's name: two hosts in one URL.
+      // Browsers read it as '/', other programs as part of the user name, so the URL would have two hosts.
       throw URLFault(at: position, "a backslash before the path")
     }
     var hostStart = start

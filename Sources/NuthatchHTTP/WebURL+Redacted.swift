@@ -1,7 +1,6 @@
 extension WebURL {
-  /// `text` with any password in it hidden, for messages about URLs, also those that could not be parsed: rather too much
-  /// hidden than a password shown that has a slash in it, or stands in front of a forgotten scheme. Of what is too long for a
-  /// URL the beginning will do, and of the bytes in a `data:` URL.
+  /// Returns `text` for messages with any password hidden, also if it isn't a valid URL. It hides too much rather than showing
+  /// a password that contains a slash, or that follows a missing scheme. A text too long for a URL, and a `data:` URL, are cut.
   package static func redacted(_ text: String) -> String {
     let bytes = Array(text.utf8)
     if bytes.count > 100, bytes.starts(with: "data:".utf8, by: { $0.lowercased == $1 }) {
@@ -15,7 +14,7 @@ extension WebURL {
     "\(Substring(shown.unicodeScalars.prefix(64)))… (\(count) bytes)"
   }
 
-  /// Nil when there is nothing to hide.
+  /// Returns nil if there is nothing to hide.
   private static func redacted(_ bytes: [UInt8]) -> String? {
     guard let lastAt = bytes.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     func hiding(_ start: Int, _ at: Int, _ userinfo: [UInt8]) -> String {
@@ -24,7 +23,7 @@ extension WebURL {
     guard let start = authority(of: bytes) else { return hiding(0, lastAt, hidden) }
     let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     let port = bytes[start..<end].firstIndex(of: UInt8(ascii: ":")).map { bytes[($0 + 1)..<end] }
-    // What is no port may be the beginning of a password; and what has two schemes, a whole URL.
+    // An invalid port may be the beginning of a password, and a second scheme the beginning of a whole URL.
     let isOdd =
       port.map { $0.isEmpty || !$0.allSatisfy(\.isDigit) } ?? bytes[end...].starts(with: "//".utf8)
     if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")), !isOdd || at == lastAt {
@@ -33,7 +32,8 @@ extension WebURL {
     return isOdd ? hiding(start, lastAt, hidden) : nil
   }
 
-  /// What is shown of a userinfo: the name of one with a password. A name alone, or one as long as this, may be a token.
+  /// Returns the shown form of a userinfo: the user name, if there is a password. A name alone, or a long name, may be a token
+  /// and is hidden.
   static func hidden(_ userinfo: ArraySlice<UInt8>) -> [UInt8] {
     let colon = UInt8(ascii: ":")
     let name = userinfo.prefix { $0 != colon }
@@ -44,7 +44,7 @@ extension WebURL {
 
   private static let hidden = Array("***".utf8)
 
-  /// Where the authority begins, if a scheme stands in front of it, and nothing but blanks in front of that.
+  /// Returns the start of the authority if only a scheme, and blanks before it, precede it.
   private static func authority(of bytes: [UInt8]) -> Int? {
     guard let end = bytes.schemeEnd else { return nil }
     let scheme = bytes[..<end].drop { $0 <= 0x20 }
@@ -53,7 +53,7 @@ extension WebURL {
 }
 
 extension [UInt8] {
-  /// Where the first `://` is. By hand: searching for a sequence takes a hundred times as long.
+  /// The offset of the first `://`. By hand, because a search for a sequence takes a hundred times as long.
   fileprivate var schemeEnd: Int? {
     let slash = UInt8(ascii: "/")
     return indices.dropLast(2).first {

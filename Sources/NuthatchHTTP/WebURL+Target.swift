@@ -7,7 +7,7 @@ extension WebURL {
   }
 
   private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
-    // Most paths have none: a segment of dots begins with one, or with its escape.
+    // Most paths have no dot segment. One begins with a dot or an escaped dot.
     let mayHaveDots = zip(path, path.dropFirst()).contains { first, second in
       first == UInt8(ascii: "/") && (second == UInt8(ascii: ".") || second == UInt8(ascii: "%"))
     }
@@ -27,7 +27,7 @@ extension WebURL {
     return [UInt8(ascii: "/")] + kept.joined(separator: [UInt8(ascii: "/")])
   }
 
-  /// How many dots the segment consists of, `%2e` counting as one; 0 when it is a name.
+  /// Returns the number of dots if the segment consists of dots (`%2e` counts as one), else 0.
   private static func dots(_ segment: ArraySlice<UInt8>) -> Int {
     guard segment.count <= 6 else { return 0 }
     let plain = PercentCoding.decode(segment)
@@ -35,9 +35,9 @@ extension WebURL {
   }
 }
 
-/// Percent-encoding as URLs have it.
+/// Percent-encoding in URLs.
 package enum PercentCoding {
-  /// Encodes what may not stand in a path or query. An escape that is there already stays as it is.
+  /// Encodes characters that paths and queries may not contain. Existing escapes stay.
   static func encode(_ bytes: some Collection<UInt8>) -> [UInt8] {
     guard !bytes.allSatisfy(\.mayStandInTarget) else { return Array(bytes) }
     var encoded: [UInt8] = []
@@ -51,7 +51,7 @@ package enum PercentCoding {
     return encoded
   }
 
-  /// The bytes that the escapes stand for; what is no escape is kept.
+  /// Decodes escapes. A `%` that begins no escape stays.
   package static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
     let bytes = Array(bytes)
     var decoded: [UInt8] = []

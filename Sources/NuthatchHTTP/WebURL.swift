@@ -1,8 +1,8 @@
-/// An absolute `http` or `https` URL, normalised so that two spellings of one address compare alike.
+/// An absolute `http` or `https` URL, normalised so that equivalent spellings are equal.
 ///
-/// Scheme and host are lower case, the host is ASCII (IDNA), the scheme's own port is left out, dot segments are
-/// removed, characters that may not stand in a URL are percent-encoded, the fragment is dropped. The order of the
-/// query and the spelling of percent-escapes are kept, because servers may tell them apart.
+/// Scheme and host are lower case, the host is ASCII (IDNA), the default port is omitted, dot segments are removed, forbidden
+/// characters are percent-encoded, and the fragment is dropped. The order of the query and the spelling of percent-escapes are
+/// kept, because servers may distinguish them.
 package struct WebURL: Hashable, Sendable {
   package enum Scheme: String, Sendable {
     case http, https
@@ -10,10 +10,10 @@ package struct WebURL: Hashable, Sendable {
     package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
-  /// The URL without userinfo: what goes to the network and into keys. One string, which is the caller's own where that
-  /// is normal already: of a hundred thousand URLs that wait none is there twice.
+  /// The URL without userinfo, for requests and keys. If the caller's string is already normalised, it is used without a copy:
+  /// many URLs may wait in a queue.
   package let address: String
-  /// What stood before the `@`, as it was spelled. Never part of `description`.
+  /// The part before the `@`, as spelled. `description` hides its secrets.
   package private(set) var userinfo: String?
   private let hostEnd: UInt32
   private let targetStart: UInt32
@@ -26,7 +26,7 @@ package struct WebURL: Hashable, Sendable {
   package var target: String { part(Int(targetStart), address.utf8.count) }
   package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
-  /// From parts that are normal.
+  /// From normalised parts.
   init(_ scheme: Scheme, userinfo: String?, host: String, port: UInt16, target: String) {
     let beforeTarget =
       port == scheme.defaultPort
@@ -39,7 +39,7 @@ package struct WebURL: Hashable, Sendable {
     address = beforeTarget + target
   }
 
-  /// A text that is normal already.
+  /// From a text that is already normalised.
   init(_ text: String, _ layout: NormalLayout) {
     address = text
     userinfo = nil
@@ -49,7 +49,7 @@ package struct WebURL: Hashable, Sendable {
     scheme = layout.scheme
   }
 
-  /// The same place, asked for by nobody.
+  /// The same URL without userinfo.
   func withoutUserinfo() -> WebURL {
     var url = self
     url.userinfo = nil
@@ -63,7 +63,7 @@ package struct WebURL: Hashable, Sendable {
   }
 }
 
-/// Scheme, host and port: the boundary that credentials don't cross.
+/// Scheme, host and port. Credentials are not sent to another origin.
 package struct Origin: Hashable, Sendable {
   package var scheme: WebURL.Scheme
   package var host: String
@@ -71,7 +71,7 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension WebURL: CustomStringConvertible {
-  /// For people: a password is never shown.
+  /// For people. Passwords are hidden.
   package var description: String {
     guard let userinfo else { return Self.redacted(address) }
     let shown = String(decoding: Self.hidden(Array(userinfo.utf8)[...]), as: UTF8.self)

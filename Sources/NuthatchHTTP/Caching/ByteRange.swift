@@ -1,9 +1,8 @@
-/// What a request's `Range` asks for: one range of bytes. Whatever else stands there counts as not said, which RFC 9110, 14.2
-/// allows.
+/// The byte range in a request's `Range` field. Any other value, such as several ranges, is ignored, as RFC 9110, 14.2 allows.
 package enum ByteRange: Sendable, Equatable {
-  /// From one place to another, the last one included; to the end when that is nil.
+  /// From one offset through another; nil: to the end.
   case from(Int64, through: Int64?)
-  /// The last so many bytes.
+  /// The last bytes, this many.
   case suffix(Int64)
 
   package init?(_ fields: HeaderFields) {
@@ -26,7 +25,7 @@ package enum ByteRange: Sendable, Equatable {
     }
   }
 
-  /// The bytes of a body of this length; nil when it has none of them.
+  /// Returns the range in a body of this length; nil if the body has none of these bytes.
   package func resolved(in length: Int64) -> Range<Int64>? {
     guard length >= 0 else { return nil }
     switch self {
@@ -39,7 +38,7 @@ package enum ByteRange: Sendable, Equatable {
     }
   }
 
-  /// One too large to count lies behind every end.
+  /// A number that overflows counts as the largest one.
   private static func number(_ digits: String) -> Int64? {
     guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit) else { return nil }
     return Int64(digits) ?? .max

@@ -1,7 +1,7 @@
-/// What `Cache-Control` says, of a request or of an answer.
+/// The directives of `Cache-Control` in a request or an answer.
 ///
-/// Names are compared without regard to case; of a directive that comes twice with different values the stricter counts.
-/// What is quoted is the value of its directive and nothing else.
+/// Names are compared without regard to case. If a directive occurs twice with different values, the stricter one counts. A
+/// quoted string is the value of its directive only.
 package struct CacheDirectives: Sendable, Equatable {
   private var directives: [(name: String, value: String?)] = []
 
@@ -16,17 +16,17 @@ package struct CacheDirectives: Sendable, Equatable {
 
   package func has(_ name: String) -> Bool { directives.contains { $0.name == name } }
 
-  /// Whether the directive stands without a value: `no-cache` is for the whole answer, `no-cache="a"` for one field.
+  /// Returns whether the directive has no value: `no-cache` concerns the whole answer, `no-cache="a"` one field.
   package func hasBare(_ name: String) -> Bool { directives.contains { $0.name == name && $0.value == nil } }
 
-  /// The seconds of a directive: of several the fewest. One that is there but is no number is 0, because whoever wrote
-  /// it wanted some limit; a huge one is as long as can be.
+  /// Returns the seconds of a directive, of several values the lowest. A value that isn't a number counts as 0, because the
+  /// sender wanted some limit. A number that overflows counts as the largest one.
   package func seconds(_ name: String) -> Int64? {
     let values = directives.filter { $0.name == name }.map { $0.value.flatMap(DeltaSeconds.parse) ?? 0 }
     return values.min()
   }
 
-  /// The field names that a directive lists, in lower case.
+  /// Returns the field names that a directive lists, in lower case.
   package func fields(_ name: String) -> [String] {
     directives.filter { $0.name == name }.compactMap(\.value).flatMap { list in
       list.split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
@@ -70,7 +70,7 @@ package struct CacheDirectives: Sendable, Equatable {
   }
 }
 
-/// A number of seconds as HTTP writes it: digits. One too large to count is 2^31 (RFC 9111, 1.2.2).
+/// A number of seconds in HTTP, only digits. A number that overflows counts as 2^31 (RFC 9111, 1.2.2).
 package enum DeltaSeconds {
   package static let most: Int64 = 1 << 31
 

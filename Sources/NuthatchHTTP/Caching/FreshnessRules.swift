@@ -1,4 +1,4 @@
-/// What is taken for fresh, and for how long: the rules, and their numbers in seconds.
+/// The rules that decide whether a stored answer is fresh. Numbers are in seconds.
 package struct FreshnessRules: Sendable, Equatable {
   package enum Kind: Sendable { case kit, rfc9111, offline, reload }
 
@@ -7,30 +7,30 @@ package struct FreshnessRules: Sendable, Equatable {
   package var imageTTL: Int64 = 604_800
   package var noCacheTTL: Int64 = 60
   package var heuristic = 0.1
-  /// A lifetime that takes the place of what headers and rules say, since the answer came; nil for none.
+  /// A lifetime that replaces those of headers and rules, counted from the arrival of the answer; nil: none.
   package var ownLifetime: Int64?
 
   package init(_ kind: Kind = .kit) { self.kind = kind }
 
-  /// By how many seconds a `Date` may be behind and still mean now. Two clocks that tell whole seconds may be one apart;
-  /// RFC 9111 allows no more. For the kit's rules a minute is as likely a difference of clocks as a slow cache on the way, and
-  /// would make answers that are fresh for seconds stale on arrival.
+  /// How many seconds a `Date` may be in the past and still count as now. Two clocks that show whole seconds may differ by one,
+  /// and RFC 9111 allows no more. For `kit` it is a minute: that may be a wrong clock as well as a slow cache, and otherwise
+  /// answers that are fresh for seconds would be stale on arrival.
   var clockTolerance: Int64 { kind == .rfc9111 ? 1 : 60 }
 
-  /// By how many seconds an answer may come later than now and still have come just now: clocks are corrected by as much.
+  /// How many seconds in the future an answer's arrival may be, because clocks are corrected.
   static let futureTolerance: Int64 = 5
 
-  /// What the heuristic gives at most: a day.
+  /// The longest lifetime from the heuristic, one day.
   package static let longestHeuristic: Int64 = 86_400
 }
 
-/// A stored answer, as far as its freshness goes.
+/// The properties of a stored answer that freshness depends on.
 package struct AnswerFacts: Sendable {
   package var head: ResponseHead
-  /// Seconds since 1970 at which the request was sent and the answer came.
+  /// When the request was sent and when the answer came, in seconds since 1970.
   package var requestTime: Int64
   package var responseTime: Int64
-  /// Whether the body is a picture, by its bytes.
+  /// Whether the body is a picture, as its bytes show.
   package var isPicture: Bool
 
   package init(head: ResponseHead, requestTime: Int64, responseTime: Int64, isPicture: Bool) {
@@ -41,35 +41,35 @@ package struct AnswerFacts: Sendable {
   }
 }
 
-/// What a stored answer is good for at a moment.
+/// The freshness of a stored answer at a moment.
 package struct Freshness: Sendable, Equatable {
   package enum Grade: Sendable {
-    /// Within its lifetime, or taken as if it were (`offline`, `max-stale`): given without a word from its server.
+    /// Fresh, or treated as fresh (`offline`, `max-stale`): delivered without asking the server.
     case valid
-    /// Stale; the server allows it to be shown while it is asked.
+    /// Stale; the server allows delivering it while it is revalidated.
     case staleWhileRevalidate
-    /// Past its lifetime, or too old for this request; may be shown where the caller takes that. No rule says for how long.
+    /// Stale, or too old for this request. It may be delivered if the caller accepts that; there is no time limit.
     case stale
-    /// Must not be shown before the server was asked.
+    /// Must not be delivered before the server was asked.
     case mustValidate
   }
 
   package var grade: Grade
-  /// Whether it counts as fresh for this request only, which takes stale answers (`max-stale`).
+  /// Whether it is stale, but the request's `max-stale` accepts it.
   package var isTolerated = false
-  /// Whether it may be shown when the server can't be asked.
+  /// Whether it may be delivered if the server can't be asked.
   package var mayServeOnError: Bool
   /// In seconds.
   package var age: Int64
   package var lifetime: Int64
-  /// Whether it came at a time that is still to come, because the clock was set back. How old it is isn't known.
+  /// Whether it came in the future, because the clock was set back. Its age is then unknown.
   package var isFromFuture = false
 
   package var isStale: Bool { grade != .valid || isTolerated }
 }
 
 extension AnswerFacts {
-  /// How old the answer is (RFC 9111, 4.2.3), in seconds. A clock that was set back makes nothing younger than 0.
+  /// Returns the age of the answer (RFC 9111, 4.2.3) in seconds, at least 0 even if the clock was set back.
   package func age(_ rules: FreshnessRules, now: Int64) -> Int64 {
     let apparent = HTTPDate.seconds(head.fields["Date"] ?? "", now: now).map { responseTime.since($0) } ?? 0
     let corrected = announcedAge + min(responseTime.since(requestTime), DeltaSeconds.most)
@@ -78,7 +78,7 @@ extension AnswerFacts {
     return max(corrected, counted) + resident
   }
 
-  /// What an upstream cache says: the first value; what is no number is ignored.
+  /// The `Age` of an upstream cache: the first value, or 0 if it isn't a number.
   private var announcedAge: Int64 {
     guard let first = head.fields["Age"]?.split(separator: ",", omittingEmptySubsequences: false).first else {
       return 0
@@ -86,13 +86,13 @@ extension AnswerFacts {
     return DeltaSeconds.parse(String(first).trimmed) ?? 0
   }
 
-  /// For how long the answer is fresh, in seconds; the first rule that matches (docs/HTTP.md).
+  /// Returns the lifetime of the answer in seconds, by the first rule that matches (docs/HTTP.md).
   func lifetime(_ rules: FreshnessRules, _ control: CacheDirectives, now: Int64) -> Int64 {
     let isKit = rules.kind != .rfc9111
     if hasNoCache(control) { return isKit ? rules.noCacheTTL : 0 }
     if let seconds = control.seconds("max-age") { return seconds }
     if let expires = head.fields.values("Expires").first {
-      // Counted from the answer's own date, so that a wrong clock on either side doesn't matter. No date is the past.
+      // Subtract the answer's own `Date`, so that a wrong clock on either side doesn't matter. An invalid date means the past.
       guard head.fields.values("Expires").count == 1, let end = HTTPDate.seconds(expires, now: now) else {
         return 0
       }
@@ -116,16 +116,16 @@ extension AnswerFacts {
     return Int64(min(share, Double(FreshnessRules.longestHeuristic)))
   }
 
-  /// `no-cache="x"` is about the field x, which isn't stored.
+  /// `no-cache="x"` concerns only the field x, which isn't stored.
   private func hasNoCache(_ control: CacheDirectives) -> Bool { control.hasBare("no-cache") }
 
   package var hasValidator: Bool { head.fields.contains("ETag") || head.fields.contains("Last-Modified") }
 
-  /// What the answer is good for now, for a request with these fields.
+  /// Returns the freshness of the answer now, for a request with these fields.
   package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
     let control = CacheDirectives(head.fields)
     let age = age(rules, now: now)
-    // Of its own one, the time that the answer was under way is no part.
+    // `ownLifetime` starts with the arrival, so the time before that doesn't count.
     let lifetime =
       rules.ownLifetime.map { $0 + age - now.since(responseTime) } ?? lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
@@ -138,11 +138,11 @@ extension AnswerFacts {
     }
     let wishes = RequestWishes(request)
     if wishes.wantsValidation {
-      // Whoever asks for that doesn't want the old answer in place of an error, either.
+      // Such a request doesn't want the old answer in place of an error, either.
       result.mayServeOnError = false
       return result
     }
-    // An age that isn't known is above every limit.
+    // An unknown age exceeds every limit.
     let left = result.isFromFuture ? -.max : lifetime - age
     let known = result.isFromFuture ? .max : age
     let isYoungEnough = known <= wishes.maxAge || wishes.isReload && control.has("immutable")
@@ -158,7 +158,7 @@ extension AnswerFacts {
     } else {
       result.grade = .stale
     }
-    // Under `rfc9111` a limit that the server set for errors is kept to; without one RFC 9111, 4.2.4 leaves it to us.
+    // Under `rfc9111`, `stale-if-error` limits how stale the answer may be. Without it RFC 9111, 4.2.4 sets no limit.
     if rules.kind == .rfc9111, let limit = control.seconds("stale-if-error"), -left >= limit {
       result.mayServeOnError = false
     }
@@ -167,8 +167,7 @@ extension AnswerFacts {
 }
 
 extension Int64 {
-  /// How much later than `other` this is; 0 when it is earlier. Records come from files, so that any times may stand in
-  /// them.
+  /// Returns how much later than `other` this is; 0 if it is earlier. Records come from files, so all values are possible.
   fileprivate func since(_ other: Int64) -> Int64 {
     guard self > other else { return 0 }
     let (difference, overflow) = subtractingReportingOverflow(other)
@@ -176,17 +175,17 @@ extension Int64 {
   }
 }
 
-/// What a request's own `Cache-Control` asks of stored answers.
+/// The request's own `Cache-Control`.
 package struct RequestWishes: Sendable, Equatable {
   package var wantsValidation = false
   package var onlyIfCached = false
   package var noStore = false
   package var maxAge: Int64 = .max
   package var minFresh: Int64 = 0
-  /// By how much an answer may be stale; nil: not at all.
+  /// How stale an answer may be; nil: not at all.
   package var maxStale: Int64?
 
-  /// What a browser's reload says; answers that are `immutable` are above it while they are fresh (RFC 8246, 2.1).
+  /// Whether this is a browser's reload. Fresh answers that are `immutable` are not reloaded (RFC 8246, 2.1).
   package var isReload: Bool { maxAge == 0 && !wantsValidation }
 
   package init(_ fields: HeaderFields) {

@@ -1,9 +1,8 @@
-/// Dates as HTTP writes them, strictly: what isn't one of the three forms is no date. Only capitals and small letters
-/// count alike, which RFC 9111, 4.2 asks of caches.
+/// Dates in the three forms of HTTP, parsed strictly. Case is ignored, as RFC 9111, 4.2 asks of caches.
 package enum HTTPDate {
-  /// Seconds since 1970; nil for anything but a date.
+  /// Returns the seconds since 1970, or nil if the text isn't a date.
   ///
-  /// - Parameter now: tells which century the two digits of the oldest form but one mean.
+  /// - Parameter now: determines the century of the form with two digits.
   package static func seconds(_ text: String, now: Int64) -> Int64? {
     let bytes = Array(text.utf8)
     return fixed(bytes) ?? rfc850(bytes, now) ?? asctime(bytes)
@@ -17,7 +16,7 @@ package enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// February's in a leap year.
+  /// The lengths of the months, in a leap year.
   private static let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`
@@ -37,7 +36,7 @@ package enum HTTPDate {
       let month = scan.take(oneOf: months), scan.take("-"), let short = scan.number(2), scan.take(" "),
       let time = scan.time(), scan.take(" GMT"), scan.isAtEnd
     else { return nil }
-    // More than 50 years ahead means the century before (RFC 9110, 5.6.7).
+    // A year more than 50 years ahead means the previous century (RFC 9110, 5.6.7).
     let thisYear = 1970 + Int(now / 31_556_952)
     var year = thisYear - thisYear % 100 + short
     if year > thisYear + 50 { year -= 100 }
@@ -54,11 +53,11 @@ package enum HTTPDate {
     return seconds(year, month, day, time)
   }
 
-  /// Months from 0 on, `time` in seconds of the day; nil for a day that the month doesn't have.
+  /// `month` counts from 0, `time` is in seconds of the day. Returns nil if the month doesn't have the day.
   static func seconds(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Int64? {
     let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     guard day >= 1, day <= (month == 1 && !isLeap ? 28 : lengths[month]) else { return nil }
-    // Days since 1970 by the civil calendar, years counted from March.
+    // Days since 1970 by the civil calendar; years begin in March.
     let shifted = month < 2 ? year - 1 : year
     let era = (shifted >= 0 ? shifted : shifted - 399) / 400
     let yearOfEra = shifted - era * 400
@@ -73,7 +72,7 @@ package enum HTTPDate {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    // Plain loops here: every answer from the cache reads a date or two.
+    // Plain loops, because every answer from the cache parses one or two dates.
     private func begins(with text: StaticString) -> Bool {
       let count = text.utf8CodeUnitCount
       guard bytes.count - place >= count else { return false }

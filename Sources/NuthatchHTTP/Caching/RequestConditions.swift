@@ -1,6 +1,6 @@
-/// The conditions that a caller sets: what a whole stored answer to a GET gives in reply (RFC 9110, 13; RFC 9111, 4.3.2).
+/// Evaluates a caller's conditions and ranges on a complete stored answer to a GET (RFC 9110, 13; RFC 9111, 4.3.2).
 package enum RequestConditions {
-  /// What to answer with.
+  /// The kind of answer.
   package enum Reply: Sendable, Equatable {
     /// 200, all of it.
     case whole
@@ -8,16 +8,17 @@ package enum RequestConditions {
     case notModified
     /// 206, these bytes.
     case part(Range<Int64>)
-    /// 416: it has none of the bytes asked for.
+    /// 416: the body has none of the requested bytes.
     case unsatisfiable
   }
 
-  /// Fields that ask for a part, or for something only on a condition.
+  /// Fields that ask for a part, or set a condition.
   package static let names = [
     "Range", "If-Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
   ]
 
-  /// The reply to a request from a whole stored answer with a body of `length`; nil where only the server can say.
+  /// Returns the reply to a request from a complete stored answer with a body of `length` bytes; nil if only the server can
+  /// decide.
   package static func reply(to request: HeaderFields, from head: ResponseHead, length: Int64, now: Int64)
     -> Reply?
   {
@@ -26,14 +27,14 @@ package enum RequestConditions {
     }
     if isUnchanged(head, request, now: now) { return .notModified }
     guard request.contains("Range") else { return .whole }
-    // Several ranges, and units that nobody here knows, are the server's business; so are parts of what was taken out of
-    // a coding, because the server counts its bytes otherwise.
+    // Leave several ranges and unknown units to the server; also parts of a body that was decoded, because the server counts
+    // the bytes of the coded one.
     guard let range = ByteRange(request), !head.fields.contains("Content-Encoding") else { return nil }
     guard holds(request["If-Range"], head, now: now) else { return .whole }
     return range.resolved(in: length).map { .part($0) } ?? .unsatisfiable
   }
 
-  /// The head of the reply.
+  /// Returns the head of the reply.
   package static func head(of reply: Reply, from head: ResponseHead, length: Int64) -> ResponseHead {
     var result = head
     switch reply {
@@ -63,7 +64,7 @@ package enum RequestConditions {
     "content-length", "content-range", "content-type", "content-encoding", "content-language", "content-md5",
   ]
 
-  /// Whether the caller has what is stored. `If-None-Match` is above `If-Modified-Since`.
+  /// Returns whether the caller already has the stored answer. `If-None-Match` takes precedence over `If-Modified-Since`.
   private static func isUnchanged(_ head: ResponseHead, _ request: HeaderFields, now: Int64) -> Bool {
     let lines = request.values("If-None-Match")
     guard lines.isEmpty else {
@@ -78,18 +79,18 @@ package enum RequestConditions {
     return changed <= since
   }
 
-  /// Whether a part may be given: the caller's other parts are of the same bytes (RFC 9110, 13.1.5).
+  /// Returns whether a part may be delivered: the caller's other parts are from the same bytes (RFC 9110, 13.1.5).
   private static func holds(_ condition: String?, _ head: ResponseHead, now: Int64) -> Bool {
     guard let condition else { return true }
     if condition.hasPrefix("\"") { return condition == head.fields["ETag"] }
-    // A date counts only where it can't be that of two versions within one second.
+    // A date counts only if no two versions can share it, being from the same second.
     guard condition == head.fields["Last-Modified"], let changed = HTTPDate.seconds(condition, now: now),
       let date = head.fields["Date"].flatMap({ HTTPDate.seconds($0, now: now) })
     else { return false }
     return changed < date
   }
 
-  /// Splits at commas outside quotes.
+  /// Splits at commas outside of quotes.
   private static func tags(_ list: String) -> [String] {
     var tags: [String] = []
     var tag = ""

@@ -1,8 +1,8 @@
-/// Which fields of the request an answer depends on.
+/// The request fields that an answer depends on.
 package struct Vary: Sendable, Equatable {
-  /// In lower case, sorted, each once.
+  /// In lower case, sorted, without duplicates.
   package private(set) var names: [String] = []
-  /// It depends on something that no cache can know.
+  /// `Vary: *`: it depends on something that a cache can't know.
   package private(set) var isAny = false
 
   package init(_ fields: HeaderFields) {
@@ -18,7 +18,8 @@ package struct Vary: Sendable, Equatable {
     names = found.sorted()
   }
 
-  /// Codings that everybody is offered are taken off before anything is stored; others stay, and are not for everybody.
+  /// Returns whether the answer has no coding, or one that every request accepts and that is decoded before storing. An answer
+  /// in another coding depends on `Accept-Encoding`.
   private static func isPlain(_ fields: HeaderFields) -> Bool {
     fields.values("Content-Encoding").flatMap { $0.split(separator: ",") }
       .allSatisfy {
@@ -26,11 +27,11 @@ package struct Vary: Sendable, Equatable {
       }
   }
 
-  /// What a request says of each name, so that what means the same is the same: lines joined, white space around list
-  /// members left out, members of lists without an order sorted.
+  /// Returns a request's normalised value for each name: lines joined, white space around list members removed, members of
+  /// unordered lists sorted.
   package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)]
   {
-    // Each field once, and not once for each of the names: both may be many.
+    // Group once instead of searching for each name: both may be many.
     let lines = Dictionary(grouping: request.fields) { $0.name.lowercased() }
     return names.map { name in
       guard let lines = lines[name]?.map(\.value) else { return (name, nil) }

@@ -1,8 +1,8 @@
-/// One of the ways in which a server asks who is there (RFC 9110, 11.6.1).
+/// An authentication challenge of a server (RFC 9110, 11.6.1).
 package struct Challenge: Equatable, Sendable {
   /// In lower case.
   package var scheme: String
-  /// By their names in lower case; what stood in quotes is without them and their escapes.
+  /// By name in lower case. Quoted values are unquoted and unescaped.
   package var parameters: [String: String] = [:]
 
   package init(_ scheme: String, _ parameters: [String: String] = [:]) {
@@ -10,7 +10,7 @@ package struct Challenge: Equatable, Sendable {
     self.parameters = parameters
   }
 
-  /// Those of one field value, in order. A comma stands between challenges, and between the parameters of one, too.
+  /// Returns the challenges of one field value, in order. Commas separate challenges, and also the parameters of one challenge.
   static func all(in value: String) -> [Challenge] {
     var challenges: [Challenge] = []
     for item in items(Array(value.utf8)) {
@@ -22,7 +22,7 @@ package struct Challenge: Equatable, Sendable {
       }
       challenges.append(Challenge(name))
       let (first, more) = token(rest)
-      // Or it is a single word, as of NTLM; nobody asks for that here.
+      // Otherwise it is a token68, as in NTLM, which isn't used here.
       if !first.isEmpty, let value = parameter(more) {
         challenges[challenges.count - 1].parameters[first] = value
       }
@@ -30,7 +30,7 @@ package struct Challenge: Equatable, Sendable {
     return challenges
   }
 
-  /// What stands between commas that are in no quotes.
+  /// Splits at commas outside of quotes.
   private static func items(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
     var items: [ArraySlice<UInt8>] = []
     var (start, isQuoted, isEscaped) = (0, false, false)
@@ -49,7 +49,7 @@ package struct Challenge: Equatable, Sendable {
     return items + [bytes[start...]]
   }
 
-  /// The token that it begins with, in lower case, and what follows; no white space before either.
+  /// Returns the leading token in lower case, and the rest; white space before each is removed.
   private static func token(_ bytes: ArraySlice<UInt8>) -> (String, rest: ArraySlice<UInt8>) {
     let trimmed = bytes.drop(while: \.isHeaderSpace)
     let name = trimmed.prefix(while: \.isTokenCharacter)
@@ -57,7 +57,7 @@ package struct Challenge: Equatable, Sendable {
     return (String(decoding: name.map(\.lowercased), as: UTF8.self), rest)
   }
 
-  /// The value behind `=`; nil where none begins.
+  /// Returns the value after `=`, or nil if there is no `=`.
   private static func parameter(_ bytes: ArraySlice<UInt8>) -> String? {
     guard bytes.first == UInt8(ascii: "=") else { return nil }
     let value = bytes.dropFirst().drop(while: \.isHeaderSpace)
@@ -81,7 +81,7 @@ package struct Challenge: Equatable, Sendable {
 }
 
 extension Challenge {
-  /// Whether it is a Digest that covers the body, too, and none without (RFC 7616, 3.4: `auth-int` alone).
+  /// Whether it is a Digest that must cover the body (RFC 7616, 3.4: `auth-int` without `auth`).
   package var coversBody: Bool {
     guard scheme == "digest", let ways = parameters["qop"] else { return false }
     let names = ways.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
@@ -90,6 +90,6 @@ extension Challenge {
 }
 
 extension ResponseHead {
-  /// What `WWW-Authenticate` asks for, in order.
+  /// The challenges in `WWW-Authenticate`, in order.
   package var challenges: [Challenge] { fields.values("WWW-Authenticate").flatMap(Challenge.all(in:)) }
 }

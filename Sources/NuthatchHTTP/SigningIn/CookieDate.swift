@@ -1,10 +1,10 @@
-/// Dates as `Set-Cookie` has them: any order, any separators (RFC 6265, 5.1.1).
+/// Dates in `Set-Cookie`: any order, any separators (RFC 6265, 5.1.1).
 enum CookieDate {
   private static let months = [
     "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
   ]
 
-  /// Seconds since 1970; nil for no date.
+  /// Returns the seconds since 1970, or nil if it isn't a date.
   static func seconds(_ text: some StringProtocol) -> Int64? {
     var (day, month, year, time): (Int?, Int?, Int?, Int?) = (nil, nil, nil, nil)
     for word in text.lowercased().utf8.split(whereSeparator: { $0.separatesDate }) {

@@ -1,41 +1,41 @@
-/// Cookies as servers set them and programs send them back (RFC 6265).
+/// The cookies of one site (RFC 6265).
 ///
-/// It is one site's, so that no list of public suffixes is consulted: what a server says for its whole domain goes to the
-/// hosts below that domain which the site's own requests reach. A domain of one label is nobody's.
+/// It uses no list of public suffixes: a cookie for a whole domain is sent only to those hosts below it that the site's own
+/// requests reach. A cookie for a domain of one label is refused.
 package struct CookieJar: Sendable, Equatable {
   package struct Cookie: Sendable, Equatable {
     package var name: String
     package var value: String
-    /// In small letters.
+    /// In lower case.
     package var domain: String
-    /// For the host that set it, and none below it.
+    /// Whether only the host that set it gets it, and no host below.
     package var isHostOnly: Bool
     package var path: String
-    /// For https only.
+    /// Only for https.
     package var isSecure: Bool
-    /// In seconds since 1970; nil for as long as the jar is kept.
+    /// In seconds since 1970; nil: as long as the jar is kept.
     package var expires: Int64?
   }
 
-  /// In the order in which they were set.
+  /// In the order of setting.
   package private(set) var cookies: [Cookie] = []
 
   static let longest = 4096
   static let most = 300
   static let mostOfOneDomain = 50
-  /// Bytes in one request: no server takes more, and libcurl no more than a megabyte.
+  /// The most bytes in one request. Servers accept less, and libcurl at most a megabyte.
   static let mostSent = 65_536
 
   package init() {}
 
-  /// What a request for `url` sends; nil for nothing.
+  /// Returns the `Cookie` field of a request for `url`, or nil.
   package func header(for url: WebURL, now: Int64) -> String? {
     let path = Self.path(of: url)
     let sent = cookies.filter { cookie in
       cookie.isAlive(now) && (url.scheme == .https || !cookie.isSecure) && cookie.isFor(url.host)
         && cookie.isFor(path: path)
     }
-    // Those of longer paths first; of one length, those that were there first.
+    // Longer paths first; of equal length, older cookies first.
     let ordered = sent.enumerated().sorted {
       ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset)
     }
@@ -51,7 +51,7 @@ package struct CookieJar: Sendable, Equatable {
     return pairs.joined(separator: "; ")
   }
 
-  /// Takes what an answer from `url` sets, the values of its `Set-Cookie`. False when nothing is different then.
+  /// Stores the cookies of an answer from `url`; `lines` are its `Set-Cookie` values. Returns false if nothing has changed.
   package mutating func take(_ lines: [String], from url: WebURL, now: Int64) -> Bool {
     let before = self
     for line in lines {
@@ -97,7 +97,7 @@ extension CookieJar.Cookie {
 }
 
 extension String {
-  /// Whether a host is no name.
+  /// Whether a host is an address.
   fileprivate var isAddress: Bool {
     hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
   }
@@ -110,7 +110,7 @@ extension CookieJar {
     String(url.target.prefix { $0 != "?" })
   }
 
-  /// Nil for what isn't a cookie, or isn't that server's to set.
+  /// Returns nil if the line isn't a cookie, or the server may not set it.
   private static func cookie(_ line: String, _ url: WebURL, _ now: Int64) -> Cookie? {
     var parts = line.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
     let first = parts.removeFirst()
@@ -159,7 +159,7 @@ extension CookieJar {
       text.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
     else { return nil }
     if first == UInt8(ascii: "-") { return 0 }
-    // Longer than anybody lives is as long as that.
+    // 2^33 seconds, longer than a human life, is enough.
     return min(Int64(text) ?? .max, 1 << 33)
   }
 }
@@ -171,7 +171,7 @@ extension Substring {
 // MARK: - As a file
 
 extension CookieJar {
-  /// As Netscape wrote them, and curl does: a line each, with tabs between the fields.
+  /// The jar in Netscape's format, which curl uses, too: one line for each cookie, with tabs between the fields.
   package var file: String {
     var text = "# Netscape HTTP Cookie File\n"
     for cookie in cookies {
@@ -179,15 +179,15 @@ extension CookieJar {
         cookie.domain, cookie.isHostOnly ? "FALSE" : "TRUE", cookie.path, cookie.isSecure ? "TRUE" : "FALSE",
         String(cookie.expires ?? 0), cookie.name, cookie.value,
       ]
-      // What has a tab in it would be something else when it is read.
+      // A tab in a field would be read as a separator.
       if fields.allSatisfy({ !$0.contains("\t") }) { text += fields.joined(separator: "\t") + "\n" }
     }
     return text
   }
 
-  /// Lines that are none are left out.
+  /// Reads that format. Skips malformed lines.
   package init(file: String) {
-    // Not by what Unicode takes for the end of a line: it may stand in a value.
+    // Don't split at Unicode's line separators: they may occur in a value.
     for line in file.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {
       let line = line.hasPrefix("#HttpOnly_") ? line.dropFirst(10) : line
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }

@@ -1,6 +1,6 @@
-/// Users and passwords by host, as `.netrc` has them.
+/// Reads users and passwords from a `.netrc`.
 package enum NetrcFile {
-  /// User and password for a host; else those of `default`. Nil where there are none.
+  /// Returns user and password for a host, or those of `default`, or nil.
   package static func entry(for host: String, in text: [UInt8]) -> (user: [UInt8], password: [UInt8])? {
     var words = Words(text)
     var (user, password): ([UInt8]?, [UInt8]?) = (nil, nil)
@@ -23,7 +23,7 @@ package enum NetrcFile {
     return (user, password ?? [])
   }
 
-  /// White space divides them; quotes keep it, and `\` what follows.
+  /// Words are separated by white space. Quotes keep it, and `\` escapes the next character.
   private struct Words {
     private var rest: ArraySlice<UInt8>
 
@@ -66,7 +66,7 @@ package enum NetrcFile {
       return word
     }
 
-    /// A macro ends with an empty line.
+    /// Skips a macro, which ends with an empty line.
     mutating func skipMacro() {
       var isEmpty = false
       while let byte = rest.popFirst() {
