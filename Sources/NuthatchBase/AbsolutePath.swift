@@ -1,6 +1,6 @@
 import Glibc
 
-/// The path from the root on, which leads to the same file when the program works in another folder later.
+/// Returns the absolute path, which stays valid when the process changes its working directory.
 package func absolute(_ path: String) -> String {
   guard !path.hasPrefix("/"), let bytes = getcwd(nil, 0) else { return path }
   defer { free(bytes) }

@@ -1,5 +1,5 @@
 extension Array {
-  /// In a sorted array, the place of the first element for which `isBefore` is false.
+  /// Returns the index of the first element of a sorted array for which `isBefore` is false.
   @inlinable
   package func place(_ isBefore: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)

@@ -1,23 +1,23 @@
-/// First in, first out. What has been taken is let go of at once.
+/// A first-in, first-out queue. Removed elements are released at once.
 ///
-/// Public, because the compiler makes code for a room's own elements only of what is: the workers take each job from one.
+/// Public, so that the compiler specialises it for other modules' elements: the workers take each job from one.
 public struct Fifo<Element> {
   @usableFromInline var places: [Element?] = []
   @usableFromInline var start = 0
 
-  /// Empty.
+  /// An empty queue.
   @inlinable public init() {}
 
-  /// Whether there is none.
+  /// Whether the queue is empty.
   @inlinable public var isEmpty: Bool { start == places.count }
-  /// The one that was added before all others.
+  /// The oldest element.
   @inlinable public var first: Element? { isEmpty ? nil : places[start] }
 
-  /// Adds one behind all others.
+  /// Adds an element at the end.
   @inlinable
   public mutating func append(_ element: Element) { places.append(element) }
 
-  /// Takes the first one out.
+  /// Removes and returns the oldest element.
   @inlinable
   public mutating func popFirst() -> Element? {
     guard let first else { return nil }

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The names of all that is in a folder, in no order; nil when it can't be read.
+/// Returns the names in a folder, in no order; nil if it can't be read.
 package func folderNames(_ path: String) -> [String]? {
   let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard folder >= 0 else { return nil }
@@ -9,7 +9,7 @@ package func folderNames(_ path: String) -> [String]? {
   return folderNames(in: folder)
 }
 
-/// The same of an open folder, with the reason in `errno` where it can't be read.
+/// Does this for an open folder. If it can't be read, the reason is in `errno`.
 package func folderNames(in folder: Int32) -> [String]? {
   var names: [String] = []
   let status = withUnsafeMutablePointer(to: &names) { names in

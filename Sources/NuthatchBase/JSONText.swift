@@ -1,4 +1,4 @@
-/// Writes JSON, a line at a time.
+/// Writes JSON line by line.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
   private var needsComma = false
@@ -12,12 +12,12 @@ package struct JSONText {
     needsComma = false
   }
 
-  /// An object whose fields `body` writes; under a name when it stands in another one.
+  /// Writes an object; `body` writes its fields. `name` is the field's name in an enclosing object.
   package mutating func object(_ name: String? = nil, _ body: (inout JSONText) -> Void) {
     enclose(name, UInt8(ascii: "{"), UInt8(ascii: "}"), body)
   }
 
-  /// A line with an object whose fields `body` writes.
+  /// Returns a line with an object; `body` writes its fields.
   package static func line(_ body: (inout JSONText) -> Void) -> String {
     var json = JSONText()
     json.object(nil, body)
@@ -25,7 +25,7 @@ package struct JSONText {
     return json.text
   }
 
-  /// A list with an object for each element.
+  /// Writes a list with an object for each element.
   @inlinable
   package mutating func objects<Element>(
     _ name: String? = nil, _ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void
@@ -74,7 +74,7 @@ package struct JSONText {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Also what would end a script in a page is written by its number.
+  /// `<` is escaped, too: `</script>` would end a script in a page.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f
       && byte != UInt8(ascii: "<")
@@ -89,7 +89,7 @@ package struct JSONText {
     put(name, raw: value.map { $0 ? "true" : "false" })
   }
 
-  /// A number with three digits after the point at most.
+  /// Writes a number with at most three digits after the point.
   package mutating func put(thousandths: Int64, _ name: String? = nil) {
     let text = String(Double(max(0, thousandths)) / 1000)
     put(name, raw: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)

@@ -1,15 +1,15 @@
-/// A value that one thread at a time may touch. Public, because the compiler makes code for a room's own values only of what is: a
-/// generic call costs more than the lock.
+/// A value under a lock. Public, so that the compiler specialises it for other modules' values: a generic call costs more than
+/// the lock.
 public final class Locked<Value>: @unchecked Sendable {
-  // Touched under the lock only, hence Sendable; Swift's check at run time would find nothing.
+  // Accessed only under the lock, hence Sendable. Swift's run-time exclusivity check would find nothing.
   @exclusivity(unchecked) @usableFromInline var value: Value
   @usableFromInline let lock = WordLock()
 
-  /// Free, with this value.
+  /// The value, unlocked.
   @inlinable
   public init(_ value: Value) { self.value = value }
 
-  /// Calls `body` with the value, while every other thread waits.
+  /// Calls `body` with the value under the lock.
   @inlinable
   public func withLock<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result

@@ -1,4 +1,4 @@
-// # NuthatchBase: what the other rooms have in common
+// # NuthatchBase: helpers for the other rooms
 //
-// Small helpers that know of no record, no URL and no request. Each of them is used by two rooms at least: what only one
-// room uses lives in that room.
+// Small helpers that know of no record, no URL and no request. At least two rooms use each of them; a helper of one room is in
+// that room.

@@ -1,37 +1,37 @@
-/// In which heap an element stands where. An element that may be in two heaps at once has two orders.
+/// Stores the position of an element in a heap. An element in two heaps at once needs two orders.
 public protocol HeapOrder {
   associatedtype Element: AnyObject
-  /// -1 outside of the heap.
+  /// -1 if it isn't in the heap.
   static func position(of element: Element) -> Int32
   static func setPosition(of element: Element, to position: Int32)
 }
 
-/// A binary heap, least key first, whose elements know where they stand, so that any of them can be moved or
-/// taken out in logarithmic time. Adding in rising order takes constant time.
+/// A binary heap, least key first, whose elements store their positions, so that each can be moved or removed in logarithmic
+/// time. Adding in rising order takes constant time.
 ///
-/// Public, because the compiler makes code for a room's own order only of what is: it is called for each request.
+/// Public, so that the compiler specialises it for other modules' orders: it is called for each request.
 public struct PositionedHeap<Order: HeapOrder> {
   @usableFromInline var items: [(key: UInt64, element: Order.Element)] = []
 
-  /// Empty.
+  /// An empty heap.
   @inlinable public init() {}
 
-  /// Whether there is none.
+  /// Whether the heap is empty.
   @inlinable public var isEmpty: Bool { items.isEmpty }
-  /// How many there are.
+  /// The number of elements.
   @inlinable public var count: Int { items.count }
-  /// The one with the least key.
+  /// The element with the least key.
   @inlinable public var first: Order.Element? { items.first?.element }
   /// The least key.
   @inlinable public var firstKey: UInt64? { items.first?.key }
-  /// All of them, in no order.
+  /// All elements, in no order.
   @inlinable public var elements: [Order.Element] { items.map(\.element) }
 
-  /// Whether it is in the heap that its position is of.
+  /// Returns whether the element is in a heap of this order.
   @inlinable
   public func contains(_ element: Order.Element) -> Bool { Order.position(of: element) >= 0 }
 
-  /// Adds `element`, or gives it another key.
+  /// Adds `element`, or changes its key.
   @inlinable
   public mutating func set(_ element: Order.Element, key: UInt64) {
     let position = Int(Order.position(of: element))
@@ -44,7 +44,7 @@ public struct PositionedHeap<Order: HeapOrder> {
     if key < old { siftUp(position) } else if key > old { siftDown(position) }
   }
 
-  /// Takes `element` out; nothing happens when it isn't in.
+  /// Removes `element` if it is in the heap.
   @inlinable
   public mutating func remove(_ element: Order.Element) {
     let position = Int(Order.position(of: element))
@@ -58,7 +58,7 @@ public struct PositionedHeap<Order: HeapOrder> {
     giveBackRoom()
   }
 
-  /// A burst that is over keeps no memory.
+  /// Frees memory after a burst.
   @inlinable
   mutating func giveBackRoom() {
     guard items.capacity > 64, items.count < items.capacity / 4 else { return }
@@ -97,24 +97,24 @@ public struct PositionedHeap<Order: HeapOrder> {
   }
 }
 
-/// Keys that are times, when something is to happen to the elements.
+/// For keys that are times at which something is due.
 extension PositionedHeap {
-  /// The time of the next element; nil when there is none.
+  /// The time of the next element; nil if the heap is empty.
   @inlinable public var nextDue: Int64? { firstKey.map { Int64(clamping: $0) } }
 
-  /// Adds `element`, or gives it another time.
+  /// Adds `element`, or changes its time.
   @inlinable
   public mutating func set(_ element: Order.Element, at time: Int64) {
     set(element, key: UInt64(max(0, time)))
   }
 
-  /// Whether `element` is in, and due by `now`.
+  /// Returns whether `element` is in the heap and due by `now`.
   @inlinable
   public func isDue(_ element: Order.Element, by now: Int64) -> Bool {
     contains(element) && items[Int(Order.position(of: element))].key <= UInt64(max(0, now))
   }
 
-  /// Takes out the next element that is due by `now`.
+  /// Removes and returns the next element that is due by `now`.
   @inlinable
   public mutating func takeDue(by now: Int64) -> Order.Element? {
     guard let due = nextDue, due <= now, let element = first else { return nil }

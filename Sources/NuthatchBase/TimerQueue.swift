@@ -1,4 +1,4 @@
-/// Something to be done at a time, unless it is cancelled before.
+/// An action at a time, unless it is cancelled before.
 package final class LoopTimer {
   fileprivate var action: (() -> Void)?
   fileprivate var position: Int32 = -1
@@ -6,7 +6,7 @@ package final class LoopTimer {
   fileprivate init(_ action: @escaping () -> Void) { self.action = action }
 }
 
-/// What is due when.
+/// Timers in the order of their times.
 package struct TimerQueue {
   private var timers = PositionedHeap<Order>()
 
@@ -17,7 +17,7 @@ package struct TimerQueue {
 
   package init() {}
 
-  /// The time of the next timer, nil when there is none.
+  /// The time of the next timer; nil if there is none.
   package var nextDue: Int64? { timers.nextDue }
 
   package mutating func add(due: Int64, _ action: @escaping () -> Void) -> LoopTimer {
@@ -28,11 +28,11 @@ package struct TimerQueue {
 
   package mutating func cancel(_ timer: LoopTimer) {
     timers.remove(timer)
-    // It may keep what keeps the timer.
+    // The action may retain the timer.
     timer.action = nil
   }
 
-  /// Takes out the next action that is due by `now`.
+  /// Removes and returns the next action that is due by `now`.
   package mutating func popDue(by now: Int64) -> (() -> Void)? {
     guard let timer = timers.takeDue(by: now) else { return nil }
     let action = timer.action

@@ -1,8 +1,9 @@
 import Glibc
 
-/// Small files, which are read whole.
+/// Reads small files at once.
 package enum WholeFile {
-  /// What an open file has: about `longest` bytes of it where it is longer. Nil when it can't be read, with the reason in `errno`.
+  /// Returns the contents of an open file, of a longer one about `longest` bytes. Nil if it can't be read, with the reason in
+  /// `errno`.
   package static func content(of descriptor: Int32, atMost longest: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     let isRead = withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 1) { piece in
@@ -17,7 +18,7 @@ package enum WholeFile {
     return isRead ? bytes : nil
   }
 
-  /// The same of a file that has this name. A pipe is not waited for.
+  /// Does this for the file with this name. Doesn't wait for a pipe.
   package static func content(of path: String, atMost longest: Int) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

@@ -1,19 +1,19 @@
 import CSystem
 import Synchronization
 
-/// A lock of four bytes, to stand in the object that it guards.
+/// A lock of four bytes, stored in the object that it guards.
 ///
-/// Swift's own `Mutex` can't be had here: its owner is the thread's number, which it notes once for each thread, so
-/// that the first thread of a forked child still goes by its number in the parent. The kernel refuses it as owner as
-/// soon as two threads of the child want the lock, and `Mutex` then ends the process.
+/// Swift's own `Mutex` doesn't survive a fork. It stores the number of the owning thread, which Swift reads only once for each
+/// thread, so that the first thread of a forked child still uses its number from the parent. When two threads of the child
+/// contend for the lock, the kernel refuses that owner, and `Mutex` traps.
 public struct WordLock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
 
-  /// Free.
+  /// An unlocked lock.
   @inlinable
   public init() {}
 
-  /// Calls `body` while every other thread waits.
+  /// Calls `body` under the lock.
   @inlinable
   public func withLock<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
@@ -23,13 +23,14 @@ public struct WordLock: ~Copyable, Sendable {
     return try body()
   }
 
-  /// Takes it. False when it isn't free before the deadline on the monotonic clock, which is asked for only then.
+  /// Locks it. Returns false if it isn't free before the deadline (monotonic clock). `deadline` is called only if it has to
+  /// wait.
   @inlinable
   public func lock(until deadline: () -> Int64) -> Bool {
     nhs_word_try(word.address) != 0 || nhs_word_wait_until(word.address, deadline()) != 0
   }
 
-  /// Calls `body` if no other thread has it. Whether it did.
+  /// Calls `body` if the lock is free. Returns whether it did.
   @inlinable
   public func withLockIfFree(_ body: () -> Void) -> Bool {
     guard nhs_word_try(word.address) != 0 else { return false }
@@ -38,18 +39,18 @@ public struct WordLock: ~Copyable, Sendable {
     return true
   }
 
-  /// For what holds it in one function and gives it back in the middle of another.
+  /// For a lock that is taken in one function and released in another.
   @inlinable
   public func lock() { nhs_word_lock(word.address) }
 
-  /// Frees it.
+  /// Unlocks it.
   @inlinable
   public func unlock() { nhs_word_unlock(word.address) }
 }
 
 extension Atomic where Value == UInt32 {
-  /// Where it lies, which is the same for as long as it lives: an atomic is never moved out of the object whose
-  /// constant it is, and is passed by its address.
+  /// The address, which stays the same: an atomic is never moved out of the object whose constant it is, and is passed by its
+  /// address.
   @inlinable
   public var address: UnsafeMutablePointer<UInt32> {
     withUnsafePointer(to: self) {
