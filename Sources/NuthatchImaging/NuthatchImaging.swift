@@ -3,6 +3,6 @@
 /// Turns the bytes of a picture into thumbnails: sniff, probe, decode, orient, resample, encode. Pure: it does
 /// no I/O, knows no clock, keeps no global state, and must not know of URLs, caches or networks.
 ///
-/// The doors: `ImageProbe` says what a picture is while its first bytes arrive; `Thumbnailer` makes thumbnails and
-/// whole pictures from bytes that are there, `IncrementalThumbnailer` from bytes that arrive, and says when it has
-/// had enough of them. All faults are `ImageFault`.
+/// Start here: `ImageProbe` identifies a picture while its first bytes arrive. `Thumbnailer` makes thumbnails and whole
+/// pictures from complete input, `IncrementalThumbnailer` from input that arrives in pieces; it also tells when it needs no
+/// more. All errors are `ImageFault`.

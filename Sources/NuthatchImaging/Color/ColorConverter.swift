@@ -1,10 +1,10 @@
 import CSystem
 
-/// Pixels of an ICC profile's colour space turned into sRGB.
+/// Converts pixels from an ICC profile's colour space to sRGB.
 ///
-/// RGB and grey thumbnails are converted when they are small: such profiles' curves are close to sRGB's, so that
-/// resampling before or after differs by less than a level, and a 12-megapixel picture needs 50,000 conversions
-/// instead of twelve million. CMYK has no such luck (ink isn't light): its rows are converted as they are decoded.
+/// RGB and grey pictures are converted after resampling: the curves of such profiles are close to sRGB's, so that the order
+/// changes the result by less than a level, and a picture of 12 megapixels needs 50,000 conversions instead of twelve million.
+/// For CMYK the order matters, because ink isn't light: its rows are converted as they are decoded.
 final class ColorConverter {
   enum Pixels: Int32 {
     case gray, rgb, cmyk, invertedCMYK
@@ -27,11 +27,11 @@ final class ColorConverter {
 
   deinit { nhs_icc_free(icc) }
 
-  /// What a profile asks for.
+  /// The result of opening a profile.
   private enum Verdict {
     case convert(ColorConverter)
     case nothingToDo
-    /// Damaged, or for another kind of picture: the pixels are taken as sRGB.
+    /// Damaged, or for another kind of picture: the pixels are treated as sRGB.
     case unusable
     case outOfMemory
   }
@@ -47,10 +47,10 @@ final class ColorConverter {
     }
   }
 
-  /// The converter that a profile asks for; nil, possibly with a warning, where its pixels stay as they are.
+  /// Returns the converter for a profile; nil, possibly with a warning, if the pixels stay as they are.
   ///
-  /// - Parameter most: the bytes that it may hold.
-  /// - Throws: `outOfMemory`: the picture would have other colours than with memory.
+  /// - Parameter most: the most memory for it in bytes.
+  /// - Throws: `outOfMemory`, because without the conversion the picture would have other colours.
   static func make(
     _ profile: UnsafeRawBufferPointer, for pixels: Pixels, most: Int, warnings: inout [String]
   ) throws(ImageFault) -> ColorConverter? {

@@ -1,16 +1,15 @@
 import CSystem
 import Glibc
 
-/// The bytes of an encoded picture, immutable, freed with this object.
-/// They never change, hence Sendable.
+/// The immutable bytes of an encoded picture, freed with this object. They never change, hence Sendable.
 public final class EncodedBytes: @unchecked Sendable {
-  /// How many there are.
+  /// The number of bytes.
   public let count: Int
-  /// The first byte's address, valid as long as this object is held.
+  /// The first byte's address, valid as long as this object.
   public let baseAddress: UnsafeRawPointer
   private let memory: UnsafeMutablePointer<UInt8>
 
-  /// Takes over what an encoder made, or throws why it made nothing.
+  /// Takes ownership of an encoder's result, or throws its error.
   init(limit: Int, _ encode: (inout nhs_encoded) -> Void) throws(ImageFault) {
     var out = nhs_encoded()
     out.limit = max(0, limit)
@@ -19,7 +18,7 @@ public final class EncodedBytes: @unchecked Sendable {
       free(out.bytes)
       throw Self.fault(of: out)
     }
-    // What was reserved beyond the end goes back; a failure to shrink leaves it as it is.
+    // Free the reserved memory behind the end. If shrinking fails, keep it.
     let memory = realloc(bytes, out.size)?.assumingMemoryBound(to: UInt8.self) ?? bytes
     self.memory = memory
     baseAddress = UnsafeRawPointer(memory)
@@ -28,7 +27,7 @@ public final class EncodedBytes: @unchecked Sendable {
 
   deinit { free(memory) }
 
-  /// The bytes, for as long as the closure runs.
+  /// Runs `body` with the bytes.
   public func withUnsafeBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
     try body(UnsafeRawBufferPointer(start: baseAddress, count: count))
   }

@@ -1,32 +1,32 @@
 import CSystem
 
-/// How finely a JPEG keeps colours beside brightness.
+/// The resolution of colour relative to brightness in a JPEG.
 public enum JPEGChroma: Sendable {
-  /// As finely: 4:4:4. Nothing bleeds; the default.
+  /// The same: 4:4:4. The default.
   case full
-  /// A quarter as finely: 4:2:0. A third smaller and faster.
+  /// A quarter: 4:2:0. A third smaller and faster; colours bleed at edges.
   case quarter
-  /// A quarter as finely where nobody sees it, as in most photographs; as finely where colours meet in edges.
+  /// A quarter if the loss is invisible, as in most photographs; full if colours meet at edges.
   case asSeen
 }
 
-/// What a PNG is made for.
+/// The purpose of a PNG.
 public enum PNGSetting: Sendable {
-  /// Written in a hurry: RGB or RGBA, ISA-L's deflate. The default.
+  /// Fast to write: RGB or RGBA, ISA-L's deflate. The default.
   case fast
-  /// Kept or sent: libpng with zlib's best, grey where all pixels are. Some fifty times slower.
+  /// Small: libpng with zlib's best level; grey if all pixels are. Some fifty times slower.
   case small
 }
 
 extension PixelBuffer {
-  /// What encoded pictures may have at most, unless said otherwise: 64 MiB.
+  /// The default limit of an encoded picture: 64 MiB.
   public static let encodedLimit = 64 << 20
 
-  /// Whether every pixel has alpha 255; looks at them where that isn't known already.
+  /// Whether every pixel has alpha 255. Checks the pixels if that isn't known yet.
   public var isFullyOpaque: Bool { isOpaque || nhs_all_opaque(shimPixels) != 0 }
 
-  /// A baseline JPEG of quality 1…100. Since JPEG has no transparency, a picture that has some is `invalid`
-  /// unless it is to be laid `onWhite`; more than `limit` bytes are `tooLarge`.
+  /// Encodes a baseline JPEG of quality 1…100. JPEG has no transparency: a transparent picture throws `invalid` unless it is
+  /// blended `onWhite`. More than `limit` bytes throw `tooLarge`.
   public func encodedJPEG(
     quality: Int = 92, chroma: JPEGChroma = .full, onWhite: Bool = false, limit: Int = encodedLimit
   ) throws(ImageFault) -> EncodedBytes {
@@ -44,7 +44,7 @@ extension PixelBuffer {
     }
   }
 
-  /// A PNG with exactly these pixels. More than `limit` bytes are `tooLarge`.
+  /// Encodes a PNG with exactly these pixels. More than `limit` bytes throw `tooLarge`.
   public func encodedPNG(_ setting: PNGSetting = .fast, limit: Int = encodedLimit) throws(ImageFault)
     -> EncodedBytes
   {

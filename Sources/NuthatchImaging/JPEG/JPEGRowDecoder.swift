@@ -1,9 +1,9 @@
 import CSystem
 
-/// One JPEG on its way to thumbnails, fed at once or in pieces.
+/// Decodes one JPEG to thumbnails, fed at once or in pieces.
 ///
-/// Each thumbnail is made from the scale that it would be made from alone, and has the same pixels. However
-/// many scales that are, the input is read once: the largest scale does it, and the others follow.
+/// Each thumbnail is made from the scale that it would have alone, and has the same pixels. For several scales the input is
+/// read once, by the largest scale; the others follow it.
 final class JPEGRowDecoder {
   enum Progress {
     case needMore
@@ -29,7 +29,7 @@ final class JPEGRowDecoder {
   private var inkConverter: ColorConverter?
   private var passedOver: ImageFault?
 
-  /// What to tell people beside the codec's own warnings.
+  /// Warnings in addition to the codec's.
   private(set) var ownWarnings: [String] = []
 
   init(plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
@@ -49,13 +49,13 @@ final class JPEGRowDecoder {
     self.profile = profile
   }
 
-  /// The whole input, which must stay where it is while this object is used.
+  /// Passes the whole input, which must stay valid while this object is used.
   func borrow(_ bytes: UnsafeRawBufferPointer) {
     for scale in scales { nhs_jpeg_borrow(scale.handle, bytes.baseAddress, bytes.count) }
     end()
   }
 
-  /// The next piece of the input.
+  /// Passes the next piece of the input.
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     try leader.check(nhs_jpeg_feed(leader.handle, bytes.baseAddress, bytes.count))
     guard stage == .header else { return }
@@ -64,12 +64,12 @@ final class JPEGRowDecoder {
     }
   }
 
-  /// No more input will come.
+  /// Marks the end of the input.
   func end() {
     for scale in scales { nhs_jpeg_end(scale.handle) }
   }
 
-  /// Goes on as far as the input leads.
+  /// Decodes as far as the input allows.
   func advance() throws(ImageFault) -> Progress {
     while true {
       let goesOn =
@@ -106,7 +106,7 @@ final class JPEGRowDecoder {
       stage = .rows
       return true
     }
-    // Alone, they would stop here: what later scans add isn't for them.
+    // Alone, a smaller scale would stop here. It must not use later scans.
     for scale in scales.dropFirst() where scale.hasRows { try scale.readOn(convertInk) }
     return true
   }
@@ -147,7 +147,7 @@ final class JPEGRowDecoder {
     }
   }
 
-  /// The thumbnails as stored, once `advance` has said `done`.
+  /// Returns the thumbnails in stored orientation. Call it after `advance` has returned `done`.
   func finish() throws(ImageFault) -> [PixelBuffer] {
     guard stage == .done else { throw ImageFault(.internal, "finished before the last row") }
     if scales.count == 1 { return try leader.finish() }

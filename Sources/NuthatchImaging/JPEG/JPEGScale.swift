@@ -1,20 +1,20 @@
 import CSystem
 
-/// A JPEG's rows at one scale, on their way to the thumbnails that are made from them.
+/// Decodes a JPEG's rows at one scale and resamples them to the thumbnails of that scale.
 final class JPEGScale {
   private static let batch = 16
 
   let handle: OpaquePointer
-  /// One to that many: 1, 2, 4 or 8.
+  /// The scale is 1 : this number; 1, 2, 4 or 8.
   let denominator: Int
-  /// The thumbnails' places among all that are made.
+  /// The indices of the thumbnails among all.
   let places: [Int]
   private let plans: [StoredPlan]
   private var rowSize = ImageSize(width: 0, height: 0)
   private var rows: RowBatch?
   private var fanOut: RowFanOut?
 
-  /// For those of `plans` that want this scale.
+  /// For those of `plans` that use this scale.
   init(_ denominator: Int, of plans: [StoredPlan], limits: nhs_jpeg_limits) throws(ImageFault) {
     var limits = limits
     guard let handle = nhs_jpeg_new(&limits) else {
@@ -28,7 +28,7 @@ final class JPEGScale {
 
   deinit { nhs_jpeg_free(handle) }
 
-  /// Starts decoding: by itself, or along with the scale that reads the input.
+  /// Starts decoding: alone, or following the scale that reads the input.
   func start(behind leader: JPEGScale?, mayStop: Bool) throws(ImageFault) {
     var width: Int32 = 0
     var height: Int32 = 0
@@ -40,7 +40,7 @@ final class JPEGScale {
     rowSize = ImageSize(width: Int(width), height: Int(height))
   }
 
-  /// Whether rows can be read: the scans that they need are there.
+  /// Whether rows can be read because their scans are complete.
   var hasRows: Bool { nhs_jpeg_has_rows(handle) != 0 }
 
   /// Whether all rows were read.
@@ -49,7 +49,7 @@ final class JPEGScale {
   /// Rows that were read.
   var rowCount: Int { fanOut?.rows ?? 0 }
 
-  /// Reads some rows; none where they need more input. `convert` changes each row's pixels where they lie.
+  /// Reads some rows; returns 0 if more input is needed. `convert` changes each row's pixels in place.
   func readSome(_ convert: (UnsafeMutablePointer<UInt8>, Int) -> Void) throws(ImageFault) -> Int {
     let (rows, fanOut) = try opened()
     var got: Int32 = 0
@@ -60,22 +60,22 @@ final class JPEGScale {
     return Int(got)
   }
 
-  /// Reads all the rows that can be read.
+  /// Reads all rows that are available.
   func readOn(_ convert: (UnsafeMutablePointer<UInt8>, Int) -> Void) throws(ImageFault) {
     while !isOver, try readSome(convert) > 0 {}
   }
 
-  /// The thumbnails as stored.
+  /// Returns the thumbnails in stored orientation.
   func finish() throws(ImageFault) -> [PixelBuffer] { try opened().1.finish() }
 
-  /// Whether it went well; false asks for more input.
+  /// Throws on failure. Returns false if more input is needed.
   @discardableResult
   func check(_ status: Int32) throws(ImageFault) -> Bool {
     if status == NHS_FAILED { throw ImageFault(nhs_jpeg_fault(handle), format: .jpeg) }
     return status == NHS_OK
   }
 
-  /// What rows go through, made when they begin: a scale that waits for its scans holds none of it.
+  /// Allocates the buffers when rows begin, so that a scale that waits for its scans uses no memory for them.
   private func opened() throws(ImageFault) -> (RowBatch, RowFanOut) {
     if let rows, let fanOut { return (rows, fanOut) }
     guard rowSize.height > 0 else { throw ImageFault(.internal, "rows without a header") }

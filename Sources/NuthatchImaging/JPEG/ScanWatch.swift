@@ -1,17 +1,17 @@
 import Glibc
 
-/// Watches a progressive JPEG arrive and tells when thumbnails may need no more of it: whether they do is for the decoder
-/// to say, which is given the bytes that are there.
+/// Watches a progressive JPEG arrive and tells when the received bytes may be enough for thumbnails. The decoder then decides
+/// with these bytes.
 ///
-/// It reads the headers of the scans and passes over what they code, so it costs next to nothing and holds nothing;
-/// decoding along would hold the coefficients of the whole picture for as long as the transfer lasts.
+/// It parses only the headers of the scans, so it needs almost no time or memory. A decoder fed during the transfer would hold
+/// the coefficients of the whole picture as long as the transfer lasts.
 public struct ScanWatch: Sendable {
   private enum State {
     case marker
     case code
     case length(UInt8)
     case segment(UInt8)
-    /// Coded bytes; after 0xFF when true.
+    /// Entropy-coded bytes. True after a 0xFF byte.
     case coded(Bool)
     case over
   }
@@ -19,7 +19,7 @@ public struct ScanWatch: Sendable {
   private struct Component {
     let id: UInt8
     let factors: (horizontal: Int, vertical: Int)
-    /// The point transform of each coefficient's last scan; -1 before the first.
+    /// The point transform (Al) of each coefficient's last scan; -1 before the first.
     var bits = [Int8](repeating: -1, count: 64)
   }
 
@@ -31,7 +31,7 @@ public struct ScanWatch: Sendable {
   private var rest = 0
   private var hasEnough = false
 
-  /// Nil for pictures all of which is needed.
+  /// Returns nil for a picture that is needed whole.
   public init?(_ info: ImageInfo, boxes: [ThumbnailBox]) {
     guard info.format == .jpeg, info.isProgressive, !boxes.isEmpty else { return nil }
     // The largest scale decides.
@@ -41,8 +41,8 @@ public struct ScanWatch: Sendable {
     isYCbCr = info.color == .ycbcr
   }
 
-  /// Takes the next bytes, from the first of the file on. True when a scan has ended among them that may be the last one
-  /// needed; and again after each later one.
+  /// Takes the next bytes, from the beginning of the file. Returns true if a scan has ended that may be the last one needed,
+  /// and again after each later scan.
   public mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var isDue = false
     var position = 0
@@ -52,7 +52,7 @@ public struct ScanWatch: Sendable {
         guard !isAfterFF else {
           let code = bytes[position]
           position += 1
-          // A stuffed byte, a restart, or a fill byte are still part of the scan.
+          // A stuffed byte, a restart marker or a fill byte belongs to the scan.
           if code == 0 || (0xD0...0xD7).contains(code) {
             state = .coded(false)
           } else if code != 0xFF {
@@ -150,7 +150,7 @@ public struct ScanWatch: Sendable {
       && needed.allSatisfy { component.bits[$0] >= 0 && component.bits[$0] <= ($0 == 0 ? 1 : 2) }
   }
 
-  /// Pixels a side that a block becomes: more of them where the component was stored with fewer samples.
+  /// Returns the side of a decoded block in pixels; larger for a component with fewer samples.
   private func scaledSize(_ component: Component) -> Int {
     let least = 8 / denominator
     let horizontal = components.reduce(1) { max($0, $1.factors.horizontal) }

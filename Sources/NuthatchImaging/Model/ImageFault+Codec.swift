@@ -1,7 +1,7 @@
 import CSystem
 
 extension ImageFault {
-  /// What a C decoder reported.
+  /// Converts a C decoder's error.
   init(_ fault: UnsafePointer<nhs_fault>, format: ImageFormat) {
     let kind: Kind
     switch Int(fault.pointee.kind) {
@@ -17,7 +17,7 @@ extension ImageFault {
     self.init(kind, String(cString: nhs_fault_message(fault)), at: offset < 0 ? nil : Int(offset))
   }
 
-  /// Whether pixels that came before it may be delivered.
+  /// Whether pixels decoded before it may be delivered.
   var leavesPixels: Bool {
     kind == .corrupt || kind == .truncated
   }

@@ -1,37 +1,37 @@
-/// Why a picture could not be read or made, with the place and in words for people.
+/// Why a picture could not be read or made, with the offset and a description.
 ///
 /// Every failure of this room is an `ImageFault`: hostile bytes never trap and never print.
 public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What went wrong; `word` gives the stable name that programs may rely on.
+  /// The cause; `word` is its stable name for programs.
   public enum Kind: Equatable, Sendable {
-    /// The bytes are no picture at all.
+    /// The bytes are not a picture.
     case notAnImage
-    /// A picture that isn't decoded here; the name says which ("webp", "jpeg-12bit", …).
+    /// A format or variant that isn't decoded; the name tells which ("webp", "jpeg-12bit", …).
     case unsupportedFormat(String)
-    /// The bytes contradict the format.
+    /// The bytes violate the format.
     case corrupt
     /// The bytes end before the picture does.
     case truncated
     /// More bytes, scans or chunks than the limits allow.
     case tooLarge
-    /// More pixels, or memory for them, than the limits allow.
+    /// More pixels, or more memory for them, than the limits allow.
     case tooManyPixels
-    /// The system gave no memory.
+    /// There was no memory.
     case outOfMemory
-    /// A request that makes no sense (a box with a zero side, rows pushed beyond the end).
+    /// An invalid request (a box with a zero side, rows pushed beyond the end).
     case invalid
-    /// A fault of this library.
+    /// A bug of this library.
     case `internal`
   }
 
-  /// What went wrong, for programs.
+  /// The cause, for programs.
   public let kind: Kind
-  /// What happened, for people: never empty, never ends with a full stop.
+  /// A description for people, never empty, without a full stop.
   public let message: String
-  /// The byte of the input where it was noticed, where that is known.
+  /// The offset in the input where the fault was detected, if known.
   public let offset: Int?
 
-  /// A fault; `offset` is the place in the input.
+  /// A fault at `offset` of the input.
   public init(_ kind: Kind, _ message: String, at offset: Int? = nil) {
     self.kind = kind
     self.message = message
@@ -53,7 +53,7 @@ public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Word, message and place in one line.
+  /// Word, message and offset in one line.
   public var description: String {
     if let offset { return "\(word): \(message) (at byte \(offset))" }
     return "\(word): \(message)"

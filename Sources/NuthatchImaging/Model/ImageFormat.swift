@@ -1,4 +1,4 @@
-/// A picture format, told by content and never by name.
+/// A picture format, recognised by content, not by name.
 public enum ImageFormat: String, Sendable, CaseIterable {
   case jpeg
   case png
@@ -12,6 +12,6 @@ public enum ImageFormat: String, Sendable, CaseIterable {
   case bmp
   case ico
 
-  /// Whether this room can turn it into pixels.
+  /// Whether this room can decode it.
   public var isDecodable: Bool { self == .jpeg || self == .png }
 }

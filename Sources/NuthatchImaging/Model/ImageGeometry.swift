@@ -5,13 +5,13 @@ public struct ImageSize: Equatable, Hashable, Sendable, CustomStringConvertible 
   /// Rows.
   public var height: Int
 
-  /// A size; whether it makes sense is for its user to judge.
+  /// A size. Not checked.
   public init(width: Int, height: Int) {
     self.width = width
     self.height = height
   }
 
-  /// Width times height, or `Int.max` where that overflows.
+  /// Width times height, or `Int.max` if that overflows.
   public var area: Int {
     let (product, overflow) = width.multipliedReportingOverflow(by: height)
     return overflow ? Int.max : product
@@ -24,15 +24,15 @@ public struct ImageSize: Equatable, Hashable, Sendable, CustomStringConvertible 
   public var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle in pixel coordinates, whose edges may lie between pixels.
+/// A rectangle in pixel coordinates; its edges may lie between pixels.
 public struct ImageRect: Equatable, Sendable {
   /// Left edge.
   public var x: Double
   /// Top edge.
   public var y: Double
-  /// Columns, possibly not whole.
+  /// Columns, maybe not whole.
   public var width: Double
-  /// Rows, possibly not whole.
+  /// Rows, maybe not whole.
   public var height: Double
 
   /// A rectangle from its upper left corner and its sides.
@@ -43,7 +43,7 @@ public struct ImageRect: Equatable, Sendable {
     self.height = height
   }
 
-  /// All of a picture of that size.
+  /// The whole area of a picture of this size.
   public init(_ size: ImageSize) {
     self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
   }

@@ -1,4 +1,4 @@
-/// How the stored rows and columns lie in the upright picture: the values 1…8 of EXIF's tag 0x0112.
+/// How the stored rows and columns map to the upright picture: the values 1…8 of EXIF's tag 0x0112.
 public enum Orientation: UInt8, Sendable, CaseIterable {
   case upright = 1
   case mirrored = 2
@@ -12,6 +12,6 @@ public enum Orientation: UInt8, Sendable, CaseIterable {
   /// Whether the upright picture's width is the stored height.
   public var swapsSides: Bool { rawValue >= 5 }
 
-  /// The size of the upright picture made from a stored one (the same rule leads back).
+  /// Returns the size of the upright picture from the stored one, or the other way round.
   public func applied(to size: ImageSize) -> ImageSize { swapsSides ? size.transposed : size }
 }

@@ -1,6 +1,6 @@
 import CSystem
 
-/// One PNG, all of whose bytes are there, on its way to thumbnails.
+/// Decodes one complete PNG to thumbnails.
 final class PNGRowDecoder {
   private static let batch = 16
 
@@ -9,7 +9,7 @@ final class PNGRowDecoder {
   private(set) var info = nhs_png_info()
   private var passedOver: ImageFault?
 
-  /// `bytes` must stay where they are while this object is used.
+  /// `bytes` must stay valid while this object is used.
   init(_ bytes: UnsafeRawBufferPointer, options: DecodeOptions, forceLibpng: Bool) throws(ImageFault) {
     var limits = nhs_png_limits(
       max_memory: Int64(options.limits.memory), max_profile_bytes: Int64(JPEGHeaderParser.maxProfileBytes),
@@ -23,7 +23,7 @@ final class PNGRowDecoder {
 
   deinit { nhs_png_free(handle) }
 
-  /// The thumbnails as stored.
+  /// Returns the thumbnails in stored orientation.
   func decode(_ plans: [StoredPlan], options: DecodeOptions) throws(ImageFault) -> [PixelBuffer] {
     try check(nhs_png_open(handle, &info))
     let size = ImageSize(width: Int(info.width), height: Int(info.height))
@@ -46,7 +46,7 @@ final class PNGRowDecoder {
     return try fanOut.finish()
   }
 
-  /// The converter that the picture's profile asks for; it may hold `most` bytes.
+  /// Returns the converter for the picture's profile; it may hold at most `most` bytes.
   func colorConverter(most: Int, warnings: inout [String]) throws(ImageFault) -> ColorConverter? {
     guard let profile = info.profile, info.has_srgb == 0 else { return nil }
     let bytes = UnsafeRawBufferPointer(start: profile, count: info.profile_bytes)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Memory whose size an input chooses: from a checked `malloc`, since a Swift array that can't be had traps.
+/// Memory with a size from the input. A failed `malloc` throws here, while a Swift array would trap.
 ///
 /// Not initialised, except by `init(zeroed:)`.
 struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
   let base: UnsafeMutablePointer<Element>
   let count: Int
 
-  /// Room for that many elements, on a cache line's boundary.
+  /// Memory for this many elements, aligned to a cache line.
   init(_ count: Int) throws(ImageFault) {
     let (bytes, overflow) = max(1, count).multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     guard count >= 0, !overflow, let memory = aligned_alloc(64, bytes.roundedUp(to: 64)) else {
@@ -18,7 +18,7 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
     self.count = count
   }
 
-  /// The same, filled with zeros.
+  /// The same amount, filled with zeros.
   init(zeroed count: Int) throws(ImageFault) {
     try self.init(count)
     memset(base, 0, count * MemoryLayout<Element>.stride)

@@ -1,9 +1,9 @@
 extension PixelBuffer {
-  /// The upright picture of one that is stored as `orientation` says; itself if it is upright.
+  /// Returns the upright picture of a picture stored in `orientation`; itself if that is upright.
   public func oriented(_ orientation: Orientation) throws(ImageFault) -> PixelBuffer {
     if orientation == .upright { return self }
     let upright = try PixelBuffer(uninitialized: orientation.applied(to: size), opaque: isOpaque)
-    // Where the stored pixel (0, 0) goes, and how far one column and one row lead from there.
+    // The target of the stored pixel (0, 0), and the steps for one column and one row.
     let (w, h) = (upright.width, upright.height)
     let (start, column, row): (Int, Int, Int) =
       switch orientation {
@@ -18,7 +18,7 @@ extension PixelBuffer {
       }
     pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { source in
       upright.pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { target in
-        // In tiles, so that where columns become rows each cache line is met once.
+        // In tiles: if columns become rows, each cache line is then loaded once.
         let tile = orientation.swapsSides ? 16 : width
         for top in Swift.stride(from: 0, to: height, by: orientation.swapsSides ? 16 : 1) {
           for left in Swift.stride(from: 0, to: width, by: tile) {

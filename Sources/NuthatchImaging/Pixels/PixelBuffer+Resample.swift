@@ -1,5 +1,5 @@
 extension PixelBuffer {
-  /// Another size of this picture, or of a part of it.
+  /// Returns the picture, or a part of it, in another size.
   public func resampled(to target: ImageSize, crop: ImageRect? = nil) throws(ImageFault) -> PixelBuffer {
     let resampler = try RowResampler(
       source: size, crop: crop ?? ImageRect(size), target: target, opaque: isOpaque)

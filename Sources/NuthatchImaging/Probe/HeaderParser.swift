@@ -1,6 +1,6 @@
-/// What a format's header is read by: a sequence of small reads, so that it can be fed any number of bytes at a time.
+/// The next step of a header parser. Headers are parsed in small reads, so that input can come in pieces of any size.
 enum HeaderStep {
-  /// Pass over `skip` bytes, which are not kept, then collect `count` (at most 64 KiB).
+  /// Skip `skip` bytes, then collect `count` (at most 64 KiB).
   case read(skip: Int, count: Int)
   case found(ImageInfo)
   case fault(ImageFault)

@@ -1,4 +1,4 @@
-/// What a picture's first bytes tell about it, without decoding.
+/// The properties of a picture from its first bytes, without decoding.
 public struct ImageInfo: Equatable, Sendable {
   /// How colour is stored.
   public enum Color: Sendable {
@@ -12,30 +12,30 @@ public struct ImageInfo: Equatable, Sendable {
     case ycck
   }
 
-  /// The format, told by content.
+  /// The format, recognised by content.
   public var format: ImageFormat
   /// Columns and rows as stored.
   public var size: ImageSize
-  /// From EXIF; `.upright` where EXIF is missing or damaged.
+  /// From EXIF; `.upright` if EXIF is missing or invalid.
   public var orientation: Orientation = .upright
   /// How colour is stored.
   public var color: Color
-  /// Bits a sample: 1, 2, 4, 8 or 16.
+  /// Bits in each sample: 1, 2, 4, 8 or 16.
   public var depth: Int
   /// A progressive JPEG or an interlaced PNG.
   public var isProgressive = false
   /// An alpha channel, or transparent colours.
   public var hasAlpha = false
-  /// An ICC profile is there; it may turn out to be invalid.
+  /// There is an ICC profile, which may be invalid.
   public var hasICC = false
-  /// EXIF data is there; it may turn out to be invalid.
+  /// There is EXIF data, which may be invalid.
   public var hasEXIF = false
-  /// More than one frame; the first, or the default one, is what is decoded.
+  /// There is more than one frame. Only the first or default frame is decoded.
   public var isAnimated = false
-  /// Bytes that a decoder has to keep for the whole picture: a progressive JPEG's coefficients, an interlaced
-  /// PNG's pixels. 0 where rows come out as bytes go in.
+  /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
+  /// interlaced PNG. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0
-  /// Bytes of the blocks' means, when they are all that is needed of a progressive JPEG at an eighth; else nil.
+  /// The bytes of the blocks' mean values, if a progressive JPEG at 1:8 needs only those; else nil.
   var meansBytes: Int?
 
   /// "a progressive JPEG", for messages.
@@ -50,10 +50,10 @@ public struct ImageInfo: Equatable, Sendable {
     }
   }
 
-  /// Columns and rows of the upright picture: what callers are told.
+  /// The size of the upright picture, as callers see it.
   public var orientedSize: ImageSize { orientation.applied(to: size) }
 
-  /// Information with everything else at its default.
+  /// An info with default values for everything else.
   public init(format: ImageFormat, size: ImageSize, color: Color, depth: Int) {
     self.format = format
     self.size = size

@@ -1,11 +1,11 @@
-/// Answers what a picture is from its first bytes, while they arrive.
+/// Identifies a picture from its first bytes, while they arrive.
 ///
-/// Fed any chunks, down to single bytes, it gives the same answer as fed all at once. Segments that don't matter
-/// are passed over; what it keeps is bounded by 64 KiB (and by 4 MiB where the decoder asks for the profile).
+/// The answer doesn't depend on how the input is split, down to single bytes. Irrelevant segments are skipped. It holds at most
+/// 64 KiB, or 4 MiB if the profile is collected.
 public struct ImageProbe: Sendable {
-  /// What is known so far. Every answer but `needMore` is final.
+  /// The present knowledge. Every answer except `needMore` is final.
   public enum Answer: Equatable, Sendable {
-    /// Go on feeding.
+    /// More bytes are needed.
     case needMore
     /// A picture that can be decoded.
     case found(ImageInfo)
@@ -13,7 +13,7 @@ public struct ImageProbe: Sendable {
     case notAnImage
     /// A picture of a format that isn't decoded here.
     case unsupported(ImageFormat)
-    /// A JPEG or PNG that is damaged, ends too early, or is of a kind that isn't decoded.
+    /// A JPEG or PNG that is damaged, truncated, or of a variant that isn't decoded.
     case fault(ImageFault)
   }
 
@@ -24,17 +24,17 @@ public struct ImageProbe: Sendable {
   /// The last answer.
   public private(set) var answer = Answer.needMore
   private var stage = Stage.sniffing
-  // Beside the stage, not in it: taking a parser out and putting it back costs more than a step of it.
+  // Next to the stage, not inside it: moving a parser out of an enum and back costs more than one of its steps.
   private var jpeg: JPEGHeaderParser
   private var png = PNGHeaderParser()
   private var kept: [UInt8] = []
   private var skip = 0
   private var wanted = 0
   private var position = 0
-  /// The JPEG's ICC profile, where it was asked for and is complete.
+  /// The JPEG's ICC profile, if it was requested and is complete.
   private(set) var profile: [UInt8]?
 
-  /// A probe that has seen nothing.
+  /// A probe without input.
   public init() {
     self.init(collectsProfile: false)
   }
@@ -43,10 +43,10 @@ public struct ImageProbe: Sendable {
     jpeg = JPEGHeaderParser(collectsProfile: collectsProfile)
   }
 
-  /// The stored size as soon as it is known, which may be long before `found`: for refusing early.
+  /// The stored size as soon as it is known, maybe long before `found`, so that a caller can refuse it early.
   public private(set) var size: ImageSize?
 
-  /// Takes the next bytes of the input.
+  /// Takes the next bytes.
   @discardableResult
   public mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Answer {
     var rest = bytes
@@ -60,7 +60,7 @@ public struct ImageProbe: Sendable {
     return answer
   }
 
-  /// Says that no more bytes will come; `needMore` becomes a verdict.
+  /// Marks the end of the input: `needMore` becomes a final answer.
   @discardableResult
   public mutating func finish() -> Answer {
     switch stage {
@@ -75,7 +75,7 @@ public struct ImageProbe: Sendable {
     return answer
   }
 
-  /// Judges bytes that are all there.
+  /// Probes complete input.
   public static func probe(_ bytes: UnsafeRawBufferPointer) -> Answer {
     var probe = ImageProbe()
     probe.feed(bytes)
@@ -89,7 +89,7 @@ public struct ImageProbe: Sendable {
   }
 
   private mutating func sniff(_ rest: inout UnsafeRawBufferPointer) {
-    // A few bytes decide about nearly everything, so not all of a large chunk is copied.
+    // A few bytes decide nearly every case, so don't copy all of a large piece.
     let count = min(rest.count, kept.count < 32 ? 32 - kept.count : FormatSniffer.maxBytes - kept.count)
     let piece = rest.removeFirst(count)
     if kept.isEmpty, case .format(let format) = FormatSniffer.sniff(piece) {
@@ -107,7 +107,7 @@ public struct ImageProbe: Sendable {
     }
   }
 
-  /// The format is known: its parser gets what has come so far.
+  /// Passes the bytes so far to the parser of the format.
   private mutating func begin(_ format: ImageFormat, _ head: UnsafeRawBufferPointer) {
     switch format {
     case .jpeg:
@@ -172,7 +172,7 @@ public struct ImageProbe: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Takes the first bytes off; the caller has checked that there are as many.
+  /// Removes and returns the first bytes; the caller has checked the count.
   fileprivate mutating func removeFirst(_ count: Int) -> UnsafeRawBufferPointer {
     let first = UnsafeRawBufferPointer(rebasing: self[..<count])
     self = UnsafeRawBufferPointer(rebasing: self[count...])

@@ -1,4 +1,4 @@
-/// The components that a JPEG's frame header announces, and what memory their blocks of 8x8 coefficients take.
+/// The components in a JPEG's frame header, and the memory of their blocks of 8x8 coefficients.
 struct JPEGBlocks {
   private struct Component {
     var name: UInt8 = 0
@@ -8,9 +8,9 @@ struct JPEGBlocks {
     var vertical: Int { Int(factors & 15) }
   }
 
-  // In place, and not in an array: this is made for each picture that comes.
+  // Inline instead of in an array: this is created for each picture.
   private var components: [4 of Component] = .init(repeating: Component())
-  /// How many components there are.
+  /// The number of components.
   let count: Int
   private var widest = 1
   private var highest = 1
@@ -18,9 +18,9 @@ struct JPEGBlocks {
   private let columns: Int
   private let rows: Int
 
-  /// Nil for absurd sampling factors.
+  /// Returns nil if the sampling factors are invalid.
   ///
-  /// - Parameter bytes: of one to four components, three bytes each.
+  /// - Parameter bytes: one to four components, three bytes each.
   init?(_ size: ImageSize, _ bytes: UnsafeRawBufferPointer) {
     count = min(bytes.count / 3, 4)
     for index in 0..<count {
@@ -34,36 +34,36 @@ struct JPEGBlocks {
     rows = (size.height + 8 * highest - 1) / (8 * highest)
   }
 
-  /// Whether the components are called R, G and B.
+  /// Whether the components are named R, G and B.
   var isNamedRGB: Bool {
     count == 3 && components[0].name == 0x52 && components[1].name == 0x47 && components[2].name == 0x42
   }
 
-  /// All coefficients, of two bytes each.
+  /// The bytes of all coefficients, two each.
   var coefficientBytes: Int { rows * rowBytes }
 
-  /// A mean of two bytes for each block, and one row of groups of whole blocks. Nil where a decode at an eighth needs more
-  /// of some component than its means: `is_about_means` of jpeg_decode.c decides by the same rule.
+  /// Returns the bytes of one mean value for each block, and one row of groups of whole blocks. Nil if decoding at 1:8 needs
+  /// more than the means of some component; `is_about_means` in jpeg_decode.c uses the same rule.
   func meansBytes(_ color: ImageInfo.Color) -> Int? {
     guard (0..<count).allSatisfy({ needsMeansOnly($0, color) }) else { return nil }
     return coefficientBytes / 64 + rowBytes
   }
 
-  /// Of one row of groups.
+  /// The bytes of one row of groups.
   private var rowBytes: Int {
     (0..<count).reduce(0) { $0 + columns * components[$1].horizontal * components[$1].vertical * 128 }
   }
 
   private func needsMeansOnly(_ index: Int, _ color: ImageInfo.Color) -> Bool {
     let component = components[index]
-    // libjpeg gives a component that has fewer samples more pixels a block, instead of enlarging it afterwards.
+    // libjpeg decodes a component with fewer samples to larger blocks instead of enlarging it later.
     var side = 1
     while side < 8, widest % (component.horizontal * side * 2) == 0,
       highest % (component.vertical * side * 2) == 0
     {
       side *= 2
     }
-    // Half of them do for the colours of YCbCr.
+    // For the colours of YCbCr, half the resolution is enough.
     return side == 1 || (side == 2 && index > 0 && color == .ycbcr)
   }
 }

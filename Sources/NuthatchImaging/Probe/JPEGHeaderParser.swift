@@ -1,4 +1,4 @@
-/// A JPEG's segments up to the first scan.
+/// Parses a JPEG's segments up to the first scan.
 struct JPEGHeaderParser {
   private enum State {
     case marker
@@ -14,9 +14,9 @@ struct JPEGHeaderParser {
     case jfif(rest: Int)
   }
 
-  /// Bytes between segments that a decoder passes over, with a warning. More of them is no JPEG.
+  /// The most bytes between segments that a decoder skips with a warning. With more, the input is corrupt.
   private static let maxGarbage = 65_536
-  /// A profile larger than that is ignored.
+  /// A larger profile is ignored.
   static let maxProfileBytes = 4 << 20
 
   private var state = State.marker
@@ -36,10 +36,10 @@ struct JPEGHeaderParser {
     self.collectsProfile = collectsProfile
   }
 
-  /// Known as soon as the frame header was read, before the rest of the header is.
+  /// Known after the frame header, before the rest of the header.
   var size: ImageSize? { info?.size }
 
-  /// The ICC profile, if all its parts were there.
+  /// The ICC profile, if all its parts are present.
   var profile: [UInt8]? {
     guard profileCount > 0, profileParts.count == Int(profileCount) else { return nil }
     var whole: [UInt8] = []
@@ -205,7 +205,7 @@ struct JPEGHeaderParser {
 
   private mutating func scan(components: Int, end: Int) -> HeaderStep {
     guard var found = info else { return .fault(ImageFault(.internal, "a scan without a frame", at: end)) }
-    // A sequential JPEG whose first scan holds all components needs no memory for the whole picture.
+    // A sequential JPEG whose first scan has all components needs no memory for the whole picture.
     if !found.isProgressive && components >= blocks?.count ?? 0 { found.wholePictureBytes = 0 }
     found.color = color
     if found.isProgressive { found.meansBytes = blocks?.meansBytes(found.color) }
@@ -215,7 +215,7 @@ struct JPEGHeaderParser {
     return .found(found)
   }
 
-  /// The same guess as libjpeg's.
+  /// Guesses as libjpeg does.
   private var color: ImageInfo.Color {
     switch blocks?.count {
     case 1: return .gray

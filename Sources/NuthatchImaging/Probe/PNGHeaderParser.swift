@@ -1,6 +1,6 @@
 import CSystem
 
-/// A PNG's chunks up to the first with pixels.
+/// Parses a PNG's chunks up to the first with pixels.
 struct PNGHeaderParser {
   private enum State {
     case header
@@ -8,7 +8,7 @@ struct PNGHeaderParser {
     case exif(rest: Int)
   }
 
-  /// EXIF beyond that isn't looked at: the orientation stands in the first directory.
+  /// The most EXIF bytes that are read: the orientation is in the first directory.
   private static let maxEXIF = 65_536
 
   private var state = State.header
@@ -17,7 +17,7 @@ struct PNGHeaderParser {
   /// The step after the signature: the whole of IHDR.
   static let first = HeaderStep.read(skip: 8, count: 25)
 
-  /// Known as soon as IHDR was read.
+  /// Known after IHDR.
   var size: ImageSize? { info?.size }
 
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {

@@ -1,24 +1,24 @@
 import CSystem
 
-/// The prefilter of large ratios along one axis: plain averages over cells of equal length, which may begin
-/// and end inside a source pixel. Lanczos over a window of 60 pixels would cost far more and look the same.
+/// The prefilter for large ratios along one axis: averages over cells of equal length, which may begin and end inside a source
+/// pixel. Lanczos over a window of 60 pixels would cost far more and look the same.
 struct AreaPlan {
-  /// The first source pixel that is read; cells count from it.
+  /// The first source pixel that is read. Cells are counted from it.
   let origin: Int
-  /// Source pixels that are read.
+  /// The number of source pixels that are read.
   let count: Int
-  /// Each cell's pixels.
+  /// The pixels of each cell.
   let cells: [nhs_cell]
-  /// Source pixels a cell.
+  /// The source pixels in each cell.
   let cellLength: Double
 
-  /// Averages are taken so that this many are left for each target pixel.
+  /// The number of averages for each target pixel.
   static let gap = 4
-  /// From this ratio on it's worth it. It must stay below 10: each vertical tap is rounded to 1/64 level,
-  /// which with 64 taps could add up to half a level, so that a constant picture wouldn't stay one.
+  /// The lowest ratio for which it is used. It must be below 10: each vertical tap is rounded to 1/64 level, and with 64 taps
+  /// the sum could be wrong by half a level, so that a constant picture would change.
   static let threshold = 8.0
 
-  /// Cells for `length` source pixels from `start` on, of `limit` in all; nil where the ratio is small.
+  /// Cells for `length` source pixels from `start` on, of `limit` in all. Returns nil if the ratio is small.
   init?(start: Double, length: Double, limit: Int, target: Int) {
     guard length / Double(target) >= Self.threshold else { return nil }
     let low = AxisPlan.snapped(start)
@@ -44,7 +44,7 @@ struct AreaPlan {
     self.cells = cells
   }
 
-  /// Every source pixel is a cell: for the axis that needs no prefilter beside one that does.
+  /// Makes every source pixel a cell: for an axis without a prefilter next to one with it.
   init(wholePixelsFrom start: Double, length: Double, limit: Int) {
     origin = max(0, min(limit - 1, Int(AxisPlan.snapped(start).rounded(.down))))
     count = max(1, min(limit, Int(AxisPlan.snapped(start + length).rounded(.up))) - origin)

@@ -1,6 +1,6 @@
 import CSystem
 
-/// Sums streamed source rows to rows of cells.
+/// Averages source rows to rows of cells.
 final class AreaStage {
   let columns: AreaPlan
   let rows: AreaPlan
@@ -16,11 +16,11 @@ final class AreaStage {
     scale = Float((opaque ? 128.0 : 128.0 / 255) / (columns.cellLength * rows.cellLength))
   }
 
-  /// Memory in bytes.
+  /// The memory in bytes.
   var bytes: Int { sums.bytes }
 
-  /// Adds one row, counted from the plan's origin. `emit` is called whenever a row of cells is complete, with
-  /// what fills a wide row from it.
+  /// Adds one row, counted from the plan's origin. Calls `emit` when a row of cells is complete, with a function that fills a
+  /// wide row from it.
   func add(
     _ source: UnsafePointer<UInt8>, row: Int, opaque: Bool, kernels: nhs_resample_kernels,
     emit: (_ finish: (UnsafeMutablePointer<Int16>) -> Void) -> Void

@@ -1,25 +1,25 @@
 import CSystem
 
-/// Which source pixels make each target pixel along one axis, and how much each counts.
+/// The source pixels and their weights for each target pixel along one axis.
 ///
-/// All windows have the same number of taps; where fewer are needed, the rest weigh nothing. Weights are Q14
-/// and add up to exactly one in every window, so that a constant picture stays constant and edges aren't
-/// darkened. Windows are cut off at the part of the picture that is shown.
+/// All windows have the same number of taps; unneeded taps have weight 0. Weights are Q14 and add up to exactly one in every
+/// window, so that a constant picture stays constant and edges don't get darker. Windows are cut at the shown part of the
+/// picture.
 struct AxisPlan {
-  /// The first source pixel that is read; windows count from it.
+  /// The first source pixel that is read. Windows are counted from it.
   let origin: Int
-  /// Source pixels that are read.
+  /// The number of source pixels that are read.
   let count: Int
-  /// Pixels a window.
+  /// The pixels in each window.
   let taps: Int
-  /// Each target pixel's first source pixel, and where its weights begin.
+  /// For each target pixel, its first source pixel and the index of its weights.
   private(set) var windows: [nhs_window] = []
-  /// One run of `taps` weights for each distinct phase.
+  /// `taps` weights for each distinct phase.
   private(set) var weights: [Int16] = []
   /// Whether every target pixel is one source pixel.
   let isIdentity: Bool
 
-  /// The weight of one.
+  /// The weight 1.
   static let one = 1 << 14
 
   /// A plan for `length` source pixels from `start` on, of `limit` in all, to `target` pixels.
@@ -43,7 +43,7 @@ struct AxisPlan {
     let support = filter.support * stretch
     taps = min(count, Int((2 * support).rounded(.up)))
 
-    // The weights repeat where whole pixels map to whole pixels: 640 to 128 is 5 to 1, one pattern.
+    // The weights repeat if whole pixels map to whole pixels: 640 to 128 is 5 to 1, one pattern.
     let whole = offset == 0 && scale * Double(target) == Double(count)
     let common = whole ? Self.greatestCommonDivisor(count, target) : 1
     let period = target / common
@@ -82,7 +82,7 @@ struct AxisPlan {
     }
   }
 
-  /// Rounds weights to Q14; what rounding leaves goes to the largest, where it matters least.
+  /// Rounds weights to Q14. The remainder is added to the largest weight, where it matters least.
   private mutating func appendQuantized(_ exact: [Double]) {
     var sum = 0.0
     for weight in exact { sum += weight }
@@ -91,7 +91,7 @@ struct AxisPlan {
     var largest = weights.count
     for weight in exact {
       let scaled = weight * factor
-      // By hand, since `rounded` calls the C library.
+      // Not with `rounded`, which calls the C library.
       let rounded = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
       rest -= rounded
       weights.append(Int16(clamping: rounded))
@@ -105,7 +105,7 @@ struct AxisPlan {
     return Double(whole) > value ? whole - 1 : whole
   }
 
-  /// Edges that arithmetic moved off a whole pixel by next to nothing are put back.
+  /// Returns the whole number for an edge that rounding errors moved slightly off it.
   static func snapped(_ edge: Double) -> Double {
     let whole = edge.rounded()
     return abs(edge - whole) < 1e-6 ? whole : edge
@@ -119,10 +119,10 @@ struct AxisPlan {
 }
 
 extension AxisPlan {
-  /// Taps as the horizontal kernels take them.
+  /// The taps as the horizontal kernels need them.
   var tapsInFours: Int { taps.roundedUp(to: 4) }
 
-  /// The pixels that the windows of two neighbours span, at most.
+  /// The most pixels that the windows of two neighbours span.
   var pairTaps: Int {
     var widest = 0
     var last = windows.first?.start ?? 0
@@ -133,7 +133,7 @@ extension AxisPlan {
     return taps + widest
   }
 
-  /// Windows and weights in the layout of the horizontal kernels (resample.h says why).
+  /// Returns windows and weights in the layout of the horizontal kernels (explained in nhs_resample.h).
   func horizontalTable() -> (windows: [nhs_window], table: [Int16]) {
     let padded = tapsInFours
     let patterns = weights.count / taps

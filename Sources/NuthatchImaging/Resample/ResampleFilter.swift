@@ -1,11 +1,11 @@
-/// The curves that pixels are weighted by.
+/// The weight functions of the resampler.
 enum ResampleFilter {
-  /// Sharp, for making smaller.
+  /// Sharp; for reducing.
   case lanczos3
-  /// Overshoots less, for making larger, where Lanczos' ringing would show.
+  /// Less overshoot; for enlarging, where Lanczos would show ringing.
   case catmullRom
 
-  /// How far the curve reaches, in pixels of the smaller picture.
+  /// The radius of the function, in pixels of the smaller picture.
   var support: Double {
     switch self {
     case .lanczos3: 3
@@ -13,7 +13,7 @@ enum ResampleFilter {
     }
   }
 
-  /// The curve's height at a distance from its middle.
+  /// The weight at a distance from the centre.
   func value(at distance: Double) -> Double {
     let x = abs(distance)
     switch self {
@@ -26,16 +26,15 @@ enum ResampleFilter {
     }
   }
 
-  /// sinc(x) · sinc(x / 3). With s = sin(πx/3) it is s² (3 - 4s²) / (πx)² · 3, by the sine of the triple
-  /// angle, so that one short polynomial is enough: calling `sin` for each weight of a small thumbnail would
-  /// take as long as resampling it.
+  /// sinc(x) · sinc(x / 3). With s = sin(πx/3) this is s² (3 - 4s²) / (πx)² · 3 by the triple-angle formula, so that one short
+  /// polynomial is enough. Calling `sin` for each weight of a small thumbnail would take as long as resampling it.
   private static func lanczos3(_ x: Double) -> Double {
     if x < 1e-4 { return 1 }
     if x >= 3 { return 0 }
     var angle = x * (.pi / 3)
     if angle > .pi / 2 { angle = .pi - angle }
     let a2 = angle * angle
-    // Taylor's series; the first term left out is below 1e-9.
+    // Taylor series; the first omitted term is below 1e-9.
     var sine = 1.0 / 6_227_020_800
     sine = sine * a2 - 1.0 / 39_916_800
     sine = sine * a2 + 1.0 / 362_880

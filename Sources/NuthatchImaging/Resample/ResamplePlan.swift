@@ -1,16 +1,16 @@
 import CSystem
 import Synchronization
 
-/// What resampling a part of a picture to a size needs to know before it begins.
+/// The precomputed plan for resampling a part of a picture to a size.
 ///
-/// It depends on sizes alone, of which a list of pictures has few: the last plans are kept, because making one takes
-/// a twentieth of what reducing a small picture does.
+/// It depends only on sizes, and a list of pictures has few different ones. The last plans are kept, because making one takes a
+/// twentieth of the time of reducing a small picture.
 struct ResamplePlan: Sendable {
-  /// The averages that come first, where the ratio is large.
+  /// The averages before the filter, if the ratio is large.
   let area: (columns: AreaPlan, rows: AreaPlan)?
   let columns: AxisPlan
   let rows: AxisPlan
-  /// The columns' windows and weights, as the horizontal kernels take them.
+  /// The columns' windows and weights, as the horizontal kernels need them.
   let windows: [nhs_window]
   let table: [Int16]
 
@@ -48,13 +48,13 @@ extension ResamplePlan {
   }
 
   private static let kept = 8
-  /// Larger ones take little of the time that such a picture takes.
+  /// The largest plan that is kept, in bytes. A larger one takes a small part of its picture's time.
   private static let largest = 64 << 10
   private static let isTaken = Atomic(false)
-  // Only for who has taken it.
+  // Only for the thread that has set `isTaken`.
   nonisolated(unsafe) private static var recent: [(task: Task, plan: ResamplePlan)] = []
 
-  /// The plan for a part of a picture of size `source`, of sizes that were looked at.
+  /// Returns the plan for a part of a picture of size `source`. The sizes must have been checked.
   static func plan(source: ImageSize, crop: ImageRect, target: ImageSize) -> ResamplePlan {
     let task = Task(source: source, crop: crop, target: target)
     let known = withRecent { recent in recent.first { $0.task == task }?.plan }
@@ -68,8 +68,8 @@ extension ResamplePlan {
     return plan
   }
 
-  /// Nil while another thread is at it. Nobody waits: in a forked child it may be taken, for ever, by a thread that only the
-  /// parent has.
+  /// Returns nil while another thread uses the list. It never waits: in a forked child `isTaken` may have been set by a thread
+  /// that exists only in the parent.
   @discardableResult
   private static func withRecent<Result>(_ body: (inout [(task: Task, plan: ResamplePlan)]) -> Result)
     -> Result?

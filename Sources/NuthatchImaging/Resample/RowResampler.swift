@@ -1,18 +1,17 @@
 import CSystem
 import Glibc
 
-/// Makes a picture smaller (or larger) while its rows arrive.
+/// Reduces or enlarges a picture while its rows arrive.
 ///
-/// Two passes, the vertical one first: it needs a few source rows at a time, and finished rows go through the
-/// horizontal pass at once, in pairs, since neighbours share most of what they read. Fixed point throughout,
-/// premultiplied inside, divided exactly at the end. At 1:1 the pixels come out as they went in, along each
-/// axis of its own. Large ratios are averaged over cells first.
+/// Two passes, the vertical one first: it needs only a few source rows at a time. Finished rows go through the horizontal pass
+/// at once, in pairs, because neighbours read nearly the same pixels. It uses fixed point, premultiplied, with an exact
+/// division at the end. At 1:1 the pixels are unchanged, for each axis separately. Large ratios are averaged over cells first.
 ///
-/// Memory is a few rows and the result. One thread at a time.
+/// It holds a few rows and the result. One thread at a time.
 final class RowResampler {
-  /// The source rows that matter, counted from the picture's first. Others may be passed over with `skip`.
+  /// The needed source rows, counted from the picture's first. Others may be omitted with `skip`.
   let rowsNeeded: Range<Int>
-  /// What is held at most, in bytes, the result included.
+  /// The most bytes that are held, including the result.
   let memory: Int
 
   private let source: ImageSize
@@ -27,7 +26,7 @@ final class RowResampler {
 
   private let ring: HeapArray<Int16>
   private let ringCount: Int
-  // Each row of the ring twice, so that any run of them is contiguous.
+  // Each row of the ring is listed twice, so that any run of rows is contiguous.
   private let ringRows: HeapArray<UnsafePointer<Int16>?>
   private let rowValues: Int
   // Two rows between the passes.
@@ -39,8 +38,8 @@ final class RowResampler {
   private var nextWide = 0
   private var nextResult = 0
 
-  /// Resamples a part of a picture of size `source`, whose edges may lie between pixels, to `target`.
-  /// With `opaque` the fourth byte of the source's pixels means nothing.
+  /// Resamples a part of a picture of size `source` to `target`; the part's edges may lie between pixels. With `opaque` the
+  /// fourth byte of the source's pixels is ignored.
   convenience init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool) throws(ImageFault) {
     try self.init(source: source, crop: crop, target: target, opaque: opaque, level: Int(NHS_KERNELS_BEST))
   }
@@ -53,7 +52,7 @@ final class RowResampler {
     self.source = source
     self.opaque = opaque
     self.kernels = kernels.pointee
-    // First, so that an absurd size costs no planning.
+    // Allocate first: if the size is too large, no planning time is lost.
     result = try PixelBuffer(uninitialized: target, opaque: opaque)
 
     let plan = ResamplePlan.plan(source: source, crop: crop, target: target)
@@ -66,7 +65,7 @@ final class RowResampler {
     (windows, table) = (plan.windows, plan.table)
     copies = columns.isIdentity && rows.isIdentity
 
-    // Windows are padded to groups of four, so they may reach beyond the last pixel: zeros lie there.
+    // Windows are padded to groups of four, so they may reach beyond the last pixel, into zeros.
     let pixels = max(columns.count, columns.tapsInFours) + 4
     rowValues = copies ? 0 : pixels.roundedUp(to: Int(NHS_ROW_BLOCK)) * 4
     ringCount = rows.pairTaps
@@ -90,7 +89,7 @@ final class RowResampler {
       ring.bytes + middle.bytes + result.byteCount + (area?.bytes ?? 0) + table.count * 2 + windows.count * 16
   }
 
-  /// Takes the next rows of the source, top to bottom: straight RGBA, or RGBX when opaque.
+  /// Takes the next source rows, top to bottom: straight RGBA, or RGBX if opaque.
   func push(rows pushed: UnsafePointer<UInt8>, count: Int, stride: Int) throws(ImageFault) {
     guard count >= 0, count <= source.height - nextSource else {
       throw ImageFault(.invalid, "\(count) rows pushed after row \(nextSource) of \(source.height)")
@@ -101,7 +100,7 @@ final class RowResampler {
     }
   }
 
-  /// Passes over rows that aren't in `rowsNeeded`; those that are count as transparent, or black when opaque.
+  /// Omits rows outside of `rowsNeeded`. Needed rows that are omitted count as transparent, or black if opaque.
   func skip(rows count: Int) throws(ImageFault) {
     guard count >= 0, count <= source.height - nextSource else {
       throw ImageFault(.invalid, "\(count) rows skipped after row \(nextSource) of \(source.height)")
@@ -115,7 +114,7 @@ final class RowResampler {
     for _ in 0..<count { try push(rows: blank.base, count: 1, stride: 0) }
   }
 
-  /// The finished picture. Rows that were never pushed count as in `skip`.
+  /// Returns the finished picture. Missing rows count as in `skip`.
   func finish() throws(ImageFault) -> PixelBuffer {
     if nextSource < rowsNeeded.upperBound { try skip(rows: rowsNeeded.upperBound - nextSource) }
     guard nextResult == result.height else {
@@ -144,11 +143,11 @@ final class RowResampler {
     }
   }
 
-  /// A wide row is complete: makes every pair of result rows that needed no more.
+  /// Handles a complete wide row: makes every pair of result rows whose input is complete.
   private func advance() {
     nextWide += 1
     while nextResult < result.height {
-      // The last row may be without a partner; it is then its own.
+      // If the last row has no partner, it is its own.
       let partner = min(nextResult + 1, result.height - 1)
       let upper = rows.windows[nextResult]
       let lower = rows.windows[partner]
@@ -172,7 +171,7 @@ final class RowResampler {
     }
   }
 
-  /// Lays two windows' weights side by side; the number of rows that they span.
+  /// Interleaves two windows' weights. Returns the number of rows that they span.
   private func weigh(_ upper: nhs_window, _ lower: nhs_window) -> Int {
     let shift = Int(lower.start - upper.start)
     let taps = rows.taps
@@ -207,7 +206,7 @@ final class RowResampler {
     guard sides.contains(target.width), sides.contains(target.height) else {
       throw ImageFault(.invalid, "a target of \(target)")
     }
-    // Written so that a NaN fails.
+    // Written so that NaN fails.
     guard crop.x >= 0, crop.y >= 0, crop.width > 0, crop.height > 0,
       crop.x + crop.width <= Double(source.width) + 1e-6, crop.y + crop.height <= Double(source.height) + 1e-6
     else { throw ImageFault(.invalid, "the part \(crop) of a picture of \(source)") }

@@ -1,19 +1,19 @@
-/// Tells a picture's format by its first bytes.
+/// Recognises a picture's format by its first bytes.
 public enum FormatSniffer {
-  /// What the bytes say so far.
+  /// The present result.
   public enum Verdict: Equatable, Sendable {
     /// The bytes begin a picture of that format.
     case format(ImageFormat)
     /// Several answers are still possible.
     case needMore
-    /// No picture that is known here.
+    /// Not a known picture format.
     case unknown
   }
 
-  /// No verdict ever needs more bytes than that: an SVG may begin with comments.
+  /// The most bytes that a verdict needs: an SVG may begin with comments.
   public static let maxBytes = 4096
 
-  /// Judges the first bytes of a file; `isComplete` says that no more will come.
+  /// Judges the first bytes of a file. `isComplete`: there are no more.
   public static func sniff(_ head: UnsafeRawBufferPointer, isComplete: Bool = false) -> Verdict {
     var open = false
     for signature in signatures {
@@ -37,7 +37,7 @@ public enum FormatSniffer {
 
   private struct Signature {
     let format: ImageFormat
-    /// nil stands for any byte.
+    /// nil matches any byte.
     let pattern: [UInt8?]
 
     init(_ format: ImageFormat, _ pattern: [UInt8?]) {
@@ -74,7 +74,7 @@ public enum FormatSniffer {
     Signature(.ico, [0, 0, 2, 0, nil, 0]),
   ]
 
-  /// AVIF and HEIC: an "ftyp" box whose brands decide; a film is no picture.
+  /// AVIF and HEIC: an "ftyp" box; its brands decide. Videos are excluded.
   private static func baseMedia(_ head: UnsafeRawBufferPointer) -> Verdict {
     let name: [UInt8] = [0x66, 0x74, 0x79, 0x70]
     for (index, byte) in name.enumerated() where head.count > 4 + index && head[4 + index] != byte {
@@ -96,7 +96,7 @@ public enum FormatSniffer {
     return heic ? .format(.heic) : .unknown
   }
 
-  /// "BM" begins many a text, so the size of the second header has to make sense too.
+  /// Texts can begin with "BM", so the size of the second header must be valid, too.
   private static func bitmap(_ head: UnsafeRawBufferPointer) -> Verdict {
     if head.count > 0 && head[0] != 0x42 { return .unknown }
     if head.count > 1 && head[1] != 0x4D { return .unknown }

@@ -1,5 +1,5 @@
-/// Finds out whether a text's first element is `svg`, past declarations and comments. An HTML page with an SVG
-/// somewhere inside is no picture.
+/// Checks whether a text's first element is `svg`, skipping declarations and comments. An HTML page that contains an SVG isn't
+/// a picture.
 enum SVGSniffer {
   static func sniff(_ head: UnsafeRawBufferPointer) -> FormatSniffer.Verdict {
     var rest = head[...]
@@ -18,7 +18,7 @@ enum SVGSniffer {
         guard let end = endOf("?>", in: rest.dropFirst(2)) else { return .needMore }
         rest = rest[end...]
       } else if rest.starts(with: "<!".utf8) {
-        // <!DOCTYPE name …>, possibly with an internal subset in brackets.
+        // <!DOCTYPE name …>, maybe with an internal subset in brackets.
         let word = rest.dropFirst(2).prefix(12).map { $0 | 0x20 }
         guard "doctype svg".utf8.starts(with: word.prefix(11)) else { return .unknown }
         return word.count >= 11 ? .format(.svg) : .needMore

@@ -1,39 +1,38 @@
 import CSystem
 
-/// What a picture may cost. Every limit is judged before memory is taken or time is spent.
+/// The limits for a picture. Each is checked before memory or time is spent.
 public struct ImageLimits: Hashable, Sendable {
   /// Columns times rows; beyond it `too_many_pixels`. Default: 100 million.
   public var pixels = 100_000_000
-  /// The longer side; beyond it `too_many_pixels`, since rows cost time however short they are. Default: a
-  /// million, as libpng's.
+  /// The longer side; beyond it `too_many_pixels`, because even short rows cost time. Default: 1 million, as in libpng.
   public var side = 1_000_000
   /// The input; beyond it `too_large`. Default: 64 MiB.
   public var bytes = 64 << 20
-  /// What one decode may hold, results included; beyond it `too_many_pixels`. Default: 256 MiB.
+  /// The memory of one decode, including results; beyond it `too_many_pixels`. Default: 256 MiB.
   public var memory = 256 << 20
   /// Scans of a JPEG; beyond it `too_large`. Default: 500.
   public var scans = 500
-  /// 8x8 blocks summed over a JPEG's scans, which bounds the time of one that has many: beyond it `too_large`.
-  /// Default: 64 million, more than ten scans of 100 megapixels.
+  /// 8x8 blocks added up over a JPEG's scans, which limits the time of a JPEG with many scans; beyond it `too_large`. Default:
+  /// 64 million, more than ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
-  /// What the process's control group has, where `memory` is a part of that.
+  /// The memory of the process's control group, if `memory` is a part of that.
   package var groupMemory: Int?
-  /// What Little CMS may hold for an ICC profile, in bytes.
+  /// The most bytes that Little CMS may hold for an ICC profile.
   var profileMemory = ImageLimits.mostForProfile
 
-  /// icc.c takes profiles that want more for unusable.
+  /// icc.c treats profiles that need more as unusable.
   static let mostForProfile = Int(NHS_ICC_MOST_HELD)
 
   /// The defaults.
   public init() {}
 
-  /// Where `memory` comes from: the end of the message of a refusal.
+  /// The end of the message of a refusal: the origin of the limit `memory`.
   var memoryNote: String {
     groupMemory.map { ", of \(Self.mebibytes($0)) that the process's control group has" } ?? ""
   }
 
-  /// Why a source of this size isn't decoded; nil where it may be.
+  /// Why a source of this size isn't decoded; nil if it may be.
   public func refusal(of size: ImageSize) -> ImageFault? {
     if size.area > pixels {
       return ImageFault(.tooManyPixels, "a picture of \(size), more than max_pixels (\(pixels))")
@@ -45,59 +44,58 @@ public struct ImageLimits: Hashable, Sendable {
   /// Whether a source of this size may be decoded.
   public func admits(_ size: ImageSize) -> Bool { refusal(of: size) == nil }
 
-  /// A number of bytes for messages, to a tenth: "72.5 MiB".
+  /// Formats bytes for messages, to a tenth: "72.5 MiB".
   package static func mebibytes(_ bytes: Int) -> String {
     let tenths = (max(0, bytes) >> 10) * 10 / 1024
     return "\(tenths / 10).\(tenths % 10) MiB"
   }
 }
 
-/// How to decode.
+/// Options of a decode.
 public struct DecodeOptions: Equatable, Sendable {
-  /// What the picture may cost.
+  /// The limits for the picture.
   public var limits = ImageLimits()
-  /// Give what decoded of a truncated or damaged picture, flagged in the report, instead of failing.
-  /// Default: no.
+  /// Deliver the decoded part of a truncated or damaged picture, marked in the report, instead of failing. Default: false.
   public var allowDamaged = false
-  /// Leave out the scans of a progressive JPEG that the thumbnails don't need. Default: yes.
+  /// Don't read scans of a progressive JPEG that the thumbnails don't need. Default: true.
   public var earlyStop = true
 
-  /// Convert the colours of an embedded ICC profile to sRGB. Default: yes; otherwise they are taken as they stand.
+  /// Convert the colours of an embedded ICC profile to sRGB. Default: true. If false, the values are used unchanged.
   public var convertColors = true
 
   /// The defaults.
   public init() {}
 }
 
-/// What a decode did.
+/// Facts about a decode.
 public struct DecodeReport: Equatable, Sendable {
-  /// Input bytes that had to be read; more of the input may have been there.
+  /// Input bytes that were read; there may have been more.
   public var bytesUsed = 0
   /// Scans of a JPEG that were read.
   public var scansUsed = 0
-  /// The picture was decoded at one to that many: 1, 2, 4 or 8.
+  /// The picture was decoded at 1 : this number; 1, 2, 4 or 8.
   public var denominator = 1
-  /// Scans were left out that the thumbnails don't need.
+  /// Scans were not read because the thumbnails don't need them.
   public var stoppedEarly = false
   /// Pixels are missing or wrong; only with `allowDamaged`.
   public var isPartial = false
-  /// The fault that `allowDamaged` passed over.
+  /// The fault that `allowDamaged` ignored.
   public var fault: ImageFault?
-  /// Warnings of the codec, of which `DecodeResult.warnings` keeps the first few.
+  /// Number of the codec's warnings. `DecodeResult.warnings` keeps the first few.
   public var warningCount = 0
 }
 
-/// Finished pictures and what is known about their source.
+/// Finished pictures and facts about their source.
 public struct DecodeResult: Sendable {
   /// The source.
   public var info: ImageInfo
-  /// One picture a box, in the boxes' order: upright, sRGB.
+  /// One picture for each box, in the same order: upright, sRGB.
   public var pictures: [PixelBuffer]
-  /// What the codecs complained about without giving up.
+  /// Warnings of the codecs.
   public var warnings: [String]
-  /// What the decode did.
+  /// Facts about the decode.
   public var report: DecodeReport
 
-  /// The upright source's size.
+  /// The size of the upright source.
   public var originalSize: ImageSize { info.orientedSize }
 }

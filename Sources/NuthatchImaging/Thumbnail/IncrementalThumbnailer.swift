@@ -1,17 +1,17 @@
 import Glibc
 
-/// Makes thumbnails while the bytes arrive, and says when it has had enough of them.
+/// Makes thumbnails while the bytes arrive, and tells when it needs no more.
 ///
-/// A JPEG is decoded as it comes, and a progressive one needs only its first scans for a small thumbnail. A PNG is
-/// kept and decoded at the end. The result is the same as from all bytes at once, whatever the pieces.
+/// A JPEG is decoded as it arrives; a small thumbnail of a progressive one needs only its first scans. A PNG is collected and
+/// decoded at the end. The result doesn't depend on how the input is split.
 ///
-/// One thread at a time. After a fault every call gives that fault again.
+/// One thread at a time. After a fault every call throws that fault.
 public final class IncrementalThumbnailer {
   /// What to do next.
   public enum Status: Sendable {
-    /// Feed the next bytes, or say that there are none with `finish`.
+    /// Feed the next bytes, or call `finish` at the end.
     case needMore
-    /// More bytes would change nothing: the transfer may stop, and `finish` gives the result.
+    /// More bytes would change nothing: the transfer may stop, and `finish` returns the result.
     case enough
   }
 
@@ -30,10 +30,10 @@ public final class IncrementalThumbnailer {
   private var isDone = false
   private var failure: ImageFault?
 
-  /// What is known of the picture, as soon as it is.
+  /// The picture's properties, as soon as they are known.
   public private(set) var info: ImageInfo?
 
-  /// For thumbnails in those boxes; none of them stands for the whole picture.
+  /// For thumbnails in these boxes; an empty list means the whole picture.
   public init(boxes: [ThumbnailBox], options: DecodeOptions = DecodeOptions()) {
     self.boxes = boxes
     self.options = options
@@ -77,7 +77,7 @@ public final class IncrementalThumbnailer {
     return isDone ? .enough : .needMore
   }
 
-  /// The thumbnails, when there are no more bytes or no more are needed.
+  /// Returns the thumbnails. Call it at the end of the input, or after `enough`.
   public func finish() throws(ImageFault) -> DecodeResult {
     if let failure { throw failure }
     let last = stage
@@ -120,7 +120,7 @@ public final class IncrementalThumbnailer {
   }
 }
 
-/// Bytes that arrive in pieces, in memory from a checked `malloc`.
+/// Collects bytes that arrive in pieces. A failed allocation throws.
 struct ByteStore: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0

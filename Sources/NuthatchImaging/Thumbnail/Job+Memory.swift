@@ -1,13 +1,13 @@
-/// Upper estimates of what decoding a picture holds, in bytes, results included.
+/// Upper bounds of the memory for decoding a picture, in bytes, including results.
 struct MemoryNeed {
   /// Without an ICC profile.
   let picture: Int
-  /// With a profile as most are.
+  /// With a usual profile.
   let least: Int
-  /// With whatever a profile may make Little CMS hold.
+  /// With the most memory that Little CMS may hold for a profile.
   let most: Int
 
-  /// Of matrix and curves, or of a table; profiles that make Little CMS hold more are rare.
+  /// For a profile of matrix and curves, or of a table; profiles that need more are rare.
   private static let usualProfile = 1 << 20
 
   fileprivate init(picture: Int, hasProfile: Bool) {
@@ -26,30 +26,30 @@ extension Job {
   static func memoryNeed(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool) -> MemoryNeed {
     var sum = Sum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
     if info.format == .jpeg {
-      // One bit a scale.
+      // One bit for each scale.
       let scales = plans.reduce(0) { $0 | $1.denominator }
       for denominator in [1, 2, 4, 8] where scales & denominator != 0 {
-        // Rows of samples inside the codec: two groups of blocks a component, before and after upsampling. And
-        // the batch of finished ones.
+        // Rows of samples inside the codec, two groups of blocks for each component before and after upsampling; and the batch
+        // of finished rows.
         sum.add((info.size.width + denominator - 1) / denominator, 4 * 64)
         sum.add(info.size.width, 64)
       }
-      // Of several scales: another codec each, and the coefficients of a row of groups of at most ten blocks.
+      // For several scales: another codec each, and the coefficients of a row of groups of at most ten blocks.
       sum.add(scales.nonzeroBitCount - 1, 128 << 10)
       if scales.nonzeroBitCount > 1 { sum.add(info.size.width + 64, 160) }
     } else {
       // A ring of rows of up to eight bytes a pixel, and the batch.
       sum.add(info.size.width, 4 * 60)
     }
-    // Of a progressive JPEG at an eighth, the blocks' means may be all that is kept (jpeg_means.c).
+    // A progressive JPEG at 1:8 may need only the blocks' means (jpeg_means.c).
     let isAtEighth = plans.allSatisfy { $0.denominator == 8 }
     sum.add(earlyStop && isAtEighth ? info.meansBytes ?? info.wholePictureBytes : info.wholePictureBytes, 1)
     for plan in plans {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
       let rowWidth = (info.size.width + factor - 1) / factor
       let ratio = plan.crop.height / Double(factor) / Double(plan.target.height)
-      // Two neighbours' windows of Lanczos' six lobes and the two rows that they become, eight bytes a pixel;
-      // beyond a ratio of 8 cells are averaged first.
+      // The rows of two neighbouring windows of Lanczos with six lobes, and the two rows made from them, at eight bytes a
+      // pixel. Above a ratio of 8, cells are averaged first.
       let rows = min(60, Int((7 * max(1, ratio)).rounded(.up)) + 4)
       sum.add(rowWidth, 8 * rows + 16)
       sum.add(plan.target.area, info.orientation == .upright ? 4 : 8)
@@ -58,7 +58,7 @@ extension Job {
     return MemoryNeed(picture: sum.bytes, hasProfile: info.hasICC)
   }
 
-  /// A sum that stays at its largest value instead of overflowing.
+  /// A sum that saturates instead of overflowing.
   private struct Sum {
     var bytes: Int
 

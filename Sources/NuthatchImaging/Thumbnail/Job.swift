@@ -1,4 +1,4 @@
-/// One picture's decode: what is wanted of it, what it may cost, and the last steps that all formats share.
+/// One decode: the wanted thumbnails, the limits, and the last steps, which all formats share.
 struct Job {
   let info: ImageInfo
   let plans: [StoredPlan]
@@ -26,12 +26,12 @@ struct Job {
     self.profile = options.convertColors ? profile : nil
     self.options = options
     memoryNeed = Self.memoryNeed(info, plans, earlyStop: options.earlyStop)
-    // Few profiles want as much as they may have: what the picture leaves may do.
+    // Few profiles need the most allowed memory. Give them what the picture leaves.
     let rest = options.limits.memory - memoryNeed.picture
     self.options.limits.profileMemory = min(self.options.limits.profileMemory, max(0, rest))
   }
 
-  /// Refuses what needs more memory than allowed; the pixels were judged when the size became known.
+  /// Refuses a picture that needs more memory than allowed. Its pixels were checked when the size became known.
   func judge() throws(ImageFault) {
     let need = memoryNeed.least
     let limit = options.limits.memory
@@ -47,7 +47,7 @@ struct Job {
     try JPEGRowDecoder(plans: plans, profile: profile, options: options)
   }
 
-  /// Colours and orientation of thumbnails whose rows are all there.
+  /// Converts colours and orientation of thumbnails whose rows are complete.
   func finish(_ decoder: JPEGRowDecoder) throws(ImageFault) -> DecodeResult {
     var warnings = decoder.warnings
     var report = decoder.report
@@ -69,13 +69,13 @@ struct Job {
     var decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: false)
     var stored: [PixelBuffer]
     do throws(ImageFault) {
-      // Without leave to be damaged, so that a partial picture is libpng's too.
+      // First without `allowDamaged`, so that a partial picture always comes from libpng.
       var strict = options
       strict.allowDamaged = false
       stored = try decoder.decode(plans, options: strict)
     } catch {
       guard error.leavesPixels else { throw error }
-      // Whatever ISA-L stumbled over, the verdict and the rows that came before it are libpng's.
+      // ISA-L failed: libpng decides about the error and delivers the rows before it.
       decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: true)
       stored = try decoder.decode(plans, options: options)
     }

@@ -1,4 +1,4 @@
-/// Leads rows of one scale to every thumbnail that is made from it.
+/// Passes the rows of one scale to all its thumbnails.
 final class RowFanOut {
   private let resamplers: [RowResampler]
   /// Rows that were pushed.
@@ -20,7 +20,7 @@ final class RowFanOut {
     for resampler in resamplers { try resampler.push(rows: rows, count: count, stride: stride) }
   }
 
-  /// The thumbnails as stored: not yet upright, and in the source's colours.
+  /// Returns the thumbnails in stored orientation and in the source's colours.
   func finish() throws(ImageFault) -> [PixelBuffer] {
     var pictures: [PixelBuffer] = []
     for resampler in resamplers { pictures.append(try resampler.finish()) }

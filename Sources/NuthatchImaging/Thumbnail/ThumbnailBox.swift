@@ -1,20 +1,20 @@
-/// What a thumbnail must fit, and how.
+/// The box that a thumbnail must fit, and how.
 public struct ThumbnailBox: Equatable, Hashable, Sendable {
-  /// How the picture is made to fit.
+  /// How the picture is fitted.
   public enum Fit: Sendable {
     /// Inside the box, proportions kept. The default.
     case inside
-    /// Covers the box; what sticks out is cut off equally on both sides.
+    /// Covers the box; the excess is cut off equally on both sides.
     case cover
-    /// Exactly the box's sides, proportions given up.
+    /// Exactly the box's sides; proportions change.
     case stretch
   }
 
-  /// How much is decoded before the last pass.
+  /// The size of the decoded picture before the last pass.
   public enum Scaling: Sendable {
-    /// Decoded to at least twice the target, then one high-quality pass. The default.
+    /// At least twice the target, then one high-quality pass. The default.
     case best
-    /// Decoded to at least the target.
+    /// At least the target.
     case fast
   }
 
@@ -24,15 +24,15 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
   public var height: Int
   /// Default: `.inside`.
   public var fit: Fit
-  /// Whether a smaller picture is made larger. Default: no.
+  /// Whether a smaller picture is enlarged. Default: false.
   public var enlarge: Bool
   /// Default: `.best`.
   public var scaling: Scaling
 
-  /// The longest side that is accepted; larger boxes are `invalid`.
+  /// The longest accepted side; larger boxes throw `invalid`.
   public static let maxSide = 65_535
 
-  /// A box of any proportions; sides are judged by `plan(for:)`.
+  /// A box of any proportions. `plan(for:)` checks its sides.
   public init(width: Int, height: Int, fit: Fit = .inside, enlarge: Bool = false, scaling: Scaling = .best) {
     self.width = width
     self.height = height
@@ -46,16 +46,15 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
     self.init(width: side, height: side, fit: fit, enlarge: enlarge, scaling: scaling)
   }
 
-  /// The part of the picture that is shown, and the size that it is shown at.
+  /// The shown part of the picture, and its size in the thumbnail.
   public struct Plan: Equatable, Sendable {
-    /// In coordinates of the picture that was given.
+    /// In coordinates of the given picture.
     public var crop: ImageRect
-    /// No side is ever 0.
+    /// No side is 0.
     public var target: ImageSize
   }
 
-  /// The thumbnail of an upright picture of that size. Without `enlarge` no side of the target exceeds the
-  /// part of the picture that it shows.
+  /// Returns the plan for an upright picture of this size. Without `enlarge` no side of the target exceeds the shown part.
   public func plan(for size: ImageSize) throws(ImageFault) -> Plan {
     guard width > 0, height > 0, width <= Self.maxSide, height <= Self.maxSide else {
       throw ImageFault(.invalid, "a box of \(width)x\(height): its sides must be 1 to \(Self.maxSide)")
@@ -79,15 +78,15 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
 
   private func fitted(_ size: ImageSize) -> ImageSize {
     if !enlarge && size.width <= width && size.height <= height { return size }
-    // Compared as products, since quotients would round: at most 2^31 * 2^16.
+    // Compare products, because quotients would be rounded. At most 2^31 * 2^16.
     if size.width * height >= size.height * width {
       return ImageSize(width: width, height: max(1, rounded(size.height * width, size.width)))
     }
     return ImageSize(width: max(1, rounded(size.width * height, size.height)), height: height)
   }
 
-  /// The box itself, or where that would enlarge, the largest rectangle of its proportions in the picture, so
-  /// that what is shown doesn't depend on `enlarge`.
+  /// Returns the box itself or, if that would enlarge the picture, the largest rectangle of its proportions in the picture, so
+  /// that the shown part doesn't depend on `enlarge`.
   private func filled(_ size: ImageSize) -> Plan {
     let w = Double(size.width)
     let h = Double(size.height)
@@ -105,7 +104,7 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
     crop.x = (w - crop.width) / 2
     crop.y = (h - crop.height) / 2
     if scale > 1 && !enlarge {
-      // At 1:1 whole pixels are copied instead of being shifted by a half.
+      // At 1:1 copy whole pixels instead of shifting them by half a pixel.
       crop.x.round(.down)
       crop.y.round(.down)
     }

@@ -1,10 +1,10 @@
-/// Makes thumbnails and whole pictures from bytes: the front door of this room.
+/// Makes thumbnails and whole pictures from bytes. Start here.
 ///
-/// Pure and thread-safe: every call stands for itself.
+/// Pure and thread-safe; calls are independent.
 public enum Thumbnailer {
-  /// One thumbnail a box, all from one decode of the picture.
+  /// Makes one thumbnail for each box, all from one decode.
   ///
-  /// - Parameter known: what `ImageProbe` has found of these bytes, so that it needn't be found again.
+  /// - Parameter known: the result of `ImageProbe` for these bytes, to save another probe.
   public static func thumbnails(
     of bytes: UnsafeRawBufferPointer, known: ImageInfo? = nil, boxes: [ThumbnailBox],
     options: DecodeOptions = DecodeOptions()
@@ -13,7 +13,7 @@ public enum Thumbnailer {
     return try make(bytes, Job(info: info, boxes: boxes, profile: profile, options: options))
   }
 
-  /// The whole picture at its full size.
+  /// Decodes the whole picture at full size.
   public static func decode(
     _ bytes: UnsafeRawBufferPointer, options: DecodeOptions = DecodeOptions()
   ) throws(ImageFault) -> DecodeResult {
@@ -21,9 +21,9 @@ public enum Thumbnailer {
     return try make(bytes, Job(wholeOf: info, profile: profile, options: options))
   }
 
-  /// What decoding needs at most, in bytes, results included; an empty list stands for the whole picture.
+  /// Returns an upper bound of the memory for decoding, in bytes, including results. An empty list means the whole picture.
   ///
-  /// An estimate from above, to wait for one's turn by; it doesn't judge whether a decode would be refused.
+  /// Used to schedule decodes; it doesn't tell whether a decode would be refused.
   public static func memoryNeed(_ info: ImageInfo, boxes: [ThumbnailBox]) throws(ImageFault) -> Int {
     let options = DecodeOptions()
     if boxes.isEmpty { return Job(wholeOf: info, profile: nil, options: options).memoryNeed.most }
@@ -36,7 +36,7 @@ public enum Thumbnailer {
     guard bytes.count <= options.limits.bytes else {
       throw ImageFault(.tooLarge, "a picture of \(bytes.count) bytes: the limit is \(options.limits.bytes)")
     }
-    // A profile is still to be collected.
+    // If there is a profile, it must still be collected.
     if let known, !known.hasICC {
       try refuseEarly(known.size, options)
       return (known, nil)
@@ -47,12 +47,12 @@ public enum Thumbnailer {
     return (try info(from: probe.finish()), probe.profile)
   }
 
-  /// A picture that is too large is refused as soon as its size is known, whatever else is wrong with it.
+  /// Refuses a picture that is too large as soon as its size is known, regardless of other errors.
   static func refuseEarly(_ size: ImageSize?, _ options: DecodeOptions) throws(ImageFault) {
     if let size, let refusal = options.limits.refusal(of: size) { throw refusal }
   }
 
-  /// The probe's last answer as a result or a fault.
+  /// Converts the probe's last answer to a result or an error.
   static func info(from answer: ImageProbe.Answer) throws(ImageFault) -> ImageInfo {
     switch answer {
     case .found(let info): return info
