@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-// A row of iMCUs in 4:2:0.
+// The rows of an iMCU in 4:2:0.
 #define NHS_ROWS_AT_ONCE 16
 
 typedef struct encoder {
@@ -16,13 +16,13 @@ typedef struct encoder {
     struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr destination;
     nhs_encoded *out;
-    uint8_t *flat;  // rows laid over white
+    uint8_t *flat;  // rows blended over white
     jmp_buf failed;
 } encoder;
 
 static void on_error(j_common_ptr jpeg) {
     encoder *self = jpeg->client_data;
-    // A failure of our own, noted where it happened, says more than libjpeg's "can't suspend".
+    // If our own code failed first, its message says more than libjpeg's "can't suspend".
     if (self->out->status == NHS_ENCODE_OK) {
         char text[JMSG_LENGTH_MAX];
         jpeg->err->format_message(jpeg, text);
@@ -43,7 +43,7 @@ static void on_start(j_compress_ptr jpeg) { point_at_room(jpeg->client_data); }
 
 static boolean on_full(j_compress_ptr jpeg) {
     encoder *self = jpeg->client_data;
-    // libjpeg wants the whole buffer taken, whatever free_in_buffer says.
+    // libjpeg expects the whole buffer to be taken, regardless of free_in_buffer.
     self->out->size = self->out->capacity;
     if (!nhs_encoded_reserve(self->out, 1)) ERREXIT(jpeg, JERR_CANT_SUSPEND);
     point_at_room(self);
@@ -59,7 +59,7 @@ static void lay_on_white(uint8_t *restrict flat, const uint8_t *restrict rgba, s
     for (size_t i = 0; i < pixels; i++) {
         uint16_t alpha = rgba[i * 4 + 3];
         for (size_t c = 0; c < 3; c++) {
-            // Divided by 255 exactly, with the addition for rounding in it, all in 16 bits.
+            // An exact division by 255, rounded, in 16 bits.
             uint16_t sum = (uint16_t)(rgba[i * 4 + c] * alpha + 255 * (255 - alpha) + 128);
             flat[i * 4 + c] = (uint8_t)((uint16_t)(sum + (sum >> 8)) >> 8);
         }
@@ -75,7 +75,7 @@ static void write_rows(encoder *self, nhs_pixels pixels) {
         for (size_t k = 0; k < count; k++) {
             const uint8_t *row = pixels.rgba + (y + k) * stride;
             if (self->flat) lay_on_white(self->flat + k * stride, row, pixels.width);
-            // libjpeg reads them only; its type lacks the const.
+            // libjpeg only reads them; its type lacks the const.
             rows[k] = self->flat ? self->flat + k * stride : (JSAMPROW)(uintptr_t)row;
         }
         JDIMENSION written = 0;
@@ -106,7 +106,7 @@ static int encode_guarded(nhs_encoded *out, nhs_pixels pixels, int quality, int 
         pixels.height > JPEG_MAX_DIMENSION) {
         return nhs_encoded_fail(out, NHS_ENCODE_REFUSED, "a JPEG has 1 to 65500 pixels a side");
     }
-    // About what quality 92 takes, so that growing is the exception.
+    // About the size at quality 92, so that the buffer rarely grows.
     size_t guess = 1024 + pixels.width * pixels.height / 2;
     if (!nhs_encoded_reserve(out, guess < out->limit ? guess : out->limit)) return out->status;
     encoder self = {.out = out};
@@ -128,8 +128,7 @@ static int encode_guarded(nhs_encoded *out, nhs_pixels pixels, int quality, int 
 }
 
 int nhs_encode_jpeg(nhs_encoded *out, nhs_pixels pixels, int quality, int half_chroma, int on_white) {
-    // libjpeg asks for more room as soon as it has none, even if nothing follows: one byte more makes the
-    // limit exact.
+    // libjpeg asks for more room when it has none left, even if nothing follows. With one byte more the limit is exact.
     size_t limit = out->limit;
     if (limit < SIZE_MAX) out->limit = limit + 1;
     encode_guarded(out, pixels, quality, half_chroma, on_white);

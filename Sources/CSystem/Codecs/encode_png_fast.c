@@ -1,5 +1,5 @@
-// A PNG writer of our own: libpng's time is zlib's, and ISA-L's deflate is several times faster at about its
-// size.
+// A PNG writer without libpng: libpng spends its time in zlib, and ISA-L's deflate is several times faster at about the
+// same size.
 #include "encode_bytes.h"
 
 #include <isa-l/crc.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Filtered rows are handed to deflate in pieces of about this size.
+// Filtered rows are passed to deflate in pieces of about this size.
 #define NHS_PIECE (256 * 1024)
 
 enum { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_PAETH = 4 };
@@ -30,7 +30,7 @@ static void put32(uint8_t *at, uint32_t value) {
     at[3] = (uint8_t)value;
 }
 
-// A chunk's length before it and its checksum after it, once its data are there.
+// Sets a chunk's length and appends its checksum, after its data.
 static int finish_chunk(nhs_encoded *out, size_t start) {
     size_t length = out->size - start - 8;
     if (length > INT32_MAX) return !nhs_encoded_fail(out, NHS_ENCODE_REFUSED, "a PNG chunk of 2 GiB");
@@ -79,7 +79,7 @@ static void pack_rgb(uint8_t *restrict rgb, const uint8_t *restrict rgba, size_t
     }
 }
 
-// How large the differences are, taken as signed: small ones compress well.
+// The sum of the differences as signed numbers: small differences compress well.
 static uint64_t cost(const uint8_t *differences, size_t count) {
     uint64_t total = 0;
     while (count) {
@@ -107,7 +107,7 @@ static void filter_up(uint8_t *restrict to, const uint8_t *restrict row, const u
     for (size_t i = 0; i < count; i++) to[i] = (uint8_t)(row[i] - above[i]);
 }
 
-// Sixteen samples at once, on any machine whose compiler has vectors.
+// Sixteen samples at once, with any compiler that has vectors.
 typedef uint8_t samples __attribute__((vector_size(16)));
 
 static inline samples load_samples(const uint8_t *from) {
@@ -118,8 +118,8 @@ static inline samples load_samples(const uint8_t *from) {
 
 static inline samples either(samples mask, samples yes, samples no) { return (mask & yes) | (~mask & no); }
 
-// Paeth's guess in 8 bits. The corner's distance is the sum of the others' when they point the same way, and
-// then never the least; otherwise it is their difference.
+// Paeth's predictor in 8 bits. If `up` and `left` deviate from the corner in the same direction, the corner's distance
+// is the sum of their distances and never the least. Otherwise it is their difference.
 static inline samples guesses(samples left, samples up, samples corner) {
     samples up_is_more = (samples)(up > corner), left_is_more = (samples)(left > corner);
     samples to_left = either(up_is_more, up - corner, corner - up);
@@ -206,7 +206,7 @@ int nhs_encode_png_fast(nhs_encoded *out, nhs_pixels pixels, int opaque) {
     }
     size_t guess = 1024 + pixels.width * pixels.height * channels / 2;
     if (!nhs_encoded_reserve(out, guess < out->limit ? guess : out->limit)) return out->status;
-    // Its 82 KB are too much for some threads' stacks.
+    // Allocated, because its 82 KB are too much for some threads' stacks.
     writer *self = malloc(sizeof *self);
     if (!self) return nhs_encoded_fail(out, NHS_ENCODE_NO_MEMORY, "no memory for deflate");
     self->out = out;

@@ -1,4 +1,4 @@
-// PNG by libpng: slow and small.
+// PNG by libpng: slow to write, small files.
 #include "encode_bytes.h"
 
 #include <png.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
-// Zlib's last levels take seconds for megapixels, and gain next to nothing there.
+// Above this size zlib's last levels take seconds and gain almost nothing.
 #define NHS_LARGE_PIXELS (1 << 20)
 
 typedef struct encoder {

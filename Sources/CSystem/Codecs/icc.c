@@ -12,14 +12,14 @@ struct nhs_icc {
     cmsContext context;
     cmsHTRANSFORM transform;
     int pixels;
-    size_t held;          // bytes that Little CMS has
-    size_t most;          // bytes that it may have
-    bool is_short;        // whether it wanted memory that there wasn't: what it says of the profile then is no verdict
-    uint8_t gray[256][3]; // gray needs no more than a table
+    size_t held;          // bytes that Little CMS has allocated
+    size_t most;          // the most bytes that it may allocate
+    bool is_short;        // an allocation failed for lack of memory, so Little CMS's result says nothing about the profile
+    uint8_t gray[256][3]; // gray needs only a table
 };
 
-// A profile of a few bytes can ask for tables of half a gigabyte, so that memory has a limit. Every block is
-// preceded by its size.
+// A profile of a few bytes can make Little CMS allocate tables of half a gigabyte, so the memory is limited. Every
+// block is preceded by its size.
 enum { PREFIX = 16, MOST_HELD = NHS_ICC_MOST_HELD };
 
 static void *on_malloc(cmsContext context, cmsUInt32Number count) {
@@ -87,7 +87,7 @@ static bool is_near(const cmsCIEXYZ *color, double x, double y, double z) {
     return color && fabs(color->X - x) < 0.002 && fabs(color->Y - y) < 0.002 && fabs(color->Z - z) < 0.002;
 }
 
-// sRGB's colorants and curve, which most profiles have: no table in the profile may say otherwise.
+// Returns whether it has sRGB's colorants and curve, as most profiles do, and no table that overrides them.
 static bool is_srgb(cmsHPROFILE profile) {
     if (cmsIsTag(profile, cmsSigAToB0Tag) || cmsIsTag(profile, cmsSigDToB0Tag) ||
         !is_near(cmsReadTag(profile, cmsSigRedColorantTag), 0.4361, 0.2225, 0.0139) ||
@@ -104,7 +104,7 @@ static bool is_srgb(cmsHPROFILE profile) {
         for (int i = 1; i < 16; i++) {
             double x = i / 16.0;
             double y = x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4);
-            // In terms of the result: a level is 1/255, and the curve is steep there.
+            // Compare results: a level is 1/255, and the curve is steep here.
             double back = pow(fmax(cmsEvalToneCurveFloat(curve, (float)x), 0), 1 / 2.4);
             if (fabs(back - pow(y, 1 / 2.4)) > 0.003) {
                 return false;
@@ -184,7 +184,7 @@ nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, size_t most
     }
     icc->pixels = pixels;
     icc->most = most;
-    // A context of our own, since the library's default one is shared and prints.
+    // Use a separate context: the library's default one is shared and prints messages.
     icc->context = make_context(icc);
     if (icc->context) {
         cmsSetLogErrorHandlerTHR(icc->context, on_message);

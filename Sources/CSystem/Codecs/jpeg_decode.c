@@ -1,12 +1,12 @@
-// A JPEG's scans and rows.
+// Decodes a JPEG's scans and rows.
 #include "jpeg_internal.h"
 
 #include <jpegint.h>
 
-// libjpeg-turbo decodes a group of blocks by one of two ways, the fast one where the buffer holds more than
-// the group can need. On damaged data the two differ, so that the result would depend on the pieces: as long
-// as input is to come, a group is begun only when the fast way is taken, as with all the input there.
-// With followers, the group is kept for them.
+// libjpeg-turbo has two ways to decode a group of blocks. It uses the fast one if the buffer holds more than a group
+// can need. On damaged data their results differ, and would depend on the pieces of the input. So while more input may
+// come, a group is begun only if the fast way will be taken, as with complete input. With followers, the group is kept
+// for them.
 static boolean on_decode_mcu(j_decompress_ptr codec, JBLOCKROW *blocks) {
     enum { MOST_OF_A_GROUP = DCTSIZE2 * 8 * D_MAX_BLOCKS_IN_MCU };
     nhs_jpeg *j = codec->client_data;
@@ -75,7 +75,7 @@ int nhs_jpeg_header(nhs_jpeg *j, nhs_jpeg_info *info) {
     return NHS_OK;
 }
 
-// Counts a scan whose header was just read.
+// Counts a scan after its header was read.
 static int begin_scan(nhs_jpeg *j) {
     j->scans++;
     for (int i = 0; i < j->codec.comps_in_scan; i++) {
@@ -104,7 +104,7 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (nhs_jpeg_start_codec(j, denominator, may_stop) != NHS_OK) {
         return NHS_FAILED;
     }
-    // With all the input there, and nobody to keep groups for, they are libjpeg's alone.
+    // With complete input and no followers, libjpeg handles the groups alone.
     if (!j->codec.progressive_mode && !j->has_ended) {
         nhs_jpeg_watch_groups(j);
     }
@@ -113,10 +113,10 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     return begin_scan(j);
 }
 
-// To how many pixels a side a block's coefficients are needed when it becomes DCT_scaled_size of them.
+// Returns the resolution that a block's coefficients need if the block becomes DCT_scaled_size pixels a side.
 static int needed_size(const nhs_jpeg *lane, int component) {
     int size = lane->codec.comp_info[component].DCT_scaled_size;
-    // The thumbnail has about half as many pixels a side as the rows. Brightness profits from the rest, colour
+    // The thumbnail has about half as many pixels a side as the rows. Brightness gains from the rest; colour
     // differences don't.
     bool is_colour = component > 0 && lane->codec.jpeg_color_space == JCS_YCbCr;
     return is_colour && size > 1 ? size / 2 : size;
@@ -151,9 +151,9 @@ int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop) {
     return NHS_OK;
 }
 
-// Whether a scan could still change a component's coefficients that matter when each of its blocks becomes
-// size x size pixels. Zigzag numbers; the inverse transforms of 1, 2 and 4 average the 8 x 8 pixels, so that
-// low frequencies make nearly all of the result.
+// Returns whether later scans can't visibly change a component whose blocks become size x size pixels. `bits` is by
+// zigzag number. The inverse transforms of 1, 2 and 4 average the 8 x 8 pixels, so that low frequencies make nearly the
+// whole result.
 static bool has_enough(const int *bits, int size) {
     static const unsigned char for_two[] = {0, 1, 2, 4};
     static const unsigned char for_four[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13};
@@ -189,7 +189,7 @@ static bool is_complete(const nhs_jpeg *j) {
     return true;
 }
 
-// Whether the scans that `j` has read are enough for the scale of `lane`: its own, or a follower's.
+// Returns whether the scans that `j` has read are enough for the scale of `lane`: its own, or a follower's.
 static bool is_enough(const nhs_jpeg *j, const nhs_jpeg *lane) {
     const struct jpeg_decompress_struct *codec = &j->codec;
     if (is_complete(j)) {
@@ -207,13 +207,12 @@ static bool is_enough(const nhs_jpeg *j, const nhs_jpeg *lane) {
     return true;
 }
 
-// libjpeg's arithmetic decoder can't stop in the middle and go on later, so it gets all the input at once.
+// libjpeg's arithmetic decoder can't pause and resume, so it gets the complete input at once.
 static bool must_wait(const nhs_jpeg *j) {
     return j->codec.arith_code && !j->has_ended && !j->leader;
 }
 
-// Lets followers give their rows, all of them or those whose scale needs no more scans; the number of those
-// that began.
+// Lets followers start their rows: all of them, or those whose scale needs no more scans. Returns how many have begun.
 static int begin_followers(nhs_jpeg *j, bool all) {
     int count = 0;
     for (int i = 0; i < j->follower_count; i++) {
@@ -269,13 +268,13 @@ int nhs_jpeg_absorb(nhs_jpeg *j) {
         }
     }
     if (!j->stopped && (j->hit_end || !j->codec.progressive_mode) && !is_complete(j)) {
-        // Scans are missing. A progressive picture with an end marker chose to have no more of them.
+        // Scans are missing. If a progressive picture has an end marker, that was intended.
         nhs_jpeg_note_damage(j);
     }
     if (judge_damage(j) != NHS_OK) {
         return NHS_FAILED;
     }
-    // Where the picture itself has no more scans, guessing what they would say looks better than blocks.
+    // If the picture has no more scans, smoothing looks better than blocks.
     j->codec.do_block_smoothing = !j->stopped && !j->means && !is_complete(j);
     jpeg_start_output(&j->codec, j->codec.input_scan_number);
     j->stage = STAGE_ROWS;
@@ -311,7 +310,7 @@ int nhs_jpeg_rows(nhs_jpeg *j, uint8_t *rows, size_t stride, int32_t max_rows, i
             break; // one row of groups is kept at a time, and followers read it next
         }
     }
-    // The arithmetic decoder can't tell an end from zeros.
+    // The arithmetic decoder can't distinguish the end from zeros.
     if (j->hit_end && j->codec.arith_code && !j->is_buffered && !j->is_damaged) {
         nhs_jpeg_note_damage(j);
     }

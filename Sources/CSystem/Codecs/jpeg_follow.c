@@ -1,6 +1,6 @@
-// Rows of several scales from one pass over a JPEG's input: every scale has a libjpeg decoder of its own,
-// with its own inverse transform and upsampling, so that its rows are the very rows that it would give alone;
-// only one of them, the leader, reads the input.
+// Rows of several scales from one pass over a JPEG's input. Every scale has its own libjpeg decoder with its own
+// inverse transform and upsampling, so that its rows are the same as alone. Only one of them, the leader, reads the
+// input.
 #include "jpeg_internal.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include <jpegint.h>
 
-// Of one scan: the leader's groups of blocks are played back
+// With one scan: the leader's groups of blocks are replayed
 
 static const jpeg_component_info *component_of(const nhs_jpeg *j, int block) {
     return j->codec.cur_comp_info[j->codec.MCU_membership[block]];
@@ -50,7 +50,7 @@ static boolean on_replay(j_decompress_ptr codec, JBLOCKROW *blocks) {
     int count = codec->blocks_in_MCU;
     const JBLOCK *from = leader->kept + j->taken * (size_t)count;
     for (int i = 0; i < count; i++) {
-        // The blocks were cleared, and one pixel a block needs nothing but the mean.
+        // The blocks were cleared. If a block becomes one pixel, only its mean is needed.
         bool is_mean = component_of(j, i)->DCT_scaled_size == 1;
         memcpy(blocks[i][0], from[i], is_mean ? sizeof(JCOEF) : sizeof(JBLOCK));
     }
@@ -63,7 +63,7 @@ static int make_kept(nhs_jpeg *leader) {
         return NHS_OK;
     }
     const struct jpeg_decompress_struct *codec = &leader->codec;
-    // A single component's groups are single blocks, in as many rows as its sampling factor says.
+    // With a single component, each group is one block, in as many rows as its sampling factor.
     size_t rows = codec->comps_in_scan == 1 ? (size_t)codec->cur_comp_info[0]->v_samp_factor : 1;
     leader->kept_room = codec->MCUs_per_row * rows;
     leader->kept = calloc(leader->kept_room, (size_t)codec->blocks_in_MCU * sizeof(JBLOCK));
@@ -74,7 +74,7 @@ static int make_kept(nhs_jpeg *leader) {
     return NHS_OK;
 }
 
-// Of several scans: all read the leader's arrays of coefficients
+// With several scans: all read the leader's arrays of coefficients
 
 static jvirt_barray_ptr on_request(j_common_ptr codec, int pool, boolean is_zeroed,
                                    JDIMENSION blocks_per_row, JDIMENSION rows, JDIMENSION rows_at_once) {
@@ -95,7 +95,7 @@ int nhs_jpeg_begin_following(nhs_jpeg *j) {
     if (setjmp(j->escape)) {
         return NHS_FAILED;
     }
-    // What the leader has learned from the input that this one hasn't seen.
+    // Copy the state that the leader has read from the input, which this decoder hasn't seen.
     const struct jpeg_decompress_struct *leader = &j->leader->codec;
     for (int c = 0; c < leader->num_components; c++) {
         j->codec.comp_info[c].quant_table = leader->comp_info[c].quant_table;

@@ -1,4 +1,4 @@
-// A JPEG decoder's life, its input, and what libjpeg tells it.
+// Creates and frees a JPEG decoder, manages its input, and handles libjpeg's messages.
 #include "jpeg_internal.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include <jerror.h>
 
-// What libjpeg reads when the input is over: an end-of-image marker.
+// libjpeg reads this at the end of the input: an end-of-image marker.
 static const JOCTET end_of_image[2] = {0xFF, JPEG_EOI};
 
 int64_t nhs_jpeg_position(const nhs_jpeg *j) {
@@ -71,7 +71,7 @@ static void on_error(j_common_ptr codec) {
     longjmp(j->escape, 1);
 }
 
-// Whether the current scan adds details: where such a scan breaks off, some are missing, and no more.
+// Returns whether the current scan only adds details: if it breaks off, only some details are missing.
 static bool is_refining(const nhs_jpeg *j) {
     return j->codec.progressive_mode && (j->codec.Ss > 0 || j->codec.Ah > 0);
 }
@@ -91,7 +91,7 @@ static void on_message(j_common_ptr codec, int level) {
         snprintf(j->warnings.messages[j->warnings.kept++], NHS_MESSAGE_BYTES, "%s", message);
     }
     switch (codec->err->msg_code) {
-    // Pixels are missing or wrong, as opposed to stray bytes between segments.
+    // These warnings mean missing or wrong pixels; others concern stray bytes between segments.
     case JWRN_HIT_MARKER:
         if (is_refining(j) && !j->hit_end) {
             break;
@@ -138,7 +138,7 @@ static void on_skip(j_decompress_ptr codec, long count) {
     j->skip = wanted - now;
 }
 
-// Life
+// Creating and freeing
 
 nhs_jpeg *nhs_jpeg_new(const nhs_jpeg_limits *limits) {
     nhs_jpeg *j = calloc(1, sizeof *j);

@@ -1,5 +1,5 @@
-// A progressive JPEG of which every block becomes one pixel: the blocks' means are all that is kept of it, a
-// 64th of what libjpeg would hold, clear and go through. It asks for rows of blocks, and gets a few filled with means.
+// For a progressive JPEG of which every block becomes one pixel: keeps only the blocks' means, a 64th of what libjpeg
+// would hold, clear and read. When libjpeg asks for rows of blocks, it gets a few rows filled with means.
 #include "jpeg_internal.h"
 
 #include <stdlib.h>
@@ -7,16 +7,16 @@
 #include <jerror.h>
 #include <jpegint.h>
 
-// Of one component. libjpeg knows it as an array of coefficients.
+// The means of one component. libjpeg uses it as an array of coefficients.
 struct nhs_jpeg_means {
     JCOEF *means;
     JDIMENSION columns;
     JDIMENSION rows;
-    JBLOCK *blocks; // the rows that libjpeg has at the moment; all but the means is zero
+    JBLOCK *blocks; // the rows that libjpeg has at present; everything except the means is zero
     JBLOCKROW lines[MAX_SAMP_FACTOR];
     JDIMENSION line_count;
-    JDIMENSION first; // which row `lines` begins with
-    bool is_written;  // whether they may have changed
+    JDIMENSION first; // the first row in `lines`
+    bool is_written;  // whether libjpeg may have changed them
 };
 
 static void keep_lines(nhs_jpeg_means *plane) {
@@ -43,7 +43,7 @@ static void show_lines(nhs_jpeg_means *plane, JDIMENSION first) {
 static JBLOCKARRAY on_access(j_common_ptr codec, jvirt_barray_ptr array, JDIMENSION first, JDIMENSION count,
                              boolean is_written) {
     nhs_jpeg_means *plane = (nhs_jpeg_means *)array;
-    // libjpeg comes for a row of groups at a time, of which the array has a whole number.
+    // libjpeg asks for one row of groups at a time, and the array has whole rows of groups.
     if (count > plane->line_count || first > plane->rows - plane->line_count) {
         ERREXIT(codec, JERR_BAD_VIRTUAL_ACCESS);
     }
@@ -72,7 +72,7 @@ static jvirt_barray_ptr on_request(j_common_ptr codec, int pool, boolean is_zero
     plane->columns = columns;
     plane->rows = rows;
     plane->line_count = (JDIMENSION)j->codec.comp_info[component].v_samp_factor;
-    // Neither product overflows: JPEGs have 65,500 pixels a side.
+    // Neither product overflows: a JPEG has at most 65,500 pixels a side.
     plane->means = calloc((size_t)columns * rows, sizeof(JCOEF));
     plane->blocks = calloc((size_t)columns * plane->line_count, sizeof(JBLOCK));
     if (!plane->means || !plane->blocks || rows < plane->line_count) {
@@ -94,7 +94,7 @@ int nhs_jpeg_keep_means(nhs_jpeg *j) {
     return NHS_OK;
 }
 
-// Leaves all of a scan unread; libjpeg then looks for the marker that follows.
+// Skips a whole scan; libjpeg then looks for the next marker.
 static boolean on_passed_over(j_decompress_ptr codec, JBLOCKROW *blocks) {
     (void)codec;
     (void)blocks;

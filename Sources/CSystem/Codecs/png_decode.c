@@ -20,7 +20,7 @@ void nhs_png_warn(nhs_png *p, const char *message) {
     }
 }
 
-// Every block is preceded by its size, so that all of them together have a limit.
+// Every block is preceded by its size, so that the sum can be limited.
 enum { PREFIX = 16 };
 
 void *nhs_png_allocate(nhs_png *p, size_t count) {
@@ -71,7 +71,7 @@ static void on_error(png_structp png, png_const_charp message) {
 
 static void on_warning(png_structp png, png_const_charp message) {
     nhs_png *p = png_get_error_ptr(png);
-    // An ancillary chunk that was too large was passed over: no fault of what follows.
+    // An ancillary chunk that was too large was skipped; that doesn't affect later chunks.
     p->out_of_budget = false;
     nhs_png_warn(p, message);
 }
@@ -87,7 +87,7 @@ static void on_read(png_structp png, png_bytep to, size_t count) {
     p->position += count;
 }
 
-// Life
+// Creating and freeing
 
 nhs_png *nhs_png_new(const void *bytes, size_t count, const nhs_png_limits *limits) {
     nhs_png *p = calloc(1, sizeof *p);
@@ -125,11 +125,11 @@ void nhs_png_free(nhs_png *p) {
     free(p);
 }
 
-// Chunks that pixels don't depend on: passed over, so that their contents can do no harm.
+// Chunks that don't affect pixels. They are skipped, so that their contents can do no harm.
 static const png_byte ignored[] =
     "bKGD\0hIST\0eXIf\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0tEXt\0tIME\0zTXt";
 
-// The gamma to decode with, or 0 when the samples are sRGB as they stand.
+// Returns the gamma to decode with, or 0 if the samples are already sRGB.
 static png_fixed_point gamma_of(nhs_png *p) {
     int intent;
     png_fixed_point gamma;
@@ -137,7 +137,7 @@ static png_fixed_point gamma_of(nhs_png *p) {
         png_get_sRGB(p->png, p->info, &intent) || !png_get_gAMA_fixed(p->png, p->info, &gamma)) {
         return 0;
     }
-    // libpng's own threshold for what can be seen is 5 %; 45455 stands for sRGB.
+    // libpng's own threshold of visibility is 5 %; 45455 stands for sRGB.
     double product = gamma / 45455.0;
     bool is_visible = product < 0.95 || product > 1.05;
     return is_visible && gamma >= 1000 && gamma <= 1000000 ? gamma : 0;
@@ -174,7 +174,7 @@ int nhs_png_open(nhs_png *p, nhs_png_info *out) {
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
     png_set_keep_unknown_chunks(p->png, PNG_HANDLE_CHUNK_NEVER, ignored, sizeof ignored / 5);
     png_read_info(p->png, p->info);
-    // libpng only warns of a profile for which there was no memory. The colours would be others.
+    // libpng only warns if there is no memory for a profile. Without the profile the colours would differ.
     if (p->out_of_memory) {
         return nhs_png_fail(p, NHS_FAULT_OUT_OF_MEMORY, "no memory for the PNG's header");
     }
@@ -215,7 +215,7 @@ int nhs_png_open(nhs_png *p, nhs_png_info *out) {
     return open_rows(p);
 }
 
-// Rows by libpng
+// Rows from libpng
 
 static int read_whole(nhs_png *p) {
     size_t stride = (size_t)p->width * 4;
@@ -228,14 +228,14 @@ static int read_whole(nhs_png *p) {
         return nhs_png_fail(p, p->out_of_memory ? NHS_FAULT_OUT_OF_MEMORY : NHS_FAULT_TOO_MANY_PIXELS,
                             "no memory for an interlaced PNG");
     }
-    // A damaged picture is delivered as far as it came, so that no byte may stay uninitialised.
+    // A damaged picture is delivered with its missing part, so no byte may stay uninitialised.
     memset(p->whole, 0, count);
     if (setjmp(p->escape)) {
         return NHS_FAILED;
     }
     for (int pass = 0; pass < PNG_INTERLACE_ADAM7_PASSES; pass++) {
         for (int32_t y = 0; y < p->height; y++) {
-            // "Sparkle" rows: each pass writes its own pixels only.
+            // "Sparkle" rows: each pass writes only its own pixels.
             png_read_row(p->png, p->whole + (size_t)y * stride, NULL);
         }
     }

@@ -1,8 +1,7 @@
-// Two rows of PNG's Paeth filter undone at once.
+// Undoes PNG's Paeth filter of two rows at once.
 //
-// Each pixel waits for the one before it, some twelve cycles, and nothing else in its row can be done
-// meanwhile. But the row below can, one pixel behind: both pixels go side by side through the same
-// instructions.
+// Each pixel waits for the previous one, some twelve cycles, and nothing else in its row can be done meanwhile. But the
+// row below can be processed one pixel behind: both pixels go through the same instructions together.
 #include "png_internal.h"
 
 #if defined(__x86_64__)
@@ -14,7 +13,7 @@
 
 #define NHS_INLINE NHS_SSE41 static inline __attribute__((always_inline))
 
-// The low halves belong to the upper row, at pixel i, the high halves to the lower one, at pixel i - 1.
+// The low halves hold pixel i of the upper row, the high halves pixel i - 1 of the lower row.
 typedef struct two_pixels {
     __m128i left, corner;
 } two_pixels;
@@ -25,7 +24,7 @@ NHS_INLINE uint32_t load_exactly(const uint8_t *from, size_t bytes) {
     return pixel;
 }
 
-// Both pixels, unfiltered, packed: the upper one in the low 32 bits.
+// Returns both unfiltered pixels, the upper one in the low 32 bits.
 NHS_INLINE uint64_t step(two_pixels *state, uint32_t upper, uint32_t lower, uint32_t above) {
     __m128i left = state->left, corner = state->corner;
     __m128i raw = _mm_cvtepu8_epi16(_mm_cvtsi64_si128((long long)((uint64_t)lower << 32 | upper)));
@@ -37,24 +36,24 @@ NHS_INLINE uint64_t step(two_pixels *state, uint32_t upper, uint32_t lower, uint
     __m128i least = _mm_min_epi16(corner_distance, _mm_min_epi16(up_distance, left_distance));
     __m128i guess = _mm_blendv_epi8(corner, up, _mm_cmpeq_epi16(least, up_distance));
     guess = _mm_blendv_epi8(guess, left, _mm_cmpeq_epi16(least, left_distance));
-    // Bytewise, so that what overflows is gone.
+    // Add bytes, so that sums wrap.
     state->left = _mm_add_epi8(raw, guess);
     state->corner = up;
     return (uint64_t)_mm_cvtsi128_si64(_mm_packus_epi16(state->left, state->left));
 }
 
-// bytes is a constant at each call, so that the compiler knows the sizes.
+// bytes is constant at each call, so that the compiler knows the sizes.
 NHS_INLINE void two_rows(uint8_t *upper, uint8_t *lower, const uint8_t *above, size_t count, size_t bytes) {
     two_pixels state = {_mm_setzero_si128(), _mm_setzero_si128()};
     uint64_t done = step(&state, load_exactly(upper, bytes), 0, load_exactly(above, bytes));
     memcpy(upper, &done, bytes);
-    // The lower row hasn't begun: left of its first pixel are zeros.
+    // The lower row hasn't begun: there are zeros left of its first pixel.
     state.left = _mm_move_epi64(state.left);
     state.corner = _mm_move_epi64(state.corner);
     size_t i = bytes;
     for (; i + bytes <= count; i += bytes) {
-        // Four bytes at once, also of three: each row is followed by another one's filter byte, and the lower
-        // one is a pixel behind.
+        // Read four bytes, even for pixels of three: another row's filter byte follows each row, and the lower row is a
+        // pixel behind.
         uint32_t upper_raw, lower_raw, over;
         memcpy(&upper_raw, upper + i, 4);
         memcpy(&lower_raw, lower + i - bytes, 4);

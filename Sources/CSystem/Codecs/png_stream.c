@@ -1,6 +1,5 @@
-// The common kinds of PNG pixels, inflated by ISA-L a few rows at a time. What libpng forgives is forgiven
-// here, what it refuses is refused; the order of its checks is kept, and so are the 8 KiB pieces that it reads,
-// since some of its verdicts depend on them.
+// The common kinds of PNG pixels, inflated by ISA-L a few rows at a time. It accepts and refuses exactly what libpng
+// does. So it keeps the order of libpng's checks and its pieces of 8 KiB, because some results depend on them.
 #include "png_internal.h"
 
 #include <string.h>
@@ -21,7 +20,7 @@ __attribute__((target("avx"))) static void clear_upper_halves(void) {
 }
 #endif
 
-// igzip leaves the upper halves of the registers dirty, which makes the SSE2 code after it slow.
+// igzip leaves the upper halves of the registers dirty, which slows later SSE2 code down.
 static int inflate_piece(png_stream *s) {
     int status = isal_inflate(&s->inflate);
 #if defined(__x86_64__)
@@ -41,14 +40,14 @@ static int too_short(nhs_png *p) {
     return nhs_png_fail(p, NHS_FAULT_TRUNCATED, "the PNG ends too early");
 }
 
-// Answers NHS_MORE when libpng had better do it.
+// Returns NHS_MORE if libpng must decode the picture.
 int png_stream_open(nhs_png *p) {
     const uint8_t *data = p->bytes + p->position;
     uint32_t chunk = be32(data - 8);
     if (chunk < 2 || p->count - p->position < 2) {
         return NHS_MORE;
     }
-    // A window of 32 KiB, deflate, no dictionary, and a right check: anything else is rare, or an error.
+    // A window of 32 KiB, deflate, no dictionary, a correct check: anything else is rare or an error.
     if (data[0] != 0x78 || (data[1] & 0x20) || (data[0] << 8 | data[1]) % 31 != 0) {
         return NHS_MORE;
     }
@@ -90,7 +89,7 @@ int png_stream_open(nhs_png *p) {
     return NHS_OK;
 }
 
-// Compares the checksum behind a chunk's data.
+// Checks the checksum after a chunk's data.
 static int check_crc(nhs_png *p, uint32_t crc) {
     if (p->count - p->position < 4) {
         return too_short(p);
@@ -125,7 +124,7 @@ static int next_header(nhs_png *p, uint32_t *length, uint32_t *name) {
     return NHS_OK;
 }
 
-// Gives the inflater its next piece, from the next IDAT if need be.
+// Passes the next piece to the inflater, from the next IDAT if necessary.
 static int next_piece(nhs_png *p) {
     png_stream *s = p->stream;
     while (s->chunk_left == 0) {
@@ -186,12 +185,12 @@ static int fill(nhs_png *p, uint8_t *to, size_t count) {
     return NHS_OK;
 }
 
-// After the last row: the stream must end, and mustn't have gone on.
+// After the last row: the stream must end, without surplus bytes.
 static int finish_pixels(nhs_png *p) {
     png_stream *s = p->stream;
     uint8_t rest[1024];
     bool had_more = false;
-    bool is_first = true; // libpng's inflater would still be in the call that gave the last row
+    bool is_first = true; // libpng's inflater would still be in the call that returned the last row
     while (!is_over(s)) {
         s->inflate.next_out = rest;
         s->inflate.avail_out = is_first ? 1 : sizeof rest;
@@ -226,7 +225,7 @@ static int finish_pixels(nhs_png *p) {
     return check_crc(p, s->crc);
 }
 
-// Fills the ring behind its first row, which is the last one of the ring before.
+// Fills the ring behind its first row, which is the previous ring's last one.
 static int refill(nhs_png *p) {
     png_stream *s = p->stream;
     size_t slot = s->row_bytes + 1;

@@ -1,4 +1,4 @@
-// PNG's five row filters undone, and rows of 1 to 4 bytes a pixel widened to RGBA.
+// Undoes PNG's five row filters, and widens rows of 1 to 4 bytes a pixel to RGBA.
 #include "png_internal.h"
 
 #include <stdlib.h>
@@ -40,12 +40,12 @@ static void store4(uint8_t *to, __m128i pixel) {
 }
 
 static __m128i average(__m128i left, __m128i up) {
-    // pavgb rounds up, PNG down.
+    // pavgb rounds up, PNG rounds down.
     __m128i odd = _mm_and_si128(_mm_xor_si128(left, up), _mm_set1_epi8(1));
     return _mm_sub_epi8(_mm_avg_epu8(left, up), odd);
 }
 
-// In 16 bits a sample: the one of left, up and corner that is nearest to left + up - corner.
+// Returns left, up or corner, the one that is nearest to left + up - corner. 16 bits a sample.
 static __m128i paeth(__m128i left, __m128i up, __m128i corner) {
     __m128i zero = _mm_setzero_si128();
     __m128i pa = _mm_sub_epi16(up, corner);
@@ -61,7 +61,7 @@ static __m128i paeth(__m128i left, __m128i up, __m128i corner) {
     return _mm_or_si128(_mm_and_si128(take_left, left), _mm_andnot_si128(take_left, other));
 }
 
-// The same loops for three and four bytes a pixel, whose samples go side by side.
+// The same loops for three and four bytes a pixel, whose samples are processed together.
 #define PIXEL_FILTERS(N)                                                                            \
     static void sub##N(uint8_t *row, size_t count) {                                                \
         __m128i left = _mm_setzero_si128();                                                         \
@@ -92,11 +92,11 @@ static __m128i paeth(__m128i left, __m128i up, __m128i corner) {
 PIXEL_FILTERS(3)
 PIXEL_FILTERS(4)
 
-// Four Paeth rows at once. Each pixel waits for the one on its left, some ten cycles; so each row follows the row
-// above at a distance of a pixel, and four of them share that wait. Two rows are in a register: `high` holds
-// pixel x of the first row and x - 1 of the second, `low` x - 2 of the third and x - 3 of the fourth. What is
-// above a pixel is what the step before has left in the row above. Loads take four bytes whatever the pixel has:
-// the rest has lanes of its own and is never stored, but three bytes behind the last row must be there.
+// Four Paeth rows at once. Each pixel waits for the one on its left, some ten cycles. So each row is processed one
+// pixel behind the row above, and the four rows share that wait. Two rows are in a register: `high` holds pixel x of
+// the first row and x - 1 of the second, `low` x - 2 of the third and x - 3 of the fourth. The pixel above is the
+// result of the previous step in the row above. Loads take four bytes for any pixel size: the surplus is in separate
+// lanes and is never stored, but three bytes behind the last row must be readable.
 #define FOUR_PAETH_ROWS(N)                                                                          \
     static inline __attribute__((always_inline)) void paeth_step##N(                                \
         uint8_t *const rows[4], const uint8_t *previous, size_t t, size_t pixels, bool is_inner,    \
@@ -201,7 +201,7 @@ static bool unfilter(uint8_t *row, const uint8_t *previous, size_t row_bytes, in
     return true;
 }
 
-// Four rows of filter 4; false, and nothing done, where that isn't possible.
+// Undoes filter 4 of four rows. Returns false without a change if that isn't possible.
 static bool unfilter_four(uint8_t *row, const uint8_t *previous, size_t row_bytes, int pixel_bytes) {
 #if defined(__SSE2__)
     size_t slot = row_bytes + 1, pixels = row_bytes / (size_t)pixel_bytes;

@@ -1,4 +1,4 @@
-// The plain C kernels: the definition that the SIMD ones must match bit for bit, and what other machines run.
+// The plain C kernels. The SIMD kernels must match them bit for bit; other machines use them.
 #include "nhs_resample.h"
 #include "resample_levels.h"
 

@@ -75,7 +75,7 @@ NHS_AVX2 static inline void store_row(int16_t *to, four sums) {
 
 NHS_AVX2 static void vertical(int16_t *upper, int16_t *lower, const int16_t *const *rows,
                               const nhs_weights *weights, size_t taps, size_t values) {
-    // The upper row's window begins before the lower one's, and ends before it: what weighs nothing is left out.
+    // The upper row's window begins and ends before the lower one's: skip taps with weight 0.
     size_t lower_begin = 0, upper_end = taps;
     while (lower_begin < taps && weights[lower_begin].lower[0] == 0) lower_begin++;
     while (upper_end > lower_begin && weights[upper_end - 1].upper[0] == 0) upper_end--;
@@ -203,7 +203,7 @@ NHS_AVX2 static void horizontal_alpha(const nhs_row_pair *rows, const nhs_window
                                 pixels - i);
 }
 
-// Eight values of 32 bits: what they add to their sums.
+// Adds eight 32-bit values to their sums.
 NHS_AVX2 static inline void add_values(float *sums, __m256i values, __m256 weight, int fresh) {
     __m256 added = _mm256_mul_ps(weight, _mm256_cvtepi32_ps(values));
     _mm256_storeu_ps(sums, fresh ? added : _mm256_add_ps(_mm256_loadu_ps(sums), added));

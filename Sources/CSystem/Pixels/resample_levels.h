@@ -4,7 +4,7 @@
 
 #include "nhs_resample.h"
 
-// NULL where the machine doesn't have the instructions.
+// NULL if the machine doesn't have the instructions.
 const nhs_resample_kernels *nhs_resample_sse2(void);
 const nhs_resample_kernels *nhs_resample_avx2(void);
 

@@ -1,4 +1,4 @@
-// The SSE2 kernels: what every x86-64 machine runs.
+// The SSE2 kernels, which every x86-64 machine can run.
 #include "resample_levels.h"
 
 #if defined(__SSE2__)
@@ -13,7 +13,7 @@
 static inline __m128i load(const void *at) { return _mm_loadu_si128((const __m128i *)at); }
 static inline void store(void *at, __m128i value) { _mm_storeu_si128((__m128i *)at, value); }
 
-// The odd pixels at a row's end go through the kernel once more, by way of a whole group of four.
+// The odd pixels at a row's end are processed again as part of a whole group of four.
 #define NHS_TAIL(kernel, type, out, in, pixels) \
     do { \
         uint8_t group[16] = {0}; \
@@ -53,7 +53,7 @@ static void widen_alpha(int16_t *wide, const uint8_t *rgba, size_t pixels) {
     if (i < pixels) NHS_TAIL(widen_alpha, int16_t, wide + i * 4, rgba + i * 4, pixels - i);
 }
 
-// (a * b + 0x4000) >> 15, which is one instruction only from SSSE3 on.
+// (a * b + 0x4000) >> 15. SSSE3 has one instruction for it, SSE2 doesn't.
 static inline __m128i rounded_product(__m128i a, __m128i b) {
     __m128i carry = _mm_avg_epu16(_mm_srli_epi16(_mm_mullo_epi16(a, b), 14), _mm_setzero_si128());
     return _mm_add_epi16(_mm_slli_epi16(_mm_mulhi_epi16(a, b), 1), carry);
@@ -163,7 +163,7 @@ static void horizontal_alpha(const nhs_row_pair *rows, const nhs_window *windows
     alpha_row(rows->lower, rows->lower_middle, windows, table, taps, pixels);
 }
 
-// Eight values: what they add to their sums.
+// Adds eight values to their sums.
 static inline void add_values(float *sums, __m128i values, __m128 weight, int fresh) {
     const __m128i zero = _mm_setzero_si128();
     __m128 low = _mm_mul_ps(weight, _mm_cvtepi32_ps(_mm_unpacklo_epi16(values, zero)));
@@ -172,7 +172,7 @@ static inline void add_values(float *sums, __m128i values, __m128 weight, int fr
     _mm_storeu_ps(sums + 4, fresh ? high : _mm_add_ps(_mm_loadu_ps(sums + 4), high));
 }
 
-// Sums have room for whole blocks, rows don't.
+// Sums have room for whole blocks; rows don't.
 static inline __m128i load_part(const uint8_t *row, size_t pixels) {
     if (pixels >= 4) return load(row);
     uint8_t group[16] = {0};

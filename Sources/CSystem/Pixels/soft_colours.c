@@ -15,7 +15,7 @@ typedef struct sums {
     uint64_t squares, visible, values;
 } sums;
 
-// Half of how much larger a value is than the one behind it, and 128.
+// Half of the difference between a value and the next one, plus 128.
 static int pair(const uint8_t *at) { return (at[0] - at[1] + 256) >> 1; }
 
 static int larger(int step, int one, int other) {
@@ -77,8 +77,9 @@ static taken vectors(const uint8_t *row, const uint8_t *above, const uint8_t *to
 }
 #endif
 
-// What two rows add, the lower one looked at in full: the largest of each value's steps to the right and
-// upwards, in red minus green and green minus blue. Reads five bytes behind the values.
+// Adds the steps of two rows; the lower one is examined in full. A step is the largest difference of a value to the
+// right and upwards, in red minus green and green minus blue. Values keep their order in the picture, so that no vector
+// lane is moved; what would begin at a blue or alpha value is ignored. Reads five bytes behind the values.
 static void add_steps(sums *to, const uint8_t *row, const uint8_t *above, const uint8_t *top, size_t values) {
     taken most = vectors(row, above, top, values);
     for (size_t i = most.values; i < values; i++) {
@@ -100,12 +101,12 @@ static int can_be_soft(sums found, uint64_t values) {
 int nhs_colours_are_soft(nhs_pixels pixels) {
     sums found = {0};
     size_t stride = pixels.width * 4;
-    // More than are looked at: what isn't soft shows long before its end, mostly.
+    // An upper bound: a picture without soft colours usually shows it long before its end.
     uint64_t values = (uint64_t)(stride / 2) * ((pixels.height + 1) / 2);
     for (size_t y = 0; y < pixels.height && can_be_soft(found, values); y += 2) {
         const uint8_t *row = pixels.rgba + y * stride;
         const uint8_t *above = y ? row - stride : row, *top = y ? above - stride : row;
-        // The last two pixels go without: whole vectors are read.
+        // The last two pixels are left out, because whole vectors are read.
         for (size_t x = 0; x + 12 <= stride; x += RUN) {
             size_t left = stride - 8 - x;
             add_steps(&found, row + x, above + x, top + x, left < RUN ? left : RUN);

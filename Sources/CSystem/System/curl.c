@@ -62,7 +62,8 @@ CURLcode nhs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback, v
     return code ? code : curl_easy_setopt(easy, CURLOPT_DEBUGDATA, context);
 }
 
-/* libcurl's own sockets would be inherited by whatever the program executes, and connect to any address. */
+/* Without this, programs that the process executes would inherit libcurl's sockets, and libcurl would connect to any
+   address. */
 static curl_socket_t open_judged_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     (void)purpose;
     nhs_socket_rules *rules = context;
@@ -132,8 +133,9 @@ CURL *nhs_multi_next_done(CURLM *multi, CURLcode *result) {
 }
 
 /*
- * CURLU_PUNYCODE is a bit of the API since 7.88; a libcurl without IDNA answers an error and so do we. libcurl reads
- * the name in the locale's character set, and most C programs never leave "C": this thread is in UTF-8 meanwhile.
+ * CURLU_PUNYCODE is in the API since 7.88; a libcurl without IDNA returns an error, and so does this function. libcurl
+ * reads the name in the locale's character set, and most C programs never leave "C". So this thread uses UTF-8
+ * meanwhile.
  */
 char *nhs_host_to_ascii(const char *host) {
 #ifdef CURLU_PUNYCODE

@@ -1,7 +1,7 @@
 #include "nhs_digest.h"
 
-/* The functions of libcrypto that OpenSSL 3 calls deprecated: the ones that it recommends ask for memory, take locks, and
-   search providers by name. Once such a search has failed for lack of memory, libcrypto may never succeed again. */
+/* These functions of libcrypto are deprecated in OpenSSL 3. The recommended ones allocate memory, take locks, and
+   search providers by name. If such a search fails once for lack of memory, libcrypto may never succeed again. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 

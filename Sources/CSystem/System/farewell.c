@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Shared by the connection, which may live longer, and by whoever asks. Only the thread that runs both touches it. */
+/* Shared by the connection, which may live longer, and the caller. Used only on the thread that runs both. */
 struct nhs_farewell {
     int users;
     int came;

@@ -64,7 +64,7 @@ int nhs_unlinked_file(const char *folder) {
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) {
         return fd;
     }
-    // The file system has no files without names: one is taken away again.
+    // The file system doesn't support O_TMPFILE: create a file and delete it.
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/inflight-XXXXXX", folder);
     if (length < 0 || (size_t)length >= sizeof path) {

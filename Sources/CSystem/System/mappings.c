@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * The thread sanitizer takes a lock of its own for an atomic operation and for mmap. Where the operation is the touch that
- * failed, its thread has that lock already while the signal is handled: the handler does without the sanitizer.
+ * The thread sanitizer takes a lock for an atomic operation and for mmap. If such an operation fails, its thread
+ * already holds that lock when the signal is handled. So the handler runs without the sanitizer.
  */
 #ifdef __clang__
 #define UNWATCHED __attribute__((disable_sanitizer_instrumentation))
@@ -20,15 +20,16 @@
 #endif
 
 /*
- * The table of mappings. The handler of SIGBUS reads it at any moment, in any thread, and so does a child that was forked off
- * while another thread wrote: hence no lock. Slots are taken and given back by atomic stores, in chunks that are never freed.
+ * The table of mappings. The SIGBUS handler reads it at any moment, in any thread, and so does a child that was forked
+ * while another thread wrote: so it has no lock. Slots are taken and freed by atomic stores, in chunks that are never
+ * freed.
  */
 typedef struct slot {
-    /* Where the mapping begins; 0 for a free slot, 1 for one that is being filled. */
+    /* The beginning of the mapping; 0 for a free slot, 1 while it is being filled. */
     uintptr_t begin;
     size_t length;
     int protection;
-    /* Counts the touches that failed. */
+    /* The number of failed accesses. */
     uint32_t broken;
 } slot;
 
@@ -36,7 +37,7 @@ enum { free_slot = 0, taken_slot = 1, chunk_size = 128 };
 
 typedef struct chunk {
     struct chunk *next;
-    /* About how many slots are taken: a full chunk needs no search. */
+    /* The approximate number of taken slots, so that full chunks aren't searched. */
     uint32_t taken;
     slot slots[chunk_size];
 } chunk;
@@ -81,7 +82,8 @@ static void give_back(slot *own) {
     __atomic_store_n(&own->begin, free_slot, __ATOMIC_RELEASE);
 }
 
-/* Whether a touch of this address may go on: it lies in a mapping of ours, which has got zeros there. */
+/* Returns whether an access to this address can be repeated: the address is in one of these mappings, and zeros were
+   mapped there. */
 UNWATCHED static int mend(uintptr_t address) {
     for (chunk *at = &first_chunk; at; at = __atomic_load_n(&at->next, __ATOMIC_ACQUIRE)) {
         for (int i = 0; i < chunk_size; i++) {
@@ -91,7 +93,7 @@ UNWATCHED static int mend(uintptr_t address) {
             size_t length = __atomic_load_n(&own->length, __ATOMIC_RELAXED);
             int protection = __atomic_load_n(&own->protection, __ATOMIC_RELAXED);
             if (address - begin >= length) continue;
-            /* First: who sees a zero sees this, too. */
+            /* Set this first: a reader that sees a zero then sees this, too. */
             if (__atomic_add_fetch(&own->broken, 1, __ATOMIC_SEQ_CST) == 0)
                 __atomic_store_n(&own->broken, 1, __ATOMIC_SEQ_CST);
             __atomic_fetch_add(&nhs_failed_touch_count, 1, __ATOMIC_SEQ_CST);
@@ -104,25 +106,25 @@ UNWATCHED static int mend(uintptr_t address) {
     return 0;
 }
 
-/* What would have happened without this handler. */
+/* Does what would happen without this handler. */
 UNWATCHED static void pass_on(int number, siginfo_t *info, void *context) {
     if (previous.sa_flags & SA_SIGINFO) {
         previous.sa_sigaction(number, info, context);
     } else if (previous.sa_handler == SIG_IGN && info->si_code <= 0) {
-        /* Somebody sent it, and nobody wants it. */
+        /* A process sent the signal, and it is ignored. */
     } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
         previous.sa_handler(number);
     } else {
         struct sigaction usual = {.sa_handler = SIG_DFL};
         sigaction(number, &usual, NULL);
-        /* A failed touch is made again when this returns; what was sent has to be sent again. */
+        /* A failed access is repeated when this returns; a signal that was sent must be sent again. */
         if (info->si_code <= 0) raise(number);
     }
 }
 
 UNWATCHED static void handle(int number, siginfo_t *info, void *context) {
     int problem = errno;
-    /* Codes above 0 are the kernel's own, and say where. An address that isn't aligned would fail again and again. */
+    /* Codes above 0 come from the kernel and have an address. Repeating a misaligned access would fail forever. */
     if (info->si_code <= 0 || info->si_code == BUS_ADRALN || !mend((uintptr_t)info->si_addr))
         pass_on(number, info, context);
     errno = problem;
@@ -133,7 +135,7 @@ static void install(void) {
     if (sigaction(SIGBUS, NULL, &previous) != 0) return;
     struct sigaction own = {.sa_mask = previous.sa_mask};
     own.sa_sigaction = handle;
-    /* On the stack for signals where a thread has one: its own may be small, as those of other languages are. */
+    /* Use the signal stack if the thread has one: its own stack may be small, as in some other languages. */
     own.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
     sigaction(SIGBUS, &own, NULL);
 }
@@ -167,14 +169,14 @@ int nhs_map_again(const nhs_mapping *mapping, int fd, int64_t offset) {
     uint32_t failed = __atomic_load_n(&own->broken, __ATOMIC_SEQ_CST);
     if (mmap(mapping->base, mapping->length, own->protection, MAP_SHARED | MAP_FIXED, fd, (off_t)offset) == MAP_FAILED)
         return -errno;
-    /* Only now: until then it may have been zeros. Not where another touch has failed since. */
+    /* Only now: until here the mapping may have been zeros. Not if another access has failed since. */
     __atomic_compare_exchange_n(&own->broken, &failed, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return 0;
 }
 
 void nhs_unmap_file(const nhs_mapping *mapping) {
     slot *own = slot_of(mapping);
-    /* First: somebody else may have the addresses a moment later. */
+    /* Free the slot first: another thread may get the addresses right after munmap. */
     give_back(own);
     munmap(mapping->base, mapping->length);
 }

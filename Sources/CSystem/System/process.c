@@ -19,7 +19,8 @@ enum { private_fd_capacity = 1024 };
 static int private_fds[private_fd_capacity];
 static int private_fd_count;
 
-/* Who forks and who must not be forked take turns: a loop that is never idle would otherwise have a fork wait for ever. */
+/* Makes forks and threads that hold forks take turns: otherwise a loop that is never idle would delay a fork
+   forever. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_moved = PTHREAD_COND_INITIALIZER;
 static int holders, forks;
@@ -41,7 +42,7 @@ void nhs_release_forks(void) {
     pthread_mutex_unlock(&gate);
 }
 
-/* The gate stays locked until the fork is over. A thread that forks in the middle of its own work doesn't wait for itself. */
+/* The gate stays locked until the fork is over. A thread that forks while it holds forks doesn't wait for itself. */
 static void before_fork(void) {
     pthread_mutex_lock(&gate);
     forks++;
@@ -58,7 +59,7 @@ static void after_fork_in_parent(void) {
 
 static void after_fork_in_child(void) {
     __atomic_fetch_add(&fork_epoch, 1, __ATOMIC_SEQ_CST);
-    /* Those who waited are not here. */
+    /* The waiting threads don't exist in the child. */
     gate_moved = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     forks = 0;
     pthread_mutex_unlock(&gate);
@@ -67,7 +68,7 @@ static void after_fork_in_child(void) {
     pthread_mutex_unlock(&process_lock);
 }
 
-/* At load time, so that there is no moment at which a fork goes unseen. */
+/* At load time, so that no fork is missed. */
 __attribute__((constructor)) static void watch_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -126,7 +127,8 @@ int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), 
     if (!own) return ENOMEM;
     *own = (beginning){body, context};
     sigfillset(&all);
-    /* That of a touch that failed (nhs_mapping.h): the kernel ends a process where it is blocked. */
+    /* Failed accesses to mappings raise SIGBUS (nhs_mapping.h); if it were blocked, the kernel would kill the
+       process. */
     sigdelset(&all, SIGBUS);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int failure = pthread_create(&started, NULL, begin, own);
@@ -154,7 +156,7 @@ int nhs_home_of_user(char *path, size_t size) {
 }
 
 void nhs_forget_unsafe_environment(void) {
-    // What libcurl reads by itself, and writes to. OpenSSL and the C library mind whose words these are.
+    // Variables that libcurl itself reads. OpenSSL and the C library check for a privileged process themselves.
     static const char *const names[] = {"SSLKEYLOGFILE", "QLOGDIR", "CURL_SSL_BACKEND", "CURL_HOME"};
     if (!nhs_is_privileged()) return;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
@@ -165,8 +167,8 @@ void nhs_trim_allocator(void) { malloc_trim(0); }
 static int64_t smaller(int64_t one, int64_t other) { return one < other ? one : other; }
 
 void nhs_keep_freed_memory(int64_t of) {
-    // The coefficients of a progressive JPEG of 12 MP are 36 MiB in three pieces, of which 24 MiB is the largest. Each of
-    // the allocator's arenas keeps so much, and there is one for a thread.
+    // A progressive JPEG of 12 MP has 36 MiB of coefficients in three pieces, the largest of 24 MiB. Each of the
+    // allocator's arenas keeps as much, and there is one for each thread.
     mallopt(M_TRIM_THRESHOLD, (int)smaller(128 << 20, of / 16));
     mallopt(M_TOP_PAD, (int)smaller(1 << 20, of / 256));
     mallopt(M_MMAP_THRESHOLD, (int)smaller(32 << 20, of / 64));
@@ -174,7 +176,7 @@ void nhs_keep_freed_memory(int64_t of) {
 
 void nhs_work_as_batch(void) {
     const struct sched_param none = {0};
-    // A container may forbid it: the work is done all the same.
+    // A container may forbid it; continue without it.
     if (sched_getscheduler(0) == SCHED_OTHER) (void)sched_setscheduler(0, SCHED_BATCH, &none);
 }
 

@@ -56,10 +56,10 @@ uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(
 
 void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
 
-/* How far from its place a record may be. */
+/* The longest distance of a record from its first place. */
 enum { index_reach = 1024 };
 
-/* The same where somebody writes to the slot: a writer is done after a few instructions, unless it died there. */
+/* For a slot that a writer is changing: a writer takes a few instructions, unless it died there. */
 static __attribute__((noinline)) int find_again(const char *at, const void *slots, ptrdiff_t count, uint64_t low,
                                                 uint64_t high, nhs_slot *found) {
     for (int tries = 0; nhs_load32_acquire(at + 16) & 1; tries++) {
@@ -73,7 +73,7 @@ int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t hig
     const ptrdiff_t reach = count < index_reach ? count : index_reach;
     for (ptrdiff_t tried = 0; tried < reach; tried++) {
         const char *at = (const char *)slots + place * 32;
-        /* Every third search goes on in the next line. */
+        /* Every third probe continues in the next cache line. */
         if (tried == 0) nhs_prefetch(at + 64);
         uint32_t version = nhs_load32_acquire(at + 16);
         uint32_t pack = nhs_load32(at + 20);
@@ -93,7 +93,8 @@ int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t hig
 
 enum { header_size = 48, valid_record = 0x3152484E, retired_record = 0x7852484E };
 
-/* In line, as what follows: the fewer instructions a hit takes, the sooner the processor begins with the next one. */
+/* Inline, like the functions after it: the fewer instructions a hit takes, the sooner the processor can begin the
+   next one. */
 static inline __attribute__((always_inline)) uint64_t record_checksum(const char *at, size_t key_length,
                                                                       ptrdiff_t offset, uint64_t salt) {
     uint32_t front;
@@ -102,14 +103,14 @@ static inline __attribute__((always_inline)) uint64_t record_checksum(const char
     return XXH3_64bits_withSeed(at + 16, header_size - 16 + key_length, seed);
 }
 
-/* The record at an offset, if its header holds: any one, or the valid one of a key. */
+/* Reads the record at an offset if its header is intact: any record, or only a valid one with this key. */
 static inline __attribute__((always_inline)) int read_record(const char *pack, ptrdiff_t count, ptrdiff_t offset,
                                                              uint64_t salt, int any, uint8_t kind, const void *key,
                                                              ptrdiff_t key_length, nhs_record *found) {
-    /* `count` is a mapping's, so that these sums stay far from what overflows. */
+    /* `count` is the length of a mapping, so these sums can't overflow. */
     if (!pack || offset & 7 || offset < 0 || offset > count - header_size) return 0;
     const char *at = pack + offset;
-    /* Another process may retire it at this moment. */
+    /* Another process may retire the record at this moment. */
     uint32_t state = nhs_load32(at);
     if (state != valid_record && (!any || state != retired_record)) return 0;
     uint32_t front;
@@ -193,7 +194,7 @@ void nhs_word_wait(uint32_t *word) {
 int nhs_word_wait_until(uint32_t *word, int64_t deadline) {
     struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
     while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE) != 0) {
-        // Without a flag for the clock it is the monotonic one.
+        // Without a flag the clock is the monotonic one.
         long result =
             syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, 2, &until, NULL, FUTEX_BITSET_MATCH_ANY);
         if (result < 0 && errno == ETIMEDOUT) return 0;
@@ -244,7 +245,7 @@ ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset
 }
 
 ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length) {
-    /* One page, again and again, so that what is copied stays in the processor's cache. */
+    /* One page for all writes, so that the copied bytes stay in the processor's cache. */
     static const char page[4096];
     struct iovec parts[512];
     int count = 0;
@@ -296,7 +297,7 @@ int nhs_lock_byte(int fd, int64_t byte, char kind, int waits) {
 }
 
 int nhs_list(int directory, void (*each)(void *context, const char *name), void *context) {
-    /* A descriptor of its own, since reading moves its position and closing it is the stream's business. */
+    /* Use a new descriptor: reading moves its position, and the stream closes it. */
     int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (own < 0) return -errno;
     DIR *stream = fdopendir(own);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` bytes after those that are there. */
+/* Makes room for `more` bytes after `length`. */
 static int make_room(char **text, size_t *capacity, size_t length, size_t more) {
     if (*capacity - length >= more) return 1;
     size_t wanted = *capacity;
@@ -31,7 +31,7 @@ char *nhs_text_to_utf8(const char *charset, const void *bytes, size_t count, siz
     while (text != NULL && !is_whole) {
         char *to = text + done;
         size_t room = capacity - done;
-        /* At the end, what charsets with a state have still to say. */
+        /* At the end, stateful charsets may emit more bytes. */
         int is_end = left == 0;
         size_t result = iconv(decoder, is_end ? NULL : &from, is_end ? NULL : &left, &to, &room);
         int reason = result == (size_t)-1 ? errno : 0;
@@ -41,7 +41,7 @@ char *nhs_text_to_utf8(const char *charset, const void *bytes, size_t count, siz
         } else if (reason == E2BIG) {
             if (!make_room(&text, &capacity, done, capacity - done + 256)) break;
         } else {
-            /* A byte that means nothing, or a character that was cut off at the end. */
+            /* An invalid byte, or a character that is cut off at the end. */
             if (!make_room(&text, &capacity, done, 64)) break;
             memcpy(text + done, "\xef\xbf\xbd", 3);
             done += 3;

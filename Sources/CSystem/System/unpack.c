@@ -4,18 +4,18 @@
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
 
-/* Header and trailer are read here, byte by byte, because igzip forgets parts of a header that comes in pieces. */
+/* Header and trailer are parsed here, byte by byte, because igzip loses parts of a header that arrives in pieces. */
 enum state {
     START,
     FIXED,     /* gzip's ten bytes */
     EXTRA_LOW, EXTRA_HIGH, EXTRA,
     NAME, COMMENT,
     HEADER_CHECK,
-    ZLIB,      /* the second byte of zlib's header, or of a bare stream */
+    ZLIB,      /* the second byte of zlib's header, or of a raw stream */
     BODY,
     TRAILER,
-    AFTER,     /* behind a whole member */
-    IGNORED,   /* what stands behind the last member counts for nothing */
+    AFTER,     /* after a complete member */
+    IGNORED,   /* bytes after the last member, which are ignored */
     BAD
 };
 
@@ -24,11 +24,11 @@ enum { FLAG_CHECK = 2, FLAG_EXTRA = 4, FLAG_NAME = 8, FLAG_COMMENT = 16, FLAGS_R
 struct nhs_unpacker {
     int kind;
     int is_bare;
-    int left_something; /* behind the last member */
+    int left_something; /* there were bytes after the last member */
     enum state state;
     uint8_t flags;
     uint8_t first; /* of zlib's two header bytes */
-    uint32_t count; /* of bytes in this state, or still to skip */
+    uint32_t count; /* of bytes in this state, or left to skip */
     uint64_t trailer_bytes;
     uint32_t check;
     uint32_t size;
@@ -61,7 +61,7 @@ static void begin_body(nhs_unpacker *u) {
     u->state = BODY;
 }
 
-/* The next part of a gzip header that its flags announce. */
+/* Starts the next part of a gzip header, according to its flags. */
 static void next_part(nhs_unpacker *u) {
     u->count = 0;
     if (u->flags & FLAG_EXTRA) {
@@ -104,7 +104,7 @@ static void take_trailer(nhs_unpacker *u, uint8_t byte) {
     u->state = !is_right ? BAD : u->kind == NHS_UNPACK_GZIP ? AFTER : IGNORED;
 }
 
-/* Everything but the compressed bytes themselves. */
+/* Handles all bytes except the compressed ones. */
 static void take_byte(nhs_unpacker *u, uint8_t byte) {
     switch (u->state) {
     case START:
@@ -139,7 +139,7 @@ static void take_byte(nhs_unpacker *u, uint8_t byte) {
         break;
     case TRAILER: take_trailer(u, byte); break;
     case AFTER:
-        /* Zeros and worse stand behind the last member of real answers; nothing is missing for it. */
+        /* Real answers have zeros and other bytes after the last member; that is not an error. */
         u->state = byte == 0x1f ? START : IGNORED;
         u->left_something |= u->state == IGNORED && byte != 0;
         if (u->state == START) take_byte(u, byte);
@@ -149,7 +149,7 @@ static void take_byte(nhs_unpacker *u, uint8_t byte) {
     }
 }
 
-/* The body is at its end: what igzip has read of the bytes behind it is the trailer. */
+/* At the end of the body: the bytes that igzip has read behind it belong to the trailer. */
 static void end_body(nhs_unpacker *u) {
     uint32_t bits = (uint32_t)(u->inflate.read_in_length < 0 ? 0 : u->inflate.read_in_length);
     uint64_t held = u->inflate.read_in >> (bits % 8);
@@ -166,7 +166,7 @@ static void end_body(nhs_unpacker *u) {
 __attribute__((target("avx"))) static void clear_upper_halves(void) { _mm256_zeroupper(); }
 #endif
 
-/* igzip leaves the upper halves of the registers dirty, which makes the SSE2 code after it slow. */
+/* igzip leaves the upper halves of the registers dirty, which slows later SSE2 code down. */
 static int inflate_some(struct inflate_state *inflate) {
     int status = isal_inflate(inflate);
 #if defined(__x86_64__)
@@ -199,10 +199,10 @@ static size_t unpack_body(nhs_unpacker *u, const uint8_t **in, size_t *in_count,
     return made;
 }
 
-/* A zlib header, or the beginning of a bare stream: then igzip gets the bytes that were held back. */
+/* Handles a zlib header, or the beginning of a raw stream: then igzip gets the bytes that were held back. */
 static size_t take_zlib(nhs_unpacker *u, uint8_t second, uint8_t *out, size_t capacity) {
     int is_zlib = (u->first & 15) == 8 && u->first >> 4 <= 7 && (u->first << 8 | second) % 31 == 0;
-    if (is_zlib && (second & 0x20)) { /* a dictionary that nobody has */
+    if (is_zlib && (second & 0x20)) { /* needs a preset dictionary, which isn't available */
         u->state = BAD;
         return 0;
     }
@@ -222,7 +222,7 @@ int nhs_unpack(nhs_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *o
         if (u->state == BODY) {
             *written += unpack_body(u, in, in_count, out + *written, capacity - *written);
             if (*written == capacity) return NHS_UNPACK_FULL;
-            /* With room left, igzip stops for want of input only. */
+            /* If there is room left, igzip stops only for lack of input. */
             if (u->state == BODY && *in_count == 0) return NHS_UNPACK_MORE;
             continue;
         }

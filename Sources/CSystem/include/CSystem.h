@@ -1,8 +1,8 @@
 /*
- * CSystem: the C shims that Swift can't do without. Called from Swift only; nothing here is public.
+ * CSystem: C shims for Swift. Called only from Swift; nothing here is public.
  *
- * It holds what Swift cannot express (variadic calls, thread-local storage, fork handlers) and nothing that Swift can.
- * It must not know of caches, requests or any other word of the rooms above. One header a subject.
+ * It holds what Swift can't express (variadic calls, thread-local storage, fork handlers) and nothing else. It must not
+ * know of caches, requests or any other term of the rooms above. One header for each subject.
  */
 #ifndef NUTHATCH_CSYSTEM_H
 #define NUTHATCH_CSYSTEM_H

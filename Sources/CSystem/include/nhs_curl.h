@@ -1,4 +1,4 @@
-/* libcurl sets and reads its options through variadic calls, which Swift can't make. One typed call each. */
+/* Typed functions for libcurl's variadic calls, which Swift can't make. */
 #ifndef NHS_CURL_H
 #define NHS_CURL_H
 
@@ -15,19 +15,20 @@ CURLcode nhs_easy_set_pointer(CURL *easy, CURLoption option, const void *value);
 
 typedef size_t (*nhs_data_callback)(char *bytes, size_t size, size_t count, void *context);
 
-/* The header callback gets one whole line a call; the write callback any number of body bytes. */
+/* The header callback gets one line in each call, the write callback any number of body bytes. */
 CURLcode nhs_easy_set_header_callback(CURL *easy, nhs_data_callback callback, void *context);
 CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, void *context);
 
-/* What is to be sent: the callback fills the buffer, 0 at the end; and goes back to a byte of it, to send it again. */
+/* The body to send: the read callback fills the buffer and returns 0 at the end; the seek callback goes back, to
+   send it again. */
 CURLcode nhs_easy_set_read_callback(CURL *easy, nhs_data_callback callback, void *context);
 CURLcode nhs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback, void *context);
 
-/* Called whenever bytes moved, and about once a second. */
+/* Called when bytes have moved, and about once a second. */
 CURLcode nhs_easy_set_progress_callback(CURL *easy, curl_xferinfo_callback callback, void *context);
 CURLcode nhs_easy_set_debug_callback(CURL *easy, curl_debug_callback callback, void *context);
 
-/* Nonzero when a socket to that address may be opened. */
+/* Returns nonzero if a socket to that address may be opened. */
 typedef int (*nhs_address_judge)(void *context, const struct sockaddr *address, unsigned int length);
 
 typedef void (*nhs_socket_opened)(void *context, int descriptor);
@@ -36,21 +37,21 @@ typedef struct {
     nhs_address_judge judge;
     nhs_socket_opened opened;
     void *context;
-    int failure; /* the errno of a socket that could not be had; 0 when all could */
+    int failure; /* the errno of a socket that could not be opened; 0 if none failed */
 } nhs_socket_rules;
 
-/* Sockets are opened as the rules say, which must stay, and closed on exec. A refused address is as good as one that
-   nobody answers at: libcurl tries the next. */
+/* Opens sockets as the rules say, closed on exec. The rules must stay valid. If an address is refused, libcurl tries
+   the next one, as if nothing answered there. */
 CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules);
 
-/* Closes a socket, perhaps long after the transfer that it was opened for: the context must stay as long as the multi handle. */
+/* Closes a socket, maybe long after its transfer: the context must stay valid as long as the multi handle. */
 typedef int (*nhs_close_callback)(void *context, curl_socket_t socket);
 CURLcode nhs_easy_set_close_callback(CURL *easy, nhs_close_callback callback, void *context);
 
-/* Called when there is a connection, new or kept, and nothing of the request has been sent on it. */
+/* Called when there is a connection, new or kept, before anything of the request is sent on it. */
 CURLcode nhs_easy_set_prereq_callback(CURL *easy, curl_prereq_callback callback, void *context);
 
-/* The value, or 0 (NULL) where libcurl has none. */
+/* Returns the value, or 0 (NULL) if libcurl has none. */
 long nhs_easy_get_long(CURL *easy, CURLINFO info);
 curl_off_t nhs_easy_get_offset(CURL *easy, CURLINFO info);
 void *nhs_easy_get_context(CURL *easy);
@@ -62,12 +63,12 @@ CURLMcode nhs_multi_set_callbacks(CURLM *multi, nhs_socket_callback on_socket, n
                                   void *context);
 CURLMcode nhs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 
-/* A finished transfer of `multi`, with its result in *result, or NULL when there is none left. */
+/* Returns a finished transfer of `multi`, with its result in *result, or NULL if there is none. */
 CURL *nhs_multi_next_done(CURLM *multi, CURLcode *result);
 
 /*
- * The ASCII (punycode) form of a host name with characters beyond ASCII, by libcurl's own IDNA library, so that what
- * is judged and what is connected to can't differ. NULL when there is none; release with nhs_string_free.
+ * Returns the ASCII (punycode) form of a host name with characters beyond ASCII. It uses libcurl's own IDNA library, so
+ * that the checked name is the one that libcurl connects to. NULL if there is none. Release it with nhs_string_free.
  */
 char *nhs_host_to_ascii(const char *host);
 void nhs_string_free(char *string);

@@ -7,7 +7,7 @@
 
 enum { nhs_sha256_size = 32 };
 
-/* Takes no memory and no lock, so that it can't fail, and a forked child may call it. */
+/* Allocates no memory and takes no lock: it can't fail, and a forked child may call it. */
 void nhs_sha256(const void *bytes, size_t count, uint8_t digest[nhs_sha256_size]);
 
 #endif

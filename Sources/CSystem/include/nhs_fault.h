@@ -1,4 +1,4 @@
-// How a C shim of the imaging room says what went wrong.
+// The errors of the imaging room's C shims.
 #ifndef NHS_FAULT_H
 #define NHS_FAULT_H
 
@@ -25,18 +25,18 @@ enum { NHS_MESSAGE_BYTES = 200, NHS_KEPT_WARNINGS = 4 };
 
 typedef struct {
     int32_t kind;
-    int64_t offset; // place in the input; negative when unknown
+    int64_t offset; // offset in the input; negative if unknown
     char message[NHS_MESSAGE_BYTES];
 } nhs_fault;
 
-// What the codecs complained about without giving up: the first few are kept, all are counted.
+// Warnings of the codecs: the first few are kept, all are counted.
 typedef struct {
     int64_t count;
     int32_t kept;
     char messages[NHS_KEPT_WARNINGS][NHS_MESSAGE_BYTES];
 } nhs_warnings;
 
-// The kept warning of that number, or NULL.
+// Returns a kept warning, or NULL.
 static inline const char *nhs_warning(const nhs_warnings *warnings, int32_t index) {
     return index >= 0 && index < warnings->kept ? warnings->messages[index] : 0;
 }

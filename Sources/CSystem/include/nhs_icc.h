@@ -1,4 +1,4 @@
-// Colours described by an ICC profile, converted to sRGB by Little CMS.
+// Converts colours from an ICC profile to sRGB with Little CMS.
 #ifndef NHS_ICC_H
 #define NHS_ICC_H
 
@@ -7,7 +7,7 @@
 
 typedef struct nhs_icc nhs_icc;
 
-// What the pixels hold. Each pixel has four bytes; gray ones are RGBA whose first byte counts.
+// The contents of a pixel. Each pixel has four bytes; of gray ones the first counts.
 enum { NHS_ICC_GRAY, NHS_ICC_RGB, NHS_ICC_CMYK, NHS_ICC_CMYK_INVERTED };
 
 enum {
@@ -17,15 +17,15 @@ enum {
     NHS_ICC_NO_MEMORY
 };
 
-// A profile that wants more memory than that is unusable.
+// A profile that needs more memory is unusable.
 enum { NHS_ICC_MOST_HELD = 16 << 20 };
 
-// The object is NULL unless *status is NHS_ICC_READY. The profile isn't needed any more afterwards. One that wants more
-// than `most` bytes, and no more than NHS_ICC_MOST_HELD, gives NHS_ICC_NO_MEMORY.
+// Returns NULL unless *status is NHS_ICC_READY. The profile isn't needed afterwards. A profile that needs more than
+// `most` bytes, but at most NHS_ICC_MOST_HELD, gives NHS_ICC_NO_MEMORY.
 nhs_icc *nhs_icc_open(const void *profile, size_t count, int pixels, size_t most, int *status);
 void nhs_icc_free(nhs_icc *icc);
 
-// In place, to RGBA; alpha stays, CMYK gets 255. Any number of threads at a time.
+// Converts in place to RGBA. Alpha stays; for CMYK it is 255. Any number of threads may call it at once.
 void nhs_icc_convert(const nhs_icc *icc, uint8_t *pixels, size_t count);
 
 #endif

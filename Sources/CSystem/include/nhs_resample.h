@@ -1,42 +1,41 @@
-// The hot loops of resampling, in three builds (scalar, SSE2, AVX2) that give the same bits.
+// The inner loops of resampling, in three builds (scalar, SSE2, AVX2) with identical results.
 //
-// Two passes, the vertical one first. Pixels are four interleaved channels throughout.
+// Two passes, the vertical one first. Pixels always have four interleaved channels.
 //
 //   source rows   8 bit      straight RGBA, or RGBX whose fourth byte means nothing
 //   wide rows     int16, Q7  255 is 32640; colours already multiplied by alpha when there is alpha
 //   middle rows   int16, Q6  255 is 16320: the upper half of the range is room for overshoot
 //   result        8 bit      straight RGBA, or RGBX with 255 written as X
 //
-// Weights are Q14: the ones of a window add up to exactly 16384, so that a weight of one passes a value
-// unchanged.
+// Weights are Q14. The weights of a window add up to exactly 16384, so that a constant value stays unchanged.
 #ifndef NUTHATCH_RESAMPLE_H
 #define NUTHATCH_RESAMPLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Wide and middle rows are allocated in whole blocks of this many pixels; kernels may read and write to the
-// block's end.
+// Wide and middle rows are allocated in whole blocks of this many pixels. Kernels may read and write to the end of a
+// block.
 #define NHS_ROW_BLOCK 8
 
 // One result pixel's window on a middle row.
 typedef struct nhs_window {
     int32_t start;    // first pixel
-    int32_t weights;  // where its weights begin in the table (in int16 units)
+    int32_t weights;  // the index of its weights in the table (in int16 units)
 } nhs_window;
 
-// One source row's weights in two result rows, each twice, to be spread by a plain load.
+// One source row's weights in two result rows, each stored twice, so that a plain load spreads them.
 typedef struct nhs_weights {
     int16_t upper[2], lower[2];
 } nhs_weights;
 
-// Two middle rows and the two result rows that they become; both may be the same.
+// Two middle rows and the result rows that they become; both may be the same.
 typedef struct nhs_row_pair {
     const int16_t *upper_middle, *lower_middle;
     uint8_t *upper, *lower;
 } nhs_row_pair;
 
-// One cell of the area stage: source pixels first ... last, of which the outer two count in part.
+// One cell of the area stage: source pixels first ... last. The outer two count in part.
 typedef struct nhs_cell {
     int32_t first, last;
     float first_weight, last_weight;  // last_weight is unused when first == last
@@ -45,7 +44,7 @@ typedef struct nhs_cell {
 typedef struct nhs_resample_kernels {
     const char *name;
 
-    // 8-bit rows to wide rows. The last block's spare pixels are left alone.
+    // 8-bit rows to wide rows. Doesn't write the spare pixels of the last block.
     void (*widen_opaque)(int16_t *wide, const uint8_t *rgbx, size_t pixels);
     void (*widen_alpha)(int16_t *wide, const uint8_t *rgba, size_t pixels);
 
@@ -54,9 +53,9 @@ typedef struct nhs_resample_kernels {
     void (*vertical)(int16_t *upper, int16_t *lower, const int16_t *const *rows, const nhs_weights *weights,
                      size_t taps, size_t values);
 
-    // Two middle rows to two result rows. taps is a multiple of 4. The table holds each window's weights in
-    // groups of four, each group as w0 w1 w0 w1 w0 w1 w0 w1  w2 w3 w2 w3 w2 w3 w2 w3 (what pmaddwd wants
-    // beside interleaved channels). A window's pixels start ... start + taps - 1 must all be readable.
+    // Two middle rows to two result rows. taps is a multiple of 4. The table holds each window's weights in groups of
+    // four, each group as w0 w1 w0 w1 w0 w1 w0 w1  w2 w3 w2 w3 w2 w3 w2 w3 (the layout for pmaddwd with interleaved
+    // channels). All pixels start ... start + taps - 1 of a window must be readable.
     void (*horizontal_opaque)(const nhs_row_pair *rows, const nhs_window *windows, const int16_t *table,
                               size_t taps, size_t pixels);
     void (*horizontal_alpha)(const nhs_row_pair *rows, const nhs_window *windows, const int16_t *table,
@@ -73,7 +72,7 @@ typedef struct nhs_resample_kernels {
 
 enum { NHS_KERNELS_BEST = 0, NHS_KERNELS_SCALAR = 1, NHS_KERNELS_SSE2 = 2, NHS_KERNELS_AVX2 = 3 };
 
-// The kernels of a level, or the best ones that this machine runs; NULL for a level that it doesn't have.
+// Returns the kernels of a level, or the best ones for this machine; NULL if the machine doesn't have the level.
 const nhs_resample_kernels *nhs_resample_kernels_at(int level);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 /*
- * Text in a charset, by the C library's names for it, as UTF-8: `length` bytes, to be freed with free(). What can't be
- * decoded becomes U+FFFD. NULL when the charset isn't known, or without memory.
+ * Converts text in a charset, named as the C library names it, to UTF-8. The result has `length` bytes; free it with
+ * free(). Undecodable bytes become U+FFFD. Returns NULL if the charset isn't known, or if there is no memory.
  */
 char *nhs_text_to_utf8(const char *charset, const void *bytes, size_t count, size_t *length);
 

@@ -1,4 +1,4 @@
-/* Compressed content (gzip, deflate) unpacked piece by piece, by ISA-L, with its checks and its end. */
+/* Decompresses gzip and deflate piece by piece with ISA-L, and checks the checksum and the end. */
 #ifndef NHS_UNPACK_H
 #define NHS_UNPACK_H
 
@@ -9,23 +9,23 @@ typedef struct nhs_unpacker nhs_unpacker;
 
 enum { NHS_UNPACK_GZIP, NHS_UNPACK_DEFLATE };
 
-/* NULL when there is no memory. "deflate" is zlib's form, and the bare one that some servers send instead. */
+/* Returns NULL if there is no memory. "deflate" is zlib's format, or the raw one that some servers send instead. */
 nhs_unpacker *nhs_unpacker_new(int kind);
 void nhs_unpacker_free(nhs_unpacker *unpacker);
 
 enum { NHS_UNPACK_MORE, NHS_UNPACK_FULL, NHS_UNPACK_BAD };
 
 /*
- * Takes from *in and writes to `out`. NHS_UNPACK_MORE: all input is taken; NHS_UNPACK_FULL: `out` is full and there
- * may be more, call again; NHS_UNPACK_BAD: no such stream, or its check is wrong.
+ * Reads from *in and writes to `out`. NHS_UNPACK_MORE: all input is consumed. NHS_UNPACK_FULL: `out` is full and there
+ * may be more, call again. NHS_UNPACK_BAD: the stream is invalid, or its checksum is wrong.
  */
 int nhs_unpack(nhs_unpacker *unpacker, const uint8_t **in, size_t *in_count, uint8_t *out, size_t capacity,
                size_t *written);
 
-/* Whether what was taken is whole: one or more members with their trailers, or nothing at all. */
+/* Returns whether the input is complete: one or more members with their trailers, or nothing at all. */
 int nhs_unpacker_is_whole(const nhs_unpacker *unpacker);
 
-/* Whether something else than zeros, which pad, stands behind the last member: not a part of it, but perhaps of a list. */
+/* Returns whether there were bytes other than zero padding after the last member. */
 int nhs_unpacker_left_something(const nhs_unpacker *unpacker);
 
 #endif
