@@ -15,12 +15,12 @@ struct nhp_unpacker {
     int has_ended;      /* at least one stream has been whole */
 };
 
-/* The dictionary, and what the unpacker has besides: xz counts both. */
+/* xz's limit counts the dictionary and the rest of the unpacker's memory. */
 static const uint64_t xz_limit = ((uint64_t)NHP_MOST_MIB + 1) << 20;
 
 static int begin_zstd(nhp_unpacker *u) {
     u->zstd = ZSTD_createDStream();
-    /* 2 to the power of 27 bytes are 128 MiB. */
+    /* 2 to the power of 27 is 128 MiB. */
     return u->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, 27));
 }
 
@@ -59,7 +59,7 @@ static int unpack_zstd(nhp_unpacker *u, const uint8_t **in, size_t *in_count, ui
     ZSTD_outBuffer output = {out, capacity, 0};
     int state = NHP_FULL;
     while (state == NHP_FULL && output.pos < output.size) {
-        /* Between two frames nothing is left to write, and a call without input would begin a frame. */
+        /* Between two frames there is nothing left to write, and a call without input would begin a frame. */
         if (u->is_between && input.pos == input.size) {
             state = NHP_MORE;
             break;
@@ -90,16 +90,16 @@ static int xz_fault(const nhp_unpacker *u, lzma_ret code) {
     }
 }
 
-/* Passes over the zeros that may stand behind a stream, and begins the next stream. */
+/* Skips the zero padding that may follow a stream, and begins the next stream. */
 static int begin_next_xz(nhp_unpacker *u) {
     while (u->has_ended && u->xz.avail_in > 0 && *u->xz.next_in == 0) {
         u->xz.next_in++;
         u->xz.avail_in--;
     }
     if (u->xz.avail_in == 0) return NHP_MORE;
-    /* A header is judged when it is complete, which what isn't one may never be. */
+    /* Check the first byte: xz judges a header only when it is complete, which garbage may never be. */
     if (*u->xz.next_in != 0xfd) return NHP_FOLLOWED;
-    /* xz itself, told of several streams, calls everything behind the first one damaged. */
+    /* Begin each stream anew: with LZMA_CONCATENATED, xz reports everything after the first stream as damaged. */
     lzma_ret code = lzma_stream_decoder(&u->xz, xz_limit, 0);
     if (code != LZMA_OK) return xz_fault(u, code);
     u->is_between = 0;
