@@ -99,7 +99,7 @@ static int begin_next_xz(nhp_unpacker *u) {
     if (u->xz.avail_in == 0) return NHP_MORE;
     /* Check the first byte: xz judges a header only when it is complete, which garbage may never be. */
     if (*u->xz.next_in != 0xfd) return NHP_FOLLOWED;
-    /* Begin each stream anew: with LZMA_CONCATENATED, xz reports everything after the first stream as damaged. */
+    /* Begin each stream with a new decoder: with LZMA_CONCATENATED, xz reports everything after the first stream as damaged. */
     lzma_ret code = lzma_stream_decoder(&u->xz, xz_limit, 0);
     if (code != LZMA_OK) return xz_fault(u, code);
     u->is_between = 0;

@@ -49,7 +49,7 @@ package struct WebURL: Hashable, Sendable {
     scheme = layout.scheme
   }
 
-  /// The same URL without userinfo.
+  /// Returns the URL without userinfo.
   func withoutUserinfo() -> WebURL {
     var url = self
     url.userinfo = nil

@@ -133,7 +133,8 @@ final class DiskStore: Sendable {
       case .needsRoom(let bytes): try eviction.makeRoom(for: bytes)
       }
     }
-    throw StoreFault(.noSpace, "the disk limit leaves room only for packs that other processes are writing to")
+    throw StoreFault(
+      .noSpace, "the disk limit leaves room only for packs that other processes are writing to")
   }
 
   private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {

@@ -28,7 +28,7 @@ public struct StoreStatistics: Sendable, Equatable {
   public var droppedRecords = 0
   /// The memory tier of this process.
   public var memory = MemoryStatistics()
-  /// How often this store was told to free memory.
+  /// How often memory pressure made this store free memory.
   public var pressure = PressureCounts()
   /// A warning about the directory: it isn't on a local file system, or it can only be read.
   public var warning: String?

@@ -52,7 +52,7 @@ package struct TransferRequest: Sendable {
   }
 }
 
-/// What a sink wants next.
+/// How a sink wants the transfer to continue.
 package enum TransferVerdict: Sendable {
   case goOn
   /// Pause until `Transport.resume`; bytes that were received already may still come.

@@ -138,7 +138,9 @@ extension Transfer {
           // libcurl would continue for as long as the server calls its nonce stale, sending the whole body each time.
           guard challenges <= Self.mostChallenges else {
             verdict = TransportFault(
-              .http, "the server sent more than \(Self.mostChallenges) authentication challenges (401) for one request")
+              .http,
+              "the server sent more than \(Self.mostChallenges) authentication challenges (401) for one request"
+            )
             return false
           }
           // The next bytes show whether libcurl sends the request again.

@@ -88,7 +88,7 @@ extension TransferRequest {
     return credentials != nil || signIn == .negotiate
   }
 
-  /// Whether libcurl can't answer this challenge. With a password it answers the first Digest challenge, whatever other methods
+  /// Whether libcurl can't answer this challenge. With a password it answers the first Digest challenge, even if other methods
   /// are offered. Under `auth-int` it can only hash an empty body.
   package func cannotAnswer(_ head: ResponseHead) -> Bool {
     guard head.status == 401, bodyCount > 0, credentials != nil,

@@ -51,7 +51,7 @@ final class TransferHandle {
     socketRules.pointee.failure = 0
   }
 
-  // MARK: What libcurl says
+  // MARK: Reading results
 
   /// The text of libcurl's error.
   var words: String { String(cString: errorBuffer) }
@@ -86,7 +86,7 @@ final class TransferHandle {
     return timings
   }
 
-  // MARK: What libcurl is told
+  // MARK: Setting options
 
   /// - Throws: `outOfMemory`, the only reason why libcurl rejects an option; the reason why a certificate can't be used.
   func configure(_ transfer: Transfer, _ surroundings: TransportSurroundings) throws(TransportFault) {

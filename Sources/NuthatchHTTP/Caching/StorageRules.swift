@@ -78,7 +78,7 @@ package enum StorageRules {
 
   private static func weakly(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 
-  /// What the answer to a HEAD tells about a stored answer (RFC 9111, 4.3.5).
+  /// The result of comparing the answer to a HEAD with a stored answer (RFC 9111, 4.3.5).
   package enum HeadVerdict: Equatable {
     case same(renewed: ResponseHead)
     case another

@@ -2,9 +2,9 @@ import CSystem
 
 /// The resolution of colour relative to brightness in a JPEG.
 public enum JPEGChroma: Sendable {
-  /// The same: 4:4:4. The default.
+  /// Full resolution: 4:4:4. The default.
   case full
-  /// A quarter: 4:2:0. A third smaller and faster; colours bleed at edges.
+  /// A quarter of the resolution: 4:2:0. A third smaller and faster; colours bleed at edges.
   case quarter
   /// A quarter if the loss is invisible, as in most photographs; full if colours meet at edges.
   case asSeen

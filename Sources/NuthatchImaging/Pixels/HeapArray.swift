@@ -18,7 +18,7 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
     self.count = count
   }
 
-  /// The same amount, filled with zeros.
+  /// Memory for this many elements, filled with zeros.
   init(zeroed count: Int) throws(ImageFault) {
     try self.init(count)
     memset(base, 0, count * MemoryLayout<Element>.stride)

@@ -7,7 +7,7 @@ import Glibc
 ///
 /// One thread at a time. After a fault every call throws that fault.
 public final class IncrementalThumbnailer {
-  /// What to do next.
+  /// The next step for the caller.
   public enum Status: Sendable {
     /// Feed the next bytes, or call `finish` at the end.
     case needMore

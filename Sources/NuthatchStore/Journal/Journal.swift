@@ -51,7 +51,7 @@ package final class Journal: @unchecked Sendable {
   /// Returns the path of a body.
   package func path(ofBody name: String) -> String { "\(directory)/\(JournalFolder.name)/\(name)" }
 
-  /// Runs `body` as the only one who changes the journal, after reading all records. Returns nil without a call if there is no
+  /// Runs `body` with the lock for changing the journal, after reading all records. Returns nil without a call if there is no
   /// journal and `makes` is false. A journal that can only be read is read without a lock; `append` throws then.
   ///
   /// - Parameter isAsked: whether a caller waits for this change. Then it waits longer for another process.

@@ -19,7 +19,7 @@ package enum PressureOrigin: Int, Sendable, CaseIterable {
   case polling
 }
 
-/// How often a store was told to free memory, by level.
+/// How often memory pressure made a store free memory, by level.
 public struct PressureCounts: Sendable, Equatable {
   /// Half was freed.
   public var warnings = 0
@@ -38,7 +38,7 @@ package protocol PressureSource: AnyObject {
   func look(_ events: UInt32) -> PressureSign
 }
 
-/// What a source has detected.
+/// The result of a look.
 package enum PressureSign: Equatable, Sendable {
   case nothing
   /// Memory is short; nil if the source has no levels.

@@ -80,7 +80,7 @@ final class RecordReader: Sendable {
     return .nothing
   }
 
-  /// What a reader read from the index.
+  /// The result of a look at the index.
   private struct Sight {
     /// The identity of the index.
     var index: UInt64 = 0
