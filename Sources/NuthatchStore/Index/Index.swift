@@ -7,8 +7,8 @@ import Synchronization
 /// Sizes are read from the file once and checked. After that, no value from the mapping is used as an address or a size without
 /// a check, because any process can write there.
 ///
-/// In a directory that can only be read, the file is mapped read-only, and changes of other processes are visible; or the index
-/// is memory of this process, made from the packs (`isPrivate`).
+/// In a directory that can only be read, the file is mapped privately, so that writes stay in this process while changes of
+/// other processes are visible; or the index is memory of this process, made from the packs (`isPrivate`).
 // The mapping is changed by atomic instructions, hence Sendable.
 final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
