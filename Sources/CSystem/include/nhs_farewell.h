@@ -1,5 +1,5 @@
 /* Tells whether the server of a TLS connection has announced its end (close_notify). For a body without a length,
-   libcurl accepts any end of the connection as the end of the body, even one made by an attacker. */
+   libcurl accepts any end of the connection as the end of the body, even one that an attacker caused. */
 #ifndef NHS_FAREWELL_H
 #define NHS_FAREWELL_H
 
