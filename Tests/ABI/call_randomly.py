@@ -202,7 +202,7 @@ class Fuzzer(threading.Thread):
             return ctypes.cast(self.keep[-1], ctypes.c_void_p)
         if kind.endswith("*"):
             self.keep.append(ctypes.c_size_t())
-            return ctypes.cast(ctypes.byref(self.keep[-1]), abi.FUNCTIONS[name][1][place])
+            return ctypes.cast(ctypes.byref(self.keep[-1]), abi.passed(kind))
         if kind == "size_t":
             return self.size(name, place)
         if kind == "double":

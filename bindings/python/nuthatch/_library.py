@@ -42,16 +42,35 @@ def _candidates() -> Iterator[str]:
     yield NAME
 
 
-def _load() -> ctypes.CDLL:
+class _Library(ctypes.CDLL):
+    """Tells ctypes what a function takes and gives when it is asked for first."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _prototypes.SIGNATURES:
+            raise AttributeError(name)
+        function = self[name]
+        result, arguments = _prototypes.SIGNATURES[name]
+        function.restype = _prototypes.passed(result)
+        function.argtypes = [_prototypes.passed(kind) for kind in arguments]
+        setattr(self, name, function)
+        return function
+
+
+class _QuickLibrary(_Library, ctypes.PyDLL):
+    pass
+
+
+def _load() -> _Library:
     failures = []
     for path in _candidates():
         try:
-            library = ctypes.CDLL(path)
+            library = _Library(path)
         except OSError as error:
             failures.append(str(error))
             continue
         try:
-            _prototypes.declare(library)
+            for name in _prototypes.SIGNATURES:
+                library[name]
         except AttributeError as error:
             raise ImportError(
                 f"{path} is another version of libnuthatch than this package: {error}"
@@ -64,8 +83,7 @@ def _load() -> ctypes.CDLL:
 
 
 library = _load()
-quick = ctypes.PyDLL(library._name)
-_prototypes.declare(quick)
+quick = _QuickLibrary(library._name)
 bare = ctypes.PyDLL(library._name)
 
 

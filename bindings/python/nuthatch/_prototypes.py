@@ -626,1336 +626,147 @@ class nh_option(ctypes.Structure):
     ]
 
 
-# name: (result, arguments), as ctypes wants them.
-FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
-    "nh_version": (
-        ctypes.c_char_p,
-        [],
-    ),
-    "nh_version_num": (
-        ctypes.c_uint32,
-        [],
-    ),
-    "nh_status_name": (
-        ctypes.c_char_p,
-        [
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_error_message": (
-        ctypes.c_char_p,
-        [],
-    ),
-    "nh_error_get_info": (
-        ctypes.c_uint32,
-        [
-            ctypes.POINTER(nh_error_info),
-        ],
-    ),
-    "nh_open": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_shutdown": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_close": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_cache_get_options": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_drain": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_get": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_thumbnail": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_perform": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_perform_images": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_response_get_info": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_response_info),
-        ],
-    ),
-    "nh_response_check": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_response_header": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_char_p),
-        ],
-    ),
-    "nh_response_header_at": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_char_p),
-        ],
-    ),
-    "nh_response_interim_at": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(nh_interim),
-        ],
-    ),
-    "nh_response_text": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_response_json": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_char_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_response_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_response_image": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_image_decode": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_image_get_info": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_image_info),
-        ],
-    ),
-    "nh_image_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_image_convert": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_image_pixels": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_image_encode": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint32,
-            ctypes.c_int32,
-            ctypes.POINTER(ctypes.c_void_p),
-            ctypes.POINTER(ctypes.c_size_t),
-        ],
-    ),
-    "nh_submit": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_submit_request": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_wait": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-            ctypes.POINTER(nh_event),
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_event_clear": (
-        ctypes.c_uint32,
-        [
-            ctypes.POINTER(nh_event),
-        ],
-    ),
-    "nh_cancel": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_cancel_all": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_ticket_set_priority": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_resubmit": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_ticket_state": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_uint32),
-        ],
-    ),
-    "nh_ticket_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_fd": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_poll": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_event),
-            ctypes.c_size_t,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_dispatch": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_answer": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_reply),
-        ],
-    ),
-    "nh_peek": (
-        ctypes.c_void_p,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_thumbnail_now": (
-        ctypes.c_void_p,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_peek_response": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_get_now": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(nh_found),
-        ],
-    ),
-    "nh_request_create": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_char_p,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_request_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_request_add_header": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_free": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_request_set_body": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_request_set_body_file": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_add_part": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_part),
-        ],
-    ),
-    "nh_request_add_field": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_request_save_to": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_sink),
-        ],
-    ),
-    "nh_site_open": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_site_get_options": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_site_clear_cookies": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_site_close": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_site_reachable": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(ctypes.c_uint32),
-        ],
-    ),
-    "nh_site_watch": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_outbox_next": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_outbox_get": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_outbox_response": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-            ctypes.POINTER(ctypes.c_void_p),
-        ],
-    ),
-    "nh_outbox_replay": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-        ],
-    ),
-    "nh_outbox_drop": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_uint64,
-        ],
-    ),
-    "nh_outbox_attach": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_outbox_detach": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_outbox_ask": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_outbox_provide": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_frozen_get_info": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_frozen_info),
-        ],
-    ),
-    "nh_frozen_attempt_at": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int32,
-            ctypes.POINTER(nh_frozen_attempt),
-        ],
-    ),
-    "nh_frozen_release": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_remove": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_clear": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_trim": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_flush": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_stats": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.POINTER(nh_statistics),
-        ],
-    ),
-    "nh_stats_json": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_is_held_up": (
-        ctypes.c_int32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_activity_watch": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_wait_idle": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-        ],
-    ),
-    "nh_queue_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.POINTER(nh_options),
-        ],
-    ),
-    "nh_memory_pressure": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_uint32,
-        ],
-    ),
-    "nh_log_set": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_void_p,
-        ],
-    ),
-    "nh_log_dispatch": (
-        ctypes.c_uint32,
-        [],
-    ),
-    "nh_url_put": (
-        ctypes.c_int32,
-        [
-            ctypes.c_char_p,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-        ],
-    ),
-    "nh_header_is_secret": (
-        ctypes.c_int32,
-        [
-            ctypes.c_char_p,
-        ],
-    ),
-    "nh_option_next": (
-        ctypes.c_uint32,
-        [
-            ctypes.c_char_p,
-            ctypes.POINTER(nh_option),
-        ],
-    ),
+# What ctypes passes for the types of C.
+TYPES: Dict[str, Any] = {
+    "void": None,
+    "int32_t": ctypes.c_int32,
+    "uint32_t": ctypes.c_uint32,
+    "int64_t": ctypes.c_int64,
+    "uint64_t": ctypes.c_uint64,
+    "size_t": ctypes.c_size_t,
+    "double": ctypes.c_double,
+    "const char *": ctypes.c_char_p,
+    "nh_addresses": ctypes.c_uint32,
+    "nh_check_bytes": ctypes.c_uint32,
+    "nh_choice": ctypes.c_uint32,
+    "nh_cookie_jar": ctypes.c_uint32,
+    "nh_delivery": ctypes.c_uint32,
+    "nh_event_kind": ctypes.c_uint32,
+    "nh_fit": ctypes.c_uint32,
+    "nh_format": ctypes.c_uint32,
+    "nh_frozen_state": ctypes.c_uint32,
+    "nh_log_level": ctypes.c_uint32,
+    "nh_option_kind": ctypes.c_uint32,
+    "nh_option_level": ctypes.c_uint32,
+    "nh_option_reach": ctypes.c_uint32,
+    "nh_outbox": ctypes.c_uint32,
+    "nh_pixels": ctypes.c_uint32,
+    "nh_policy": ctypes.c_uint32,
+    "nh_pressure": ctypes.c_uint32,
+    "nh_question": ctypes.c_uint32,
+    "nh_scaling": ctypes.c_uint32,
+    "nh_sign_in": ctypes.c_uint32,
+    "nh_sink_kind": ctypes.c_uint32,
+    "nh_source": ctypes.c_uint32,
+    "nh_spill": ctypes.c_uint32,
+    "nh_status": ctypes.c_uint32,
+    "nh_thumb_store": ctypes.c_uint32,
+    "nh_ticket_status": ctypes.c_uint32,
+    "nh_url_form": ctypes.c_uint32,
+    "nh_verdict": ctypes.c_uint32,
 }
 
-# name: the C types of result and arguments, for those who check the functions one by one.
-SIGNATURES: Dict[str, Tuple[str, List[str]]] = {
-    "nh_version": (
-        "const char *",
-        [],
-    ),
-    "nh_version_num": (
-        "uint32_t",
-        [],
-    ),
-    "nh_status_name": (
-        "const char *",
-        [
-            "nh_status",
-        ],
-    ),
-    "nh_error_message": (
-        "const char *",
-        [],
-    ),
-    "nh_error_get_info": (
-        "nh_status",
-        [
-            "nh_error_info *",
-        ],
-    ),
-    "nh_open": (
-        "nh_status",
-        [
-            "const char *",
-            "const nh_options *",
-            "nh_cache **",
-        ],
-    ),
-    "nh_shutdown": (
-        "nh_status",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_close": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_cache_get_options": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_options *",
-        ],
-    ),
-    "nh_drain": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_get": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_response **",
-        ],
-    ),
-    "nh_thumbnail": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_image **",
-        ],
-    ),
-    "nh_perform": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_request *",
-            "nh_response **",
-        ],
-    ),
-    "nh_perform_images": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_request *",
-            "nh_image **",
-            "size_t",
-        ],
-    ),
-    "nh_response_get_info": (
-        "nh_status",
-        [
-            "nh_response *",
-            "nh_response_info *",
-        ],
-    ),
-    "nh_response_check": (
-        "nh_status",
-        [
-            "nh_response *",
-        ],
-    ),
-    "nh_response_header": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const char *",
-            "const char **",
-        ],
-    ),
-    "nh_response_header_at": (
-        "nh_status",
-        [
-            "nh_response *",
-            "int32_t",
-            "const char **",
-            "const char **",
-        ],
-    ),
-    "nh_response_interim_at": (
-        "nh_status",
-        [
-            "nh_response *",
-            "int32_t",
-            "nh_interim *",
-        ],
-    ),
-    "nh_response_text": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const char **",
-            "size_t *",
-        ],
-    ),
-    "nh_response_json": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const char **",
-            "size_t *",
-        ],
-    ),
-    "nh_response_release": (
-        "nh_status",
-        [
-            "nh_response *",
-        ],
-    ),
-    "nh_response_image": (
-        "nh_status",
-        [
-            "nh_response *",
-            "const nh_options *",
-            "nh_image **",
-        ],
-    ),
-    "nh_image_decode": (
-        "nh_status",
-        [
-            "const void *",
-            "size_t",
-            "const nh_options *",
-            "nh_image **",
-        ],
-    ),
-    "nh_image_get_info": (
-        "nh_status",
-        [
-            "nh_image *",
-            "nh_image_info *",
-        ],
-    ),
-    "nh_image_release": (
-        "nh_status",
-        [
-            "nh_image *",
-        ],
-    ),
-    "nh_image_convert": (
-        "nh_status",
-        [
-            "nh_image *",
-            "nh_pixels",
-            "void *",
-            "size_t",
-            "size_t",
-        ],
-    ),
-    "nh_image_pixels": (
-        "nh_status",
-        [
-            "nh_image *",
-            "nh_pixels",
-            "const void **",
-            "size_t *",
-        ],
-    ),
-    "nh_image_encode": (
-        "nh_status",
-        [
-            "nh_image *",
-            "nh_format",
-            "int32_t",
-            "const void **",
-            "size_t *",
-        ],
-    ),
-    "nh_submit": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_ticket **",
-        ],
-    ),
-    "nh_submit_request": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_request *",
-            "nh_ticket **",
-        ],
-    ),
-    "nh_wait": (
-        "nh_status",
-        [
-            "nh_ticket *",
-            "int64_t",
-            "nh_event *",
-            "size_t",
-        ],
-    ),
-    "nh_event_clear": (
-        "nh_status",
-        [
-            "nh_event *",
-        ],
-    ),
-    "nh_cancel": (
-        "nh_status",
-        [
-            "nh_ticket *",
-        ],
-    ),
-    "nh_cancel_all": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_ticket_set_priority": (
-        "nh_status",
-        [
-            "nh_ticket *",
-            "int64_t",
-        ],
-    ),
-    "nh_resubmit": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_ticket *",
-            "nh_ticket **",
-        ],
-    ),
-    "nh_ticket_state": (
-        "nh_status",
-        [
-            "nh_ticket *",
-            "nh_ticket_status *",
-        ],
-    ),
-    "nh_ticket_release": (
-        "nh_status",
-        [
-            "nh_ticket *",
-        ],
-    ),
-    "nh_fd": (
-        "int32_t",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_poll": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "nh_event *",
-            "size_t",
-            "size_t",
-        ],
-    ),
-    "nh_dispatch": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_answer": (
-        "nh_status",
-        [
-            "nh_ticket *",
-            "const nh_reply *",
-        ],
-    ),
-    "nh_peek": (
-        "nh_image *",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_thumbnail_now": (
-        "nh_image *",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_peek_response": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_response **",
-        ],
-    ),
-    "nh_get_now": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_found *",
-        ],
-    ),
-    "nh_request_create": (
-        "nh_status",
-        [
-            "const char *",
-            "nh_request **",
-        ],
-    ),
-    "nh_request_set": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_request_add_header": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_free": (
-        "nh_status",
-        [
-            "nh_request *",
-        ],
-    ),
-    "nh_request_set_body": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const void *",
-            "size_t",
-        ],
-    ),
-    "nh_request_set_body_file": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-        ],
-    ),
-    "nh_request_add_part": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_part *",
-        ],
-    ),
-    "nh_request_add_field": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_request_save_to": (
-        "nh_status",
-        [
-            "nh_request *",
-            "const nh_sink *",
-        ],
-    ),
-    "nh_site_open": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-            "nh_site **",
-        ],
-    ),
-    "nh_site_get_options": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_options *",
-        ],
-    ),
-    "nh_site_clear_cookies": (
-        "nh_status",
-        [
-            "nh_site *",
-        ],
-    ),
-    "nh_site_close": (
-        "nh_status",
-        [
-            "nh_site *",
-        ],
-    ),
-    "nh_site_reachable": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_choice *",
-        ],
-    ),
-    "nh_site_watch": (
-        "nh_status",
-        [
-            "nh_site *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_outbox_next": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "uint64_t",
-            "nh_frozen **",
-        ],
-    ),
-    "nh_outbox_get": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "uint64_t",
-            "nh_frozen **",
-        ],
-    ),
-    "nh_outbox_response": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "uint64_t",
-            "nh_response **",
-        ],
-    ),
-    "nh_outbox_replay": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "uint64_t",
-        ],
-    ),
-    "nh_outbox_drop": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "uint64_t",
-        ],
-    ),
-    "nh_outbox_attach": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_outbox_detach": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-        ],
-    ),
-    "nh_outbox_ask": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_outbox_provide": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const char *",
-        ],
-    ),
-    "nh_frozen_get_info": (
-        "nh_status",
-        [
-            "nh_frozen *",
-            "nh_frozen_info *",
-        ],
-    ),
-    "nh_frozen_attempt_at": (
-        "nh_status",
-        [
-            "nh_frozen *",
-            "int32_t",
-            "nh_frozen_attempt *",
-        ],
-    ),
-    "nh_frozen_release": (
-        "nh_status",
-        [
-            "nh_frozen *",
-        ],
-    ),
-    "nh_remove": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "const char *",
-            "const nh_options *",
-        ],
-    ),
-    "nh_clear": (
-        "nh_status",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_trim": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_flush": (
-        "nh_status",
-        [
-            "nh_cache *",
-        ],
-    ),
-    "nh_stats": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_statistics *",
-        ],
-    ),
-    "nh_stats_json": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "char *",
-            "size_t",
-        ],
-    ),
-    "nh_is_held_up": (
-        "int32_t",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_activity_watch": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "nh_callback",
-            "void *",
-        ],
-    ),
-    "nh_wait_idle": (
-        "nh_status",
-        [
-            "nh_cache *",
-            "int64_t",
-        ],
-    ),
-    "nh_queue_set": (
-        "nh_status",
-        [
-            "const nh_options *",
-        ],
-    ),
-    "nh_memory_pressure": (
-        "nh_status",
-        [
-            "nh_pressure",
-        ],
-    ),
-    "nh_log_set": (
-        "nh_status",
-        [
-            "nh_log_level",
-            "nh_log_callback",
-            "void *",
-        ],
-    ),
-    "nh_log_dispatch": (
-        "nh_status",
-        [],
-    ),
-    "nh_url_put": (
-        "int32_t",
-        [
-            "const char *",
-            "nh_url_form",
-            "char *",
-            "size_t",
-        ],
-    ),
-    "nh_header_is_secret": (
-        "int32_t",
-        [
-            "const char *",
-        ],
-    ),
-    "nh_option_next": (
-        "nh_status",
-        [
-            "const char *",
-            "nh_option *",
-        ],
-    ),
+# name: the C types of result and arguments.
+SIGNATURES: Dict[str, Tuple[str, Tuple[str, ...]]] = {
+    "nh_version": ("const char *", ()),
+    "nh_version_num": ("uint32_t", ()),
+    "nh_status_name": ("const char *", ("nh_status",)),
+    "nh_error_message": ("const char *", ()),
+    "nh_error_get_info": ("nh_status", ("nh_error_info *",)),
+    "nh_open": ("nh_status", ("const char *", "const nh_options *", "nh_cache **")),
+    "nh_shutdown": ("nh_status", ("nh_cache *",)),
+    "nh_close": ("nh_status", ("nh_cache *", "int64_t")),
+    "nh_cache_get_options": ("nh_status", ("nh_cache *", "nh_options *")),
+    "nh_drain": ("nh_status", ("nh_cache *", "int64_t")),
+    "nh_get": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_response **")),
+    "nh_thumbnail": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_image **")),
+    "nh_perform": ("nh_status", ("nh_cache *", "nh_request *", "nh_response **")),
+    "nh_perform_images": ("nh_status", ("nh_cache *", "nh_request *", "nh_image **", "size_t")),
+    "nh_response_get_info": ("nh_status", ("nh_response *", "nh_response_info *")),
+    "nh_response_check": ("nh_status", ("nh_response *",)),
+    "nh_response_header": ("nh_status", ("nh_response *", "const char *", "const char **")),
+    "nh_response_header_at": ("nh_status", ("nh_response *", "int32_t", "const char **", "const char **")),
+    "nh_response_interim_at": ("nh_status", ("nh_response *", "int32_t", "nh_interim *")),
+    "nh_response_text": ("nh_status", ("nh_response *", "const char **", "size_t *")),
+    "nh_response_json": ("nh_status", ("nh_response *", "const char **", "size_t *")),
+    "nh_response_release": ("nh_status", ("nh_response *",)),
+    "nh_response_image": ("nh_status", ("nh_response *", "const nh_options *", "nh_image **")),
+    "nh_image_decode": ("nh_status", ("const void *", "size_t", "const nh_options *", "nh_image **")),
+    "nh_image_get_info": ("nh_status", ("nh_image *", "nh_image_info *")),
+    "nh_image_release": ("nh_status", ("nh_image *",)),
+    "nh_image_convert": ("nh_status", ("nh_image *", "nh_pixels", "void *", "size_t", "size_t")),
+    "nh_image_pixels": ("nh_status", ("nh_image *", "nh_pixels", "const void **", "size_t *")),
+    "nh_image_encode": ("nh_status", ("nh_image *", "nh_format", "int32_t", "const void **", "size_t *")),
+    "nh_submit": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_ticket **")),
+    "nh_submit_request": ("nh_status", ("nh_cache *", "nh_request *", "nh_ticket **")),
+    "nh_wait": ("nh_status", ("nh_ticket *", "int64_t", "nh_event *", "size_t")),
+    "nh_event_clear": ("nh_status", ("nh_event *",)),
+    "nh_cancel": ("nh_status", ("nh_ticket *",)),
+    "nh_cancel_all": ("nh_status", ("nh_cache *", "const nh_options *")),
+    "nh_ticket_set_priority": ("nh_status", ("nh_ticket *", "int64_t")),
+    "nh_resubmit": ("nh_status", ("nh_cache *", "nh_ticket *", "nh_ticket **")),
+    "nh_ticket_state": ("nh_status", ("nh_ticket *", "nh_ticket_status *")),
+    "nh_ticket_release": ("nh_status", ("nh_ticket *",)),
+    "nh_fd": ("int32_t", ("nh_cache *",)),
+    "nh_poll": ("int32_t", ("nh_cache *", "nh_event *", "size_t", "size_t")),
+    "nh_dispatch": ("int32_t", ("nh_cache *", "int64_t")),
+    "nh_answer": ("nh_status", ("nh_ticket *", "const nh_reply *")),
+    "nh_peek": ("nh_image *", ("nh_cache *", "const char *", "const nh_options *")),
+    "nh_thumbnail_now": ("nh_image *", ("nh_cache *", "const char *", "const nh_options *")),
+    "nh_peek_response": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_response **")),
+    "nh_get_now": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_found *")),
+    "nh_request_create": ("nh_status", ("const char *", "nh_request **")),
+    "nh_request_set": ("nh_status", ("nh_request *", "const nh_options *")),
+    "nh_request_add_header": ("nh_status", ("nh_request *", "const char *", "const char *")),
+    "nh_request_free": ("nh_status", ("nh_request *",)),
+    "nh_request_set_body": ("nh_status", ("nh_request *", "const void *", "size_t")),
+    "nh_request_set_body_file": ("nh_status", ("nh_request *", "const char *")),
+    "nh_request_add_part": ("nh_status", ("nh_request *", "const nh_part *")),
+    "nh_request_add_field": ("nh_status", ("nh_request *", "const char *", "const char *")),
+    "nh_request_save_to": ("nh_status", ("nh_request *", "const nh_sink *")),
+    "nh_site_open": ("nh_status", ("nh_cache *", "const char *", "const nh_options *", "nh_site **")),
+    "nh_site_get_options": ("nh_status", ("nh_site *", "nh_options *")),
+    "nh_site_clear_cookies": ("nh_status", ("nh_site *",)),
+    "nh_site_close": ("nh_status", ("nh_site *",)),
+    "nh_site_reachable": ("nh_status", ("nh_site *", "nh_choice *")),
+    "nh_site_watch": ("nh_status", ("nh_site *", "nh_callback", "void *")),
+    "nh_outbox_next": ("nh_status", ("nh_cache *", "uint64_t", "nh_frozen **")),
+    "nh_outbox_get": ("nh_status", ("nh_cache *", "uint64_t", "nh_frozen **")),
+    "nh_outbox_response": ("nh_status", ("nh_cache *", "uint64_t", "nh_response **")),
+    "nh_outbox_replay": ("int32_t", ("nh_cache *", "uint64_t")),
+    "nh_outbox_drop": ("nh_status", ("nh_cache *", "uint64_t")),
+    "nh_outbox_attach": ("nh_status", ("nh_cache *", "const char *", "nh_callback", "void *")),
+    "nh_outbox_detach": ("nh_status", ("nh_cache *", "const char *")),
+    "nh_outbox_ask": ("nh_status", ("nh_cache *", "const char *", "nh_callback", "void *")),
+    "nh_outbox_provide": ("nh_status", ("nh_cache *", "const char *", "const char *")),
+    "nh_frozen_get_info": ("nh_status", ("nh_frozen *", "nh_frozen_info *")),
+    "nh_frozen_attempt_at": ("nh_status", ("nh_frozen *", "int32_t", "nh_frozen_attempt *")),
+    "nh_frozen_release": ("nh_status", ("nh_frozen *",)),
+    "nh_remove": ("nh_status", ("nh_cache *", "const char *", "const nh_options *")),
+    "nh_clear": ("nh_status", ("nh_cache *",)),
+    "nh_trim": ("nh_status", ("nh_cache *", "int64_t")),
+    "nh_flush": ("nh_status", ("nh_cache *",)),
+    "nh_stats": ("nh_status", ("nh_cache *", "nh_statistics *")),
+    "nh_stats_json": ("int32_t", ("nh_cache *", "char *", "size_t")),
+    "nh_is_held_up": ("int32_t", ("nh_cache *", "int64_t")),
+    "nh_activity_watch": ("nh_status", ("nh_cache *", "nh_callback", "void *")),
+    "nh_wait_idle": ("nh_status", ("nh_cache *", "int64_t")),
+    "nh_queue_set": ("nh_status", ("const nh_options *",)),
+    "nh_memory_pressure": ("nh_status", ("nh_pressure",)),
+    "nh_log_set": ("nh_status", ("nh_log_level", "nh_log_callback", "void *")),
+    "nh_log_dispatch": ("nh_status", ()),
+    "nh_url_put": ("int32_t", ("const char *", "nh_url_form", "char *", "size_t")),
+    "nh_header_is_secret": ("int32_t", ("const char *",)),
+    "nh_option_next": ("nh_status", ("const char *", "nh_option *")),
 }
 
 
-def declare(library: ctypes.CDLL) -> None:
-    """Tells ctypes what every function takes and gives."""
-    for name, (result, arguments) in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
+def passed(kind: str) -> Any:
+    """What ctypes passes for a type of C. A pointer that nothing is known of is a place."""
+    if kind in TYPES:
+        return TYPES[kind]
+    aimed = kind.replace("const ", "").rstrip(" *")
+    if kind.endswith("**"):
+        return ctypes.POINTER(ctypes.c_char_p if aimed == "char" else ctypes.c_void_p)
+    known = globals().get(aimed) or TYPES.get(aimed)
+    return ctypes.POINTER(known) if known else ctypes.c_void_p
