@@ -1,7 +1,8 @@
 """What type checkers, editors and help() see of the Python options, from the table: types, help, and stubs.
 
-A module whose functions take `**options: "Unpack[Wishes]"` gets a stub beside it, made of its source: there each option
-is a keyword with its type, and the docstring has a line on it. The sources stay short, and calls fast.
+A module whose functions take `**options: "_wishes.Unpack[_wishes.Wishes]"` gets a stub beside it, made of its
+source: there each option is a keyword with its type, and the docstring has a line on it. The sources stay short, and
+calls fast.
 """
 
 import ast
@@ -12,6 +13,8 @@ from typing import Dict, Iterable, Iterator, List, Optional, Set, Tuple, Union
 from option_table import Argument, Row, Table, Words
 
 BANNER = "# Generated from options.toml by Scripts/make-header; edit that instead.\n"
+# How a function says which options it takes.
+TAKES = "_wishes.Unpack[_wishes."
 STUB_BANNER = "# Generated from options.toml by Scripts/make-header, and from {name}; edit those instead.\n"
 MODULES = ("_async", "_async_fetching", "_cache", "_fetching")
 
@@ -108,7 +111,10 @@ def help_file(table: Table) -> str:
     more = "".join(
         f":param {python_name(option)}:\n{more_on(option)}" for option in listed if more_on(option)
     )
-    return f'''{BANNER}"""A line on each option, and all the rest."""
+    kinds = "".join(
+        f":param {kind}:\n" + _indented(" ".join(map(python_name, group))) for kind, group in options.items()
+    )
+    return f'''{BANNER}"""A line on each option, and all the rest; and which of them each kind of call takes."""
 
 from typing import Dict
 
@@ -123,6 +129,9 @@ HELP = _entries("""\\
 
 MORE = _entries("""\\
 {more}""")
+
+TAKEN = _entries("""\\
+{kinds}""")
 '''
 
 
@@ -322,7 +331,7 @@ def _kind(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> Optional[str]:
     """The name of the TypedDict of what it takes as options."""
     given = node.args.kwarg
     text = ast.unparse(given.annotation).strip("'\"") if given and given.annotation else ""
-    return text[len("Unpack[") : -1] if text.startswith("Unpack[") else None
+    return text[len(TAKES) : -1] if text.startswith(TAKES) else None
 
 
 def _function(node: Union[ast.FunctionDef, ast.AsyncFunctionDef], owner: str, table: Table) -> List[str]:

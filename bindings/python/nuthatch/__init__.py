@@ -51,9 +51,7 @@ from ._errors import (
 from ._frozen import Attempt, FrozenRequest, Outcome
 from ._image import Image
 from ._later import loading
-from ._library import version as _version
 from ._outbox import Outbox
-from ._prefetch import Item
 from ._queue import queue
 from ._response import Headers, Response
 from ._site import Site
@@ -65,8 +63,9 @@ if TYPE_CHECKING:
     from ._async_outbox import AsyncOutbox
     from ._async_site import AsyncSite
     from ._async_ticket import AsyncTicket
+    from ._prefetch import Item
 
-__version__ = _version()
+__version__: str
 
 __all__ = [
     "AsyncCache",
@@ -112,16 +111,22 @@ __all__ = [
 ]
 
 
-#: asyncio takes three times as long to load as all of this, and is for those who want it.
+#: asyncio takes longer to load than all of this, and is for those who want it.
 _LATER = {
     "AsyncCache": "_async",
     "AsyncOutbox": "_async_outbox",
     "AsyncSite": "_async_site",
     "AsyncTicket": "_async_ticket",
+    "Item": "_prefetch",
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from ._library import version
+
+        globals()[name] = version()
+        return globals()[name]
     if name in _LATER:
         from importlib import import_module
 

@@ -15,6 +15,7 @@ from ._cache import Cache
 from ._errors import Closed
 from ._fetching import Fetching
 from ._image import Image, Size
+from ._later import _wishes
 from ._options import CACHE, ready, refuse_unknown
 from ._pickling import added_to, copied, remade
 from ._port import TURN, Port
@@ -24,7 +25,6 @@ from ._secrets import refuse_secrets
 from ._signatures import explained
 from ._stats import Stats
 from ._values import repeatable
-from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 
 @explained
@@ -48,7 +48,9 @@ class AsyncCache(AsyncFetching):
     """
 
     def __init__(
-        self, path: Union[str, "os.PathLike[str]", None] = None, **options: "Unpack[CacheWishes]"
+        self,
+        path: Union[str, "os.PathLike[str]", None] = None,
+        **options: "_wishes.Unpack[_wishes.CacheWishes]",
     ) -> None:
         self._path: Union[str, os.PathLike[str], None] = path
         self._options: Dict[str, Any] = dict(options)
@@ -61,7 +63,7 @@ class AsyncCache(AsyncFetching):
 
     # At once
 
-    def site(self, base_url: str, **options: "Unpack[SiteWishes]") -> "AsyncSite":
+    def site(self, base_url: str, **options: "_wishes.Unpack[_wishes.SiteWishes]") -> "AsyncSite":
         """As :meth:`Cache.site`, with methods to be awaited."""
         return AsyncSite(self, base_url, dict(options))
 
@@ -81,7 +83,7 @@ class AsyncCache(AsyncFetching):
         return AsyncOutbox(self)
 
     @property
-    def options(self) -> CacheWishes:
+    def options(self) -> "_wishes.CacheWishes":
         """As :attr:`Cache.options`."""
         return self._port().cache.options
 
@@ -98,7 +100,7 @@ class AsyncCache(AsyncFetching):
 
     # To be awaited
 
-    async def remove(self, url: str, **options: "Unpack[Naming]") -> None:
+    async def remove(self, url: str, **options: "_wishes.Unpack[_wishes.Naming]") -> None:
         """As :meth:`Cache.remove`."""
         await self._off_the_loop("remove", url, **options)
 
@@ -197,7 +199,7 @@ class AsyncCache(AsyncFetching):
         path = None if self._path is None else os.fspath(self._path)
         return f"<AsyncCache {path!r}{' closed' if self._is_closed else ''}>"
 
-    async def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+    async def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         place = ready(options) if options else None
         if place is not None or not options:
@@ -209,7 +211,7 @@ class AsyncCache(AsyncFetching):
                 return response
         return cast(Response, await self._perform(url, None, dict(options)))
 
-    async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    async def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         image = port.cache._ready(url, size, options)
         if image is not None:

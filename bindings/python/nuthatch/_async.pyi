@@ -9,11 +9,12 @@ from ._async_outbox import AsyncOutbox
 from ._async_site import AsyncSite
 from ._cache import Cache
 from ._fetching import Fetching
+from ._later import _wishes
 from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, FileName, HeaderArgument, Netrc, Secrets, User
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
-from ._wishes import Addresses, ByteCheck, CacheWishes, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
 
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
@@ -236,7 +237,7 @@ class AsyncCache(AsyncFetching):
     def outbox(self) -> 'AsyncOutbox':
         """The requests that wait for the network, and what came of them."""
     @property
-    def options(self) -> CacheWishes:
+    def options(self) -> '_wishes.CacheWishes':
         """As :attr:`Cache.options`."""
     def stats(self) -> Stats:
         """As :meth:`Cache.stats`."""

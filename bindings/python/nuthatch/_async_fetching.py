@@ -20,13 +20,13 @@ from ._async_ticket import AsyncTicket
 from ._errors import BadURL, Denied
 from ._fetching import Fetching
 from ._image import Image, Size, sides
+from ._later import _wishes
 from ._port import Port
 from ._prefetch import END, HOLD, READ, WAIT, Item, Run
 from ._response import Response
 from ._sign_in import needs_origin
 from ._signatures import explained
 from ._ticket import Event
-from ._wishes import Prefetching, Sending, Unpack, Wishes
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -80,37 +80,42 @@ class AsyncFetching:
     def _by(self, port: Port) -> Fetching:
         raise NotImplementedError
 
-    async def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+    async def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
         """As :meth:`Cache.get`."""
         return cast(Response, await self._perform(url, None, dict(options)))
 
-    async def request(self, method: str, url: str, **options: "Unpack[Sending]") -> Response:
+    async def request(self, method: str, url: str, **options: "_wishes.Unpack[_wishes.Sending]") -> Response:
         """As :meth:`Cache.request`."""
         return cast(Response, await self._perform(url, None, {**options, "method": method}))
 
-    async def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    async def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
         """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop."""
         return cast(Image, await self._perform(url, sides(size, url), dict(options)))
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`: at once, and not to be awaited."""
         return self._by(self._owner._port()).peek(url, size, decode=decode, **options)
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: None = None, **options: "Unpack[Wishes]"
+        self, url: str, *, size: None = None, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> AsyncTicket[Response]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: Size, sizes: None = None, **options: "Unpack[Wishes]"
+        self, url: str, *, size: Size, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> AsyncTicket[Image]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: Sequence[Size], **options: "Unpack[Wishes]"
+        self,
+        url: str,
+        *,
+        size: None = None,
+        sizes: Sequence[Size],
+        **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> AsyncTicket[List[Image]]: ...
 
     def submit(
@@ -119,7 +124,7 @@ class AsyncFetching:
         *,
         size: Optional[Size] = None,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "Unpack[Wishes]",
+        **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> AsyncTicket[Any]:
         """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is."""
         port = self._owner._port()
@@ -131,7 +136,7 @@ class AsyncFetching:
         size: Optional[Size] = None,
         *,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "Unpack[Wishes]",
+        **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> AsyncIterator[Event[Any]]:
         """The events of a request as they come; leaving the loop over them cancels it."""
         port = await self._owner._opened()
@@ -149,7 +154,7 @@ class AsyncFetching:
         *,
         progress: bool = False,
         images: bool = False,
-        **options: "Unpack[Prefetching]",
+        **options: "_wishes.Unpack[_wishes.Prefetching]",
     ) -> AsyncIterator[Item]:
         """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too."""
         port = await self._owner._opened()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
 
 from ._async_fetching import AsyncFetching
 from ._fetching import Fetching
+from ._later import _wishes
 from ._library import shown
 from ._options import SITE, refuse_unknown
 from ._pickling import added_to, copied, remade
@@ -12,7 +13,6 @@ from ._port import Port
 from ._secrets import refuse_secrets
 from ._site import Site
 from ._values import repeatable
-from ._wishes import SiteWishes
 
 if TYPE_CHECKING:
     from ._async import AsyncCache
@@ -34,7 +34,7 @@ class AsyncSite(AsyncFetching):
         self._options = options
 
     @property
-    def options(self) -> SiteWishes:
+    def options(self) -> "_wishes.SiteWishes":
         """As :attr:`Site.options`."""
         return cast(Site, self._by(self._owner._port())).options
 

@@ -30,7 +30,7 @@ from ._errors import Closed, Error, error_for
 from ._fetching import Fetching
 from ._image import Image, ImageHandle, Size, put_handle, put_url
 from ._in_force import empty, told
-from ._later import loading
+from ._later import _wishes, loading
 from ._library import bare, check, encode, last_message, last_status, library, quick
 from ._options import CACHE, options_struct, ready, squares
 from ._outbox import Listeners, Outbox
@@ -43,7 +43,6 @@ from ._site import Site
 from ._stats import Stats
 from ._ticket import PATIENCE
 from ._values import QUESTIONS, encode_path, repeatable
-from ._wishes import CacheWishes, Naming, SiteWishes, Unpack, Wishes
 
 T = TypeVar("T")
 
@@ -93,7 +92,7 @@ class Cache(Fetching):
     def __init__(
         self,
         path: Union[str, "os.PathLike[str]", None] = None,
-        **options: "Unpack[CacheWishes]",
+        **options: "_wishes.Unpack[_wishes.CacheWishes]",
     ) -> None:
         given: Any = {"path": path, **options}
         repeatable(given)
@@ -123,7 +122,7 @@ class Cache(Fetching):
     # What can be shown at once
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Optional[Image]:
         """A thumbnail that can be shown at once: it is in memory, or lies on disk as pixels, and is fresh.
 
@@ -154,7 +153,7 @@ class Cache(Fetching):
                 pass
         return self._sight(url, size, decode, dict(options))
 
-    def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+    def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
         place = ready(options) if options else None
         if place is not None or not options:
             response = self._stored(url, place)
@@ -162,7 +161,7 @@ class Cache(Fetching):
                 return response
         return super().get(url, **options)
 
-    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
         image = self._ready(url, size, options)
         if image is not None:
             return image
@@ -197,7 +196,7 @@ class Cache(Fetching):
         return int(told.activity) + sum(self._of_twins(lambda twin: twin.activity))
 
     @property
-    def options(self) -> CacheWishes:
+    def options(self) -> "_wishes.CacheWishes":
         """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
         first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
         ``***``.
@@ -207,11 +206,11 @@ class Cache(Fetching):
         """
         struct = empty()
         self._call(lambda handle: quick.nh_cache_get_options(handle, _byref(struct)))
-        return cast(CacheWishes, told(struct, CACHE))
+        return cast("_wishes.CacheWishes", told(struct, CACHE))
 
     # What is stored
 
-    def site(self, base_url: str, **options: "Unpack[SiteWishes]") -> Site:
+    def site(self, base_url: str, **options: "_wishes.Unpack[_wishes.SiteWishes]") -> Site:
         """A base URL with what the requests below it have in common.
 
         User and password go to the base URL's origin and to no other. With ``user=(name, "")`` and
@@ -226,7 +225,7 @@ class Cache(Fetching):
         """The requests that wait for the network, and what came of them."""
         return Outbox(self)
 
-    def remove(self, url: str, **options: "Unpack[Naming]") -> None:
+    def remove(self, url: str, **options: "_wishes.Unpack[_wishes.Naming]") -> None:
         """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
 
         When this returns, no process gets from the cache what was asked for before.

@@ -7,13 +7,14 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from . import _prototypes as abi
 from ._fetching import Fetching
 from ._image import Image, Size
+from ._later import _wishes
 from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
 from ._outbox import Listeners, Outbox
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._site import Site
 from ._stats import Stats
-from ._wishes import Addresses, ByteCheck, CacheWishes, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
 
 T = TypeVar('T')
 
@@ -367,7 +368,7 @@ class Cache(Fetching):
     def activity(self) -> int:
         """How many requests are under way: queued, running, or waiting to be tried again."""
     @property
-    def options(self) -> CacheWishes:
+    def options(self) -> '_wishes.CacheWishes':
         """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
         first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
         ``***``.

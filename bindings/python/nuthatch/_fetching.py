@@ -22,16 +22,15 @@ from . import _prototypes as abi
 from ._arguments import flag
 from ._errors import error_for
 from ._image import Image, Size, sides
+from ._later import _prefetch, _wishes
 from ._library import bare, check, encode, last_status, library, quick
 from ._options import STRUCTURE, put_structure, ready, request_struct
-from ._prefetch import Item, prefetch
 from ._response import Response
 from ._saving import refuse_async
 from ._sending import prepared
 from ._signatures import explained
 from ._ticket import Ticket
 from ._values import boxes_of, several
-from ._wishes import Prefetching, Sending, Unpack, Wishes
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -65,14 +64,14 @@ class Fetching:
         raise NotImplementedError
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "Unpack[Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`."""
         return self._sight(url, size, decode, dict(options))
 
     # Waiting for answers
 
-    def get(self, url: str, **options: "Unpack[Wishes]") -> Response:
+    def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
         """Fetches a URL and waits for the answer, of whatever status; redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
@@ -84,7 +83,7 @@ class Fetching:
         """
         return cast(Response, self._perform(url, None, dict(options)))
 
-    def request(self, method: str, url: str, **options: "Unpack[Sending]") -> Response:
+    def request(self, method: str, url: str, **options: "_wishes.Unpack[_wishes.Sending]") -> Response:
         """Sends a request of any method and waits for the answer.
 
         >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
@@ -94,7 +93,7 @@ class Fetching:
         """
         return cast(Response, self._perform(url, None, {**options, "method": method}))
 
-    def thumbnail(self, url: str, size: Size, **options: "Unpack[Wishes]") -> Image:
+    def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
         """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
 
         :raises HTTPStatusError: when the answer isn't a success.
@@ -108,17 +107,22 @@ class Fetching:
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: None = None, **options: "Unpack[Wishes]"
+        self, url: str, *, size: None = None, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Ticket[Response]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: Size, sizes: None = None, **options: "Unpack[Wishes]"
+        self, url: str, *, size: Size, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Ticket[Image]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: Sequence[Size], **options: "Unpack[Wishes]"
+        self,
+        url: str,
+        *,
+        size: None = None,
+        sizes: Sequence[Size],
+        **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> Ticket[List[Image]]: ...
 
     def submit(
@@ -127,7 +131,7 @@ class Fetching:
         *,
         size: Optional[Size] = None,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "Unpack[Wishes]",
+        **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> Ticket[Any]:
         """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
 
@@ -158,8 +162,8 @@ class Fetching:
         *,
         progress: bool = False,
         images: bool = False,
-        **options: "Unpack[Prefetching]",
-    ) -> "Iterator[Item]":
+        **options: "_wishes.Unpack[_wishes.Prefetching]",
+    ) -> "Iterator[_prefetch.Item]":
         """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
 
         Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
@@ -184,7 +188,7 @@ class Fetching:
         >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
         [(0, True, None), (1, False, 'http')]
         """
-        return prefetch(self, urls, sizes, progress, images, dict(options))
+        return _prefetch.prefetch(self, urls, sizes, progress, images, dict(options))
 
     # How it is done
 

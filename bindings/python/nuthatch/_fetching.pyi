@@ -5,8 +5,8 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 from . import _prototypes as abi
 from ._cache import Cache
 from ._image import Image, Size
+from ._later import _prefetch
 from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
-from ._prefetch import Item
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._ticket import Ticket
@@ -1452,7 +1452,7 @@ class Fetching:
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
-    ) -> 'Iterator[Item]':
+    ) -> 'Iterator[_prefetch.Item]':
         """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
 
         Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way

@@ -3,8 +3,32 @@ the package would cost."""
 
 import os
 import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import _prefetch as _prefetch
+    from . import _wishes as _wishes
 
 #: Held while a module is loaded. A child that was forked meanwhile would wait for ever for the thread that loads it.
 loading = threading.RLock()
 
 os.register_at_fork(before=loading.acquire, after_in_parent=loading.release, after_in_child=loading.release)
+
+
+class _Later:
+    """A module that is loaded when something of it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        from importlib import import_module
+
+        with loading:
+            return getattr(import_module(self._name, __package__), name)
+
+
+if not TYPE_CHECKING:
+    _prefetch = _Later("._prefetch")
+    # The types of options, for those who read type hints at run time.
+    _wishes = _Later("._wishes")

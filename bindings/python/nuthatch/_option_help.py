@@ -1,5 +1,5 @@
 # Generated from options.toml by Scripts/make-header; edit that instead.
-"""A line on each option, and all the rest."""
+"""A line on each option, and all the rest; and which of them each kind of call takes."""
 
 from typing import Dict
 
@@ -294,4 +294,42 @@ MORE = _entries("""\
 :param ask_verdict:
     What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
     on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+""")
+
+TAKEN = _entries("""\
+:param Wishes:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
+    max_pixels addresses method headers keep_headers_across_origins user bearer sign_in cert netrc partition
+    cache_key ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag
+    progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
+    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body
+    json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
+:param Sending:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
+    max_pixels addresses headers keep_headers_across_origins user bearer sign_in cert netrc partition
+    cache_key ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag
+    progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
+    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body
+    json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
+:param Prefetching:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
+    max_pixels addresses headers keep_headers_across_origins user bearer sign_in cert netrc partition
+    ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag progress_events resume
+    freezable outbox_durable outbox_queue outbox_handler secrets password_provider outbox_attempts
+    outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body json form files
+    save_to append ask_headers ask_credentials ask_challenge ask_verdict
+:param Naming:
+    headers keep_headers_across_origins user bearer sign_in cert netrc partition cache_key ignore_query
+    redirects ca_file ca_dir insecure
+:param SiteWishes:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries max_bytes max_pixels
+    addresses proxy headers keep_headers_across_origins user_agent accept user sign_in cert netrc partition
+    cookie_jar secrets password_provider redirects ca_file ca_dir insecure expire_after ask_headers
+    ask_credentials ask_challenge ask_verdict
+:param CacheWishes:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries max_bytes max_pixels
+    addresses proxy headers keep_headers_across_origins user_agent accept netrc partition secrets
+    memory_bytes memory_items disk_bytes spill thumb_store keep_source allow_files outbox outbox_bytes
+    outbox_items redirects ca_file ca_dir insecure check_bytes expire_after ask_headers ask_credentials
+    ask_challenge ask_verdict
 """)

@@ -1,24 +1,30 @@
 """The options. Generated from options.toml by Scripts/make-header; edit that instead."""
 
-from typing import Dict, Mapping, NamedTuple, Optional
+from typing import Dict, Mapping, Optional
 
 CACHE, SITE, REQUEST, IMAGE, PROCESS = 1, 2, 4, 8, 16
 
 
-class Row(NamedTuple):
+class Row:
     """An option: its kind, its member of the struct, where it may be said, what None is, its words."""
 
-    kind: str
-    member: str
-    levels: int
-    none: Optional[str] = None
-    #: Its range, and as messages say it.
-    least: float = 0
-    greatest: Optional[float] = None
-    range: str = ""
-    words: Optional[Mapping[str, int]] = None
-    #: The version that brought it.
-    since: str = "0.1"
+    def __init__(
+        self,
+        kind: str,
+        member: str,
+        levels: int,
+        none: Optional[str] = None,
+        least: float = 0,
+        greatest: Optional[float] = None,
+        range: str = "",
+        words: Optional[Mapping[str, int]] = None,
+        since: str = "0.1",
+    ) -> None:
+        self.kind, self.member, self.levels, self.none, self.words = kind, member, levels, none, words
+        #: Its range, and as messages say it.
+        self.least, self.greatest, self.range = least, greatest, range
+        #: The version that brought it.
+        self.since = since
 
 
 ROWS: Dict[str, Row] = {

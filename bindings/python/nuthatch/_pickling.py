@@ -1,6 +1,5 @@
 """How what pickles is made again, also where a program has made a class of its own of it."""
 
-from copy import deepcopy
 from typing import Any, Dict, Tuple, Type
 
 
@@ -13,6 +12,8 @@ def remade(kind: Type[Any], base: Type[Any], arguments: Tuple[Any, ...], named: 
 
 def copied(reduced: Tuple[Any, ...], memo: Any = None) -> Any:
     """What ``__reduce__`` tells, made at once: nothing leaves the process."""
+    from copy import deepcopy  # which calls this, so that it is there
+
     function, arguments, (_, added) = reduced
     made = function(*arguments)
     for name, value in added.items():

@@ -1,7 +1,7 @@
 """The C ABI for ctypes. Made by `make header`; edit the sources that it names instead."""
 
 import ctypes
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Tuple
 
 # What no number of an option, and no text, is.
 NONE = -(2**63)

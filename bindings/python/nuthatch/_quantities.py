@@ -25,7 +25,7 @@ PixelCount = Union[int, str, None]
 _TIMES = {"ms": 1, "": 1000, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _BYTES = {"": 1, **{unit + end: 1024**power for power, unit in enumerate("KMGT", 1) for end in ("", "IB")}}
 _PIXELS = {"": 1, **{unit: 1000**power for power, unit in enumerate("KMG", 1)}}
-_TEXT = re.compile(r"([0-9]{1,30})(?:\.([0-9]{1,30}))?([A-Za-z]*)")
+_TEXT = r"([0-9]{1,30})(?:\.([0-9]{1,30}))?([A-Za-z]*)"
 
 #: What each kind is, and how a text of it is written, as messages say it.
 _WANTED = {
@@ -112,7 +112,7 @@ def out_of_range(what: str, value: Any, allowed: str, kind: str) -> Exception:
 
 def _read(text: str, units: Mapping[str, int]) -> Optional[Tuple[int, int]]:
     """A number with a unit, as numerator and denominator."""
-    found = _TEXT.fullmatch(text)
+    found = re.fullmatch(_TEXT, text)
     digits, fraction, unit = found.groups("") if found else ("", "", "")
     if not found or unit not in units:
         return None

@@ -39,7 +39,7 @@ _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
 
 #: Of a Content-Type: a name, and a value, in quotes or plain.
-_PARAMETER = re.compile(r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))')
+_PARAMETER = r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))'
 #: What Python takes for text encodings, too. The first needs a minute for half a megabyte.
 _NO_CHARSETS = ("punycode", "idna", "undefined", "unicode-escape", "raw-unicode-escape")
 
@@ -294,7 +294,7 @@ class Response:
         """The body as text: by the charset of the Content-Type, else UTF-8; what can't be decoded becomes U+FFFD."""
         # Of several lines the first.
         kind = self.headers.get_all("content-type")[:1]
-        for name, quoted, plain in _PARAMETER.findall("".join(kind)):
+        for name, quoted, plain in re.findall(_PARAMETER, "".join(kind)):
             if name.lower() == "charset":
                 try:
                     if codecs.lookup(quoted or plain).name not in _NO_CHARSETS:

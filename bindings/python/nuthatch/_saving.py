@@ -3,17 +3,19 @@
 import ctypes
 import errno
 import io
-from typing import Any, Callable, List
+from typing import TYPE_CHECKING, Any, Callable, List
 
 from . import _prototypes as abi
 from ._arguments import wrong
 from ._errors import error_for
 from ._library import check, quick
-from ._option_values import SinkArgument
 from ._values import encode_path
 
+if TYPE_CHECKING:
+    from ._option_values import SinkArgument
 
-def sinks(save_to: SinkArgument) -> List[Any]:
+
+def sinks(save_to: "SinkArgument") -> List[Any]:
     """Where an answer is saved, as a list."""
     if save_to is None:
         return []
@@ -38,12 +40,12 @@ def _is_plain(sink: Any) -> bool:
     return type(sink) is io.FileIO
 
 
-def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
+def takers(save_to: "SinkArgument") -> List[Callable[[bytes], Any]]:
     """The functions among them."""
     return [sink for sink in sinks(save_to) if callable(sink)]
 
 
-def give(save_to: SinkArgument, piece: bytes, url: str) -> None:
+def give(save_to: "SinkArgument", piece: bytes, url: str) -> None:
     """Gives the functions a piece of the answer, where they can't be awaited."""
     for taker in takers(save_to):
         given = taken(taker, piece)
@@ -66,7 +68,7 @@ def taken(taker: Callable[[bytes], Any], piece: bytes) -> Any:
     return given
 
 
-def refuse_async(save_to: SinkArgument, url: str) -> None:
+def refuse_async(save_to: "SinkArgument", url: str) -> None:
     """Refuses, before anything is sent, functions that would have to be awaited where they can't be."""
     for taker in takers(save_to):
         if _is_async(taker) or _is_async(getattr(type(taker), "__call__", None)):  # noqa: B004
@@ -87,7 +89,7 @@ def _told(kind: int, **place: Any) -> Any:
     return ctypes.byref(abi.nh_sink(ctypes.sizeof(abi.nh_sink), kind, **place))
 
 
-def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
+def save(request: ctypes.c_void_p, save_to: "SinkArgument", append: bool, url: str) -> None:
     """Tells a request of the library where its answer is saved."""
     for sink in sinks(save_to):
         if callable(sink):

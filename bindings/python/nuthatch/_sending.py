@@ -2,15 +2,17 @@
 
 import ctypes
 import os
-from typing import Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from . import _prototypes as abi
 from ._arguments import fields
 from ._errors import error_for
 from ._later import loading
 from ._library import check, encode, quick
-from ._option_values import Fields
 from ._values import encode_path, repeatable
+
+if TYPE_CHECKING:
+    from ._option_values import Fields
 
 
 def as_json(value: Any, url: str) -> bytes:
@@ -32,7 +34,7 @@ def _as_form(lines: List[Tuple[str, Any]]) -> bytes:
     return urlencode(lines, True).encode()
 
 
-def _said(form: Fields) -> List[Tuple[str, Any]]:
+def _said(form: "Fields") -> List[Tuple[str, Any]]:
     """The fields of a form without those that are None."""
     lines = []
     for name, value in fields(form, "form"):

@@ -1,16 +1,17 @@
 """Has functions that take options show each of them, to help() and to whatever inspects them."""
 
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Dict, List, Type, TypeVar
 
-from . import _wishes
-from ._later import loading
-from ._option_help import HELP, MORE
+from ._later import _wishes, loading
+from ._option_help import HELP, MORE, TAKEN
 
 Kind = TypeVar("Kind", bound=Type[Any])
 
 #: Where the list of options says all of them, as opposed to a line on each.
 _IN_FULL = frozenset(("Cache", "Cache.site", "Fetching.submit"))
+#: How a function says which options it takes.
+_TAKES = "_wishes.Unpack[_wishes."
 #: The lists that have been made.
 _made: Dict[Any, str] = {}
 
@@ -19,33 +20,32 @@ def explained(kind: Kind) -> Kind:
     """For classes: has the options that their functions take stand in signatures and docstrings."""
     for function in list(vars(kind).values()):
         taken = getattr(function, "__annotations__", {}).get("options")
-        if not isinstance(taken, str) or not taken.startswith("Unpack["):
+        if not isinstance(taken, str) or not taken.startswith(_TAKES):
             continue
-        options = getattr(_wishes, taken[len("Unpack[") : -1]).__annotations__
-        function.__signature__ = _Signature(function, options)
+        wishes = taken[len(_TAKES) : -1]
+        function.__signature__ = _Signature(function, wishes)
         if function.__name__ == "__init__":
-            kind.__doc__ = _with_list(kind.__doc__, options, kind.__name__)
+            kind.__doc__ = _with_list(kind.__doc__, wishes, kind.__name__)
         elif function.__doc__:
-            function.__doc__ = _with_list(function.__doc__, options, function.__qualname__)
+            function.__doc__ = _with_list(function.__doc__, wishes, function.__qualname__)
         else:
             # The same as the class above has it, by a shorter way.
             function.__doc__ = getattr(kind.__mro__[1], function.__name__).__doc__
     return kind
 
 
-def _with_list(doc: Any, options: Iterable[str], name: str) -> Any:
+def _with_list(doc: Any, wishes: str, name: str) -> Any:
     if not doc:
         return doc  # by python -OO
     lines: List[str] = doc.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
     text = "\n".join([lines[0], *(line[margin:] for line in lines[1:])]).rstrip()
-    in_full, taken = name in _IN_FULL, frozenset(options)
-    if (taken, in_full) not in _made:
-        entries = [
-            ":param " + HELP[name] + (_more(name) if in_full else "") for name in HELP if name in taken
-        ]
-        _made[taken, in_full] = "\n".join(entries)
-    return f"{text}\n\n{_made[taken, in_full]}\n"
+    in_full = name in _IN_FULL
+    if (wishes, in_full) not in _made:
+        _made[wishes, in_full] = "\n".join(
+            ":param " + HELP[name] + (_more(name) if in_full else "") for name in TAKEN[wishes].split()[1:]
+        )
+    return f"{text}\n\n{_made[wishes, in_full]}\n"
 
 
 def _more(name: str) -> str:
@@ -56,9 +56,9 @@ class _Signature:
     """A signature that is made when it is looked at: to make it takes longer than to load the package. It passes for
     one by what it says is its class, which ``isinstance`` believes."""
 
-    def __init__(self, function: Any, options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Any, wishes: str) -> None:
         self._function = function
-        self._options = options
+        self._wishes = wishes
 
     if not TYPE_CHECKING:
 
@@ -85,7 +85,7 @@ class _Signature:
     def _made(self) -> Any:
         from inspect import Parameter, Signature
 
-        function, options = self._function, self._options
+        function, options = self._function, getattr(_wishes, self._wishes).__annotations__
         # Without what stands in for its signature.
         bound = function.__name__, function.__defaults__, function.__closure__
         bare = FunctionType(function.__code__, function.__globals__, *bound)
@@ -94,8 +94,7 @@ class _Signature:
         own = [one for one in plain.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         own += [
             Parameter(name, Parameter.KEYWORD_ONLY, default=..., annotation=options[name])
-            for name in HELP
-            if name in options
+            for name in TAKEN[self._wishes].split()[1:]
         ]
         function.__signature__ = made = plain.replace(parameters=own)
         return made

@@ -2,7 +2,6 @@
 
 import contextlib
 import ctypes
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple, cast
 
 from . import _prototypes as abi
@@ -10,12 +9,12 @@ from ._arguments import called
 from ._errors import Closed
 from ._fetching import Fetching
 from ._in_force import empty, told
+from ._later import _wishes
 from ._library import bare, check, encode, library, quick, shown
 from ._options import SITE, options_struct
 from ._pickling import added_to, copied, remade
 from ._secrets import refuse_secrets, resolved
 from ._values import QUESTIONS, repeatable
-from ._wishes import SiteWishes
 
 if TYPE_CHECKING:
     from ._cache import Cache
@@ -67,7 +66,7 @@ class Site(Fetching):
         cache._call(lambda handle: self._opened(handle)[1], base_url)
 
     @property
-    def options(self) -> SiteWishes:
+    def options(self) -> "_wishes.SiteWishes":
         """What holds for its requests, as :attr:`Cache.options` has it; who signs in isn't told."""
         struct = empty()
         made: Dict[str, Any] = {}
@@ -78,7 +77,7 @@ class Site(Fetching):
             return status
 
         self._with(tell)
-        return cast(SiteWishes, made)
+        return cast("_wishes.SiteWishes", made)
 
     @property
     def reachable(self) -> Optional[bool]:
@@ -168,6 +167,8 @@ class Site(Fetching):
         return cast(Site, copied(self._reduced(self._cache)))
 
     def __deepcopy__(self, memo: Any) -> "Site":
+        from copy import deepcopy  # which calls this, so that it is there
+
         return cast(Site, copied(self._reduced(deepcopy(self._cache, memo)), memo))
 
     def __repr__(self) -> str:

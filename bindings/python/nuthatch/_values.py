@@ -1,7 +1,7 @@
 """Words, numbers and names, as the C side has them."""
 
 import os
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _prototypes as abi
 from ._arguments import fields, wrong
@@ -9,7 +9,9 @@ from ._errors import error_for
 from ._image import Size, sides
 from ._library import encode
 from ._option_table import ROWS
-from ._option_values import HeaderArgument
+
+if TYPE_CHECKING:
+    from ._option_values import HeaderArgument
 
 #: The bits of what a program may be asked.
 QUESTIONS: Dict[str, int] = {
@@ -17,7 +19,7 @@ QUESTIONS: Dict[str, int] = {
 }
 
 
-def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
+def pairs(headers: "HeaderArgument") -> List[Tuple[str, str]]:
     """Headers as a list of pairs."""
     lines = fields(headers, "headers")
     for name, value in lines:
