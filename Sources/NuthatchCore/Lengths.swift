@@ -16,7 +16,11 @@ enum Lengths {
   /// - Throws: `invalid`.
   static func check(path: String?, _ what: StaticString) throws(NuthatchError) {
     try check(path, what, longestPath)
-    if path?.utf8.contains(0) == true { throw NuthatchError(.invalid, "\(what) has a NUL in it") }
+    try checkNUL(path, what)
+  }
+
+  private static func checkNUL(_ text: String?, _ what: StaticString) throws(NuthatchError) {
+    if text?.utf8.contains(0) == true { throw NuthatchError(.invalid, "\(what) has a NUL in it") }
   }
 
   private static func check(_ text: String?, _ what: StaticString, _ most: Int) throws(NuthatchError) {
@@ -40,6 +44,7 @@ enum Lengths {
     try check(path: certificate?.path, "the path of the certificate")
     try check(path: certificate?.key, "the path of the certificate's key")
     try check(certificate?.password, "the certificate's password")
+    try checkNUL(certificate?.password, "the certificate's password")
   }
 
   /// - Throws: `invalid`.

@@ -1,5 +1,6 @@
 import Glibc
 import NuthatchBase
+import NuthatchHTTP
 
 /// A file with the user's identity, which the user has named: a netrc, a certificate, its key.
 ///
@@ -15,7 +16,7 @@ package enum NamedFile {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     if let flaw = flaw(of: descriptor) {
-      throw TransportFault(.unsafeFile, "\(path) isn't used: it \(flaw)")
+      throw TransportFault(.unsafeFile, "\(path.printable) isn't used: it \(flaw)")
     }
     return WholeFile.content(of: descriptor, atMost: longest)
   }

@@ -242,10 +242,11 @@ final class TransferHandle {
     guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
       throw TransportFault(
         .tls,
-        "the \(what) of certificates to trust can't be read: \(path): \(String(cString: strerror(errno)))")
+        "the \(what) of certificates to trust can't be read: \(path.printable): \(String(cString: strerror(errno)))"
+      )
     }
     guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-      throw TransportFault(.tls, "the \(what) of certificates to trust is not a \(what): \(path)")
+      throw TransportFault(.tls, "the \(what) of certificates to trust is not a \(what): \(path.printable)")
     }
   }
 
@@ -262,7 +263,8 @@ final class TransferHandle {
 
   private static func content(of path: String, _ what: String) throws(TransportFault) -> [UInt8] {
     if let bytes = try NamedFile.read(path) { return bytes }
-    throw TransportFault(.tls, "the \(what) can't be read: \(path): \(String(cString: strerror(errno)))")
+    throw TransportFault(
+      .tls, "the \(what) can't be read: \(path.printable): \(String(cString: strerror(errno)))")
   }
 
   private func configureCredentials(_ request: TransferRequest) {

@@ -23,7 +23,7 @@ import Testing
 
   @Test(
     "that are from outside are read anew",
-    arguments: ["asks", "cert", "download", "netrc", "site", "userPlace"])
+    arguments: ["asks", "download", "netrc", "site", "userPlace"])
   func readings(of field: String) throws {
     let bench = try Bench()
     let change = try #require(RequestFields.special[field])

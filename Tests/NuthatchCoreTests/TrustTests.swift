@@ -49,6 +49,22 @@ import Testing
     #expect(seen.allSatisfy { $0.group == usual.group })
   }
 
+  @Test("is told of without control characters, as certificates are")
+  func shownPaths() throws {
+    let odd = "/none\u{1b}[31m"
+    let changes: [(inout Request) -> Void] = [
+      { $0.caFile = odd }, { $0.caDir = odd }, { $0.cert = ClientCertificate(odd) },
+      { $0.cert = ClientCertificate(bench.folder + odd) },
+    ]
+    mkdir(bench.folder + odd, 0o700)
+    for change in changes {
+      var request = Request("https://127.0.0.1:9/")
+      change(&request)
+      let error = #expect(throws: NuthatchError.self) { try bench.cache.submit(request).result() }
+      #expect(error?.message.contains("[31m") == true && error?.message.contains("\u{1b}") == false)
+    }
+  }
+
   @Test("of a site stays at its origin, and of a request or a cache goes along")
   func elsewhere() throws {
     let (one, two) = (options { $0.caFile = "/one.pem" }, options { $0.caFile = "/two.pem" })

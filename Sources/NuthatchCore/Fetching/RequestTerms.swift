@@ -189,9 +189,8 @@ struct RequestTerms: Sendable {
       made = try outside.read { (url) throws(NuthatchError) in try upload.source(for: url) }
     }
     if let type = made?.type, !headers.contains("Content-Type") { headers.append("Content-Type", type) }
-    var certificate: TransferExtras.Certificate?
-    if let own = request.cert {
-      certificate = try outside.read { (url) throws(NuthatchError) in try own.checked(for: url) }
+    let certificate = request.cert.map {
+      TransferExtras.Certificate(path: $0.path, key: $0.key, password: $0.password)
     }
     return TransferExtras(
       upload: made?.source, signIn: signIn, certificate: certificate, trust: trust,
@@ -286,15 +285,5 @@ struct RequestTerms: Sendable {
     let isOwn =
       host == "\(url.host):\(url.port)" || host == url.host && url.port == url.scheme.defaultPort
     return isOwn ? nil : host
-  }
-}
-
-extension ClientCertificate {
-  /// - Throws: `invalid`.
-  fileprivate func checked(for url: WebURL) throws(NuthatchError) -> TransferExtras.Certificate {
-    for text in [path, key, password] where text?.utf8.contains(0) == true {
-      throw NuthatchError(.invalid, "a NUL in the certificate's names: \(url)")
-    }
-    return TransferExtras.Certificate(path: path, key: key, password: password)
   }
 }

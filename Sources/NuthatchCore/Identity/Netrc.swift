@@ -19,7 +19,7 @@ public enum Netrc: Sendable, Equatable {
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     let bytes: [UInt8]?
     do { bytes = try NamedFile.read(path) } catch {
-      throw NuthatchError(ErrorCode(error.kind), "\(error.message.printable): \(url)")
+      throw NuthatchError(ErrorCode(error.kind), "\(error.message): \(url)")
     }
     guard let bytes else {
       if self == .standard { return nil }
