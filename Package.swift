@@ -113,7 +113,7 @@ let package = Package(
     tests(
       "NuthatchCoreTests",
       [
-        "CSystem", "NuthatchBase", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk",
+        "CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk",
         "nuthatch-decisions",
         "nuthatch-outboxcrash",
       ]),

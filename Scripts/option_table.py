@@ -228,6 +228,8 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words], group: str) 
     reaches = tuple(given.get("reaches", ()))
     if not set(reaches) <= set(REACHES):
         _wrong(name, f"reaches is among {', '.join(REACHES)}")
+    if "name" in reaches and "fetch" not in reaches:
+        _wrong(name, "what reaches the name reaches fetch: requests of other names share no transfer")
     if (kind in NUMBERS or kind == "sizes") != ("range" in given):
         _wrong(name, "numbers need a range, and nothing else has one")
     if (kind == "words") != ("words" in given) or (kind == "words" and given["words"] not in words):

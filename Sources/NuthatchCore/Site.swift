@@ -148,10 +148,11 @@ extension Request {
     }
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
-    if let accept = result.options.accept,
-      !result.headers.contains(where: { $0.name.equalsIgnoringCase("Accept") })
-    {
-      result.headers.append(("Accept", accept))
+    // They are headers as any others: what is sent otherwise is no transfer of others.
+    let named = [("User-Agent", result.options.userAgent), ("Accept", result.options.accept)]
+    for (name, value) in named {
+      guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
+      result.headers.append((name, value))
     }
     if let netrc = result.netrc, netrc != .off, result.user == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),

@@ -66,6 +66,28 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(cache.statistics.decodes == 1)
   }
 
+  @Test("that call themselves otherwise, or sign in otherwise, have fetches of their own")
+  func others() throws {
+    let bench = try Bench()
+    bench.server.on("/a", Script(steps: [.wait("gate"), .text("one")]))
+    var site = Options()
+    var requests: [Request] = []
+    for name in [nil, "own"] {
+      site.userAgent = name
+      requests.append(try bench.cache.site(bench.server.url("/"), site).request("a"))
+    }
+    for how in [SignIn.basic, .digest] {
+      var request = Request(bench.server.url("/a"))
+      (request.user, request.signIn) = (("ann", "pw"), how)
+      requests.append(request)
+    }
+    let tickets = try requests.map { try bench.cache.submit($0) }
+    #expect(bench.server.gate("gate").waitUntilReached(4))
+    bench.server.gate("gate").open()
+    for ticket in tickets { #expect(try ticket.result().text == "one") }
+    #expect(bench.server.count("/a") == 4 && bench.cache.statistics.joined == 0)
+  }
+
   @Test("that are cancelled leave the others undisturbed")
   func cancelAllButOne() throws {
     let bench = try Bench()

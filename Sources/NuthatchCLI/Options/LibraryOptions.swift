@@ -274,8 +274,8 @@ enum LibraryOptions {
     range: "a text that isn't empty",
     group: "What is sent",
     library: Option.Library(
-      "user_agent", commands: ["get", "prefetch", "explain", "export", "rm"],
-      namesAnswers: true
+      "user_agent", commands: ["get", "prefetch", "rm", "explain", "export"],
+      namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.userAgent = value.text
     })
@@ -286,8 +286,8 @@ enum LibraryOptions {
     range: "a text that isn't empty",
     group: "What is sent",
     library: Option.Library(
-      "accept", commands: ["get", "prefetch", "explain", "export", "rm"],
-      namesAnswers: true
+      "accept", commands: ["get", "prefetch", "rm", "explain", "export"],
+      namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.accept = try value.mediaTypes()
     })
@@ -347,8 +347,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Who asks",
     library: Option.Library(
-      "cert_key", commands: ["get", "explain", "export", "rm"],
-      namesAnswers: true
+      "cert_key", commands: ["get", "rm", "explain", "export"],
+      namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certKey = try value.filled()
     })
@@ -360,8 +360,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Who asks",
     library: Option.Library(
-      "cert_password", commands: ["get", "explain", "export", "rm"],
-      namesAnswers: true
+      "cert_password", commands: ["get", "rm", "explain", "export"],
+      namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certPassword = value.text
     })

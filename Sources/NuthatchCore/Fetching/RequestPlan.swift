@@ -46,8 +46,8 @@ final class RequestPlan: Sendable {
     return first
   }
 
-  /// What must be equal for two requests to be one at the server: the answer's name, the guard, and every header that
-  /// the caller set.
+  /// What must be equal for two requests to be one at the server: the answer's name, the guard, how they sign in, and every
+  /// header that the caller set.
   struct Joint: Hashable, Sendable {
     private let plan: RequestPlan
     /// Kept, because a table that grows asks each of its entries.
@@ -66,7 +66,7 @@ final class RequestPlan: Sendable {
         || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
           && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
-              && one.redirects == other.redirects
+              && one.redirects == other.redirects && one.terms.signIn == other.terms.signIn
               // Whether a redirect is an answer of its own (`isHopByHop`).
               && (one.policy == .rfc9111) == (other.policy == .rfc9111))
     }

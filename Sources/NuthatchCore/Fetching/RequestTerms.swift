@@ -202,8 +202,7 @@ struct RequestTerms: Sendable {
       try checkMethod(request.method)
       var fields = try HeaderFields(checking: request.headers)
       let accept = request.boxes.isEmpty ? "*/*" : Cache.pictureAccept
-      let agent = request.options.userAgent ?? "nuthatch/\(Version.string)"
-      for (name, value) in [("User-Agent", agent), ("Accept", accept)]
+      for (name, value) in [("User-Agent", "nuthatch/\(Version.string)"), ("Accept", accept)]
       where !fields.contains(name) {
         try fields.append(checking: name, value)
       }
@@ -263,6 +262,9 @@ struct RequestTerms: Sendable {
   private static func secret(_ credentials: (user: [UInt8], password: [UInt8])) -> (String, [UInt8]) {
     ("user", credentials.user + [0] + credentials.password)
   }
+
+  /// How user and password are shown.
+  var signIn: TransferExtras.SignIn { extras?.signIn ?? .basic }
 
   /// What makes the answer of `url` one for somebody.
   func secrets(of url: WebURL) -> [(String, [UInt8])] {
