@@ -1,6 +1,6 @@
 import NuthatchCore
 
-/// What `get --verbose` says of an answer, on one line.
+/// The line that `get --verbose` prints about an answer.
 enum AnswerLine {
   static func of(_ response: Response) -> String {
     line(
@@ -30,6 +30,6 @@ enum AnswerLine {
 }
 
 extension String {
-  /// Without the space that an absent reason leaves.
+  /// Without a space at the end. An empty reason phrase leaves one.
   fileprivate var trimmed: String { hasSuffix(" ") ? String(dropLast()) : self }
 }

@@ -1,6 +1,6 @@
 import NuthatchCore
 
-/// All commands with their options, in JSON: what man pages and completions are made from. No command that help names.
+/// All commands with their options, in JSON. Man pages and completions are made from it. Help doesn't list this command.
 enum Description {
   static let name = "__describe"
 

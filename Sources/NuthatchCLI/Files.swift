@@ -4,9 +4,9 @@ import NuthatchCore
 
 /// Files that appear at their names only when they are complete.
 enum OutputFile {
-  /// Puts a complete file in the place of the one that has that name, or writes into a device or a pipe.
+  /// Replaces the file of that name with a complete one, or writes into a device or a pipe.
   ///
-  /// - Parameter followsLinks: as for a draft.
+  /// - Parameter followsLinks: see `DraftFile`.
   static func write(
     _ bytes: UnsafeRawBufferPointer, to path: String, followsLinks: Bool = true
   ) throws(NuthatchError) {
@@ -15,15 +15,15 @@ enum OutputFile {
     try draft.finish()
   }
 
-  /// Whether two names are those of one plain file, which is there or would be made.
+  /// Returns whether two paths name the same plain file, or are equal and name no file yet.
   static func areOne(_ one: String, _ other: String) -> Bool {
     var (first, second) = (stat(), stat())
     guard stat(one, &first) == 0 else { return one == other }
     return first.st_mode & S_IFMT == S_IFREG && stat(other, &second) == 0 && first.isSameFile(as: second)
   }
 
-  /// The bytes of a plain file, if it has `size` of them; nil for what isn't one, can't be read, or is longer than a picture
-  /// that is made here.
+  /// Returns the bytes of a plain file. Returns nil if it is not a plain file, can't be read, is larger than 1 GiB, or `size` is
+  /// given and differs.
   static func content(of path: String, size: Int? = nil) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -36,13 +36,13 @@ enum OutputFile {
     return content.flatMap { $0.count <= 1 << 30 ? $0 : nil }
   }
 
-  /// Whether a plain file of this name holds exactly these bytes.
+  /// Returns whether a plain file of this name has exactly these bytes.
   static func has(_ bytes: UnsafeRawBufferPointer, at path: String) -> Bool {
     content(of: path, size: bytes.count)?.elementsEqual(bytes) == true
   }
 
-  /// Which of this process's descriptors a path such as `/dev/stdout` means; nil for all others. What a shell has opened is
-  /// written into where it stands, as others who have it do: replaced, it would take with it what they write.
+  /// Returns this process's descriptor that a path such as `/dev/stdout` names; nil for other paths. A file that a shell has
+  /// opened must be written through that descriptor: if it were replaced, output of other programs to it would be lost.
   static func ownDescriptor(_ path: String) -> Int32? {
     var target = path
     for _ in 0..<40 {
@@ -56,22 +56,22 @@ enum OutputFile {
   }
 }
 
-/// A file that is written piece by piece, and gets its name when it is complete. Dropped before that, it leaves nothing.
+/// A file that is written piece by piece, and appears under its name when it is complete. An unfinished one leaves nothing.
 final class DraftFile {
   private let path: String
-  /// Nil for a device or a pipe, which is written into.
+  /// Nil for a device or a pipe: bytes are written into it directly.
   private let draft: NewFile?
-  /// Nil for what is usual there.
+  /// Nil: the usual mode.
   private let mode: mode_t?
   private(set) var descriptor: Int32
   private var waiting: [UInt8] = []
-  /// Why something could not be written.
+  /// The error number of the first write that failed, or 0.
   private var reason: Int32 = 0
 
   /// - Parameters:
-  ///   - followsLinks: whether what a symbolic link means is written, and not the link replaced; and devices and pipes are
-  ///     written into.
-  ///   - isPrivate: whether a new one is for its owner only.
+  ///   - followsLinks: whether the target of a symbolic link is written. If false, the link is replaced. If true, bytes are also
+  ///     written into a device or a pipe.
+  ///   - isPrivate: whether only the owner may read a new file.
   init(_ path: String, followsLinks: Bool = true, isPrivate: Bool = false) throws(NuthatchError) {
     self.path = path
     var status = stat()
@@ -83,7 +83,7 @@ final class DraftFile {
     } else if isThere, status.st_mode & S_IFMT != S_IFREG {
       draft = nil
       descriptor = try NewFile.openDevice(path)
-      // From here on a write waits until the reader takes it.
+      // Clear O_NONBLOCK: a write waits for the reader.
       _ = fcntl(descriptor, F_SETFL, O_WRONLY)
     } else {
       let file = try NewFile(for: path, followsLinks: followsLinks)
@@ -101,9 +101,9 @@ final class DraftFile {
     if waiting.count >= 65_536 { flush() }
   }
 
-  /// Gives it its name, or another one.
+  /// Makes the complete file appear under its path, or under `name`.
   ///
-  /// - Throws: `io` or `no_space`, also for what could not be written before.
+  /// - Throws: `io` or `no_space`, also for an earlier write that failed.
   func finish(as name: String? = nil) throws(NuthatchError) {
     flush()
     if reason == 0 {
@@ -125,7 +125,7 @@ final class DraftFile {
 
 /// Files that are read whole.
 enum InputFile {
-  /// `-` is standard input.
+  /// Reads a file; `-` is standard input.
   static func read(_ path: String) throws(UsageError) -> [UInt8] {
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path) }
@@ -140,6 +140,6 @@ enum InputFile {
 }
 
 extension stat {
-  /// Whether both tell of one file, under whatever name.
+  /// Returns whether both describe the same file. It may have several names.
   func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }

@@ -25,21 +25,22 @@ enum GetCommand: Command {
       $0.help = "write a picture that fits a box of N by N or N by M pixels, never enlarged"
     }
   static let details = """
-    A file gets its name only when it is complete; until then it does not exist or is the old one. It may be of any
-    size; but without --max-bytes, a compressed answer that decodes to more than 64 MiB, and to more than 1,000 times the
-    bytes that came, is refused. What has come when a transfer breaks off stays in a hidden file (.NAME.nuthatch-part),
-    where the next get of the same URL goes on if the server says that it is still the same. When the server answers
-    with a status of 400 or more, files stay untouched; standard output gets what the server said. A FILE that is a
-    named pipe or a device is written into; a pipe that no process has open for reading is an error.
+    FILE appears, or replaces the old file, only when it is complete. It may have any size. But without --max-bytes, a
+    compressed answer is refused if it decodes to more than 64 MiB and to more than 1,000 times the received bytes. If a
+    transfer breaks off, the bytes so far stay in a hidden file (.NAME.nuthatch-part). The next get of the same URL resumes
+    there, if the server says that the answer is unchanged. If the server answers with a status of 400 or more, files stay
+    unchanged, and standard output gets the body. If FILE is a named pipe or a device, the answer is written into it; a
+    pipe that no process has open for reading is an error.
 
-    Bytes that are not text, such as those of a picture, are not written to a terminal, unless -o names it: -o - does.
-    --verbose says on standard error how it ended. A transfer that takes longer than a second has a line of progress.
+    Bytes that are not text, such as a picture, are written to a terminal only if -o names it, as -o - does.
+    --verbose prints the outcome on standard error. A transfer that takes longer than a second shows its progress.
 
-    With --size, FILE must end in .png, .jpg or .jpeg, and is written as that; standard output gets a PNG. JPEG and PNG
-    are decoded; the picture is upright and sRGB.
+    With --size, FILE must end in .png, .jpg or .jpeg, which sets its format; standard output gets a PNG. JPEG and PNG are
+    decoded; the picture is upright and sRGB.
 
-    Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage, or an answer for a terminal is not text;
-    1 the cache can't be opened or a file can't be written; 129, 130 and 143 interrupted; 141 standard output was closed.
+    Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage, or the answer is not text and would go
+    to a terminal; 1 the cache can't be opened, or a file can't be written; 129, 130 and 143 interrupted; 141 standard output
+    was closed.
 
     Examples:
       nuthatch get https://example.org/a.jpg -o a.jpg
@@ -76,7 +77,7 @@ enum GetCommand: Command {
     } catch let error as NuthatchError {
       switch error.code {
       case .invalid: return report(error, .usage)
-      // With cookies the URL is read here, without them by the fetch: both end with the same status.
+      // With cookies a bad URL is found here, without them by the fetch. The exit status must be the same.
       case .badURL: return report(error, .notFetched)
       default: return report(error, .failure)
       }
@@ -90,7 +91,7 @@ enum GetCommand: Command {
     try SentBody.add(arguments, to: &request)
     try addFreezing(arguments, said, &request)
     try addPicture(&request)
-    // What may be frozen is answered as a whole: who knows when, and to whom.
+    // A freezable request can't be saved while it arrives: its answer may come much later, to another process.
     if said.sizes.isEmpty, request.freezing == nil {
       request.saveTo =
         TerminalText.isRequired(arguments)
@@ -99,7 +100,7 @@ enum GetCommand: Command {
           if let own = OutputFile.ownDescriptor(name) { return .descriptor(own) }
           return name == "-" ? .descriptor(1) : arguments.has("append") ? .appended(name) : .file(name)
         }
-      // What is saved may be of any size, unless this request says otherwise.
+      // A saved body may have any size, unless the command line has a limit.
       request.maxBytes = said.cache.maxBytes
     }
     return request
@@ -121,7 +122,7 @@ enum GetCommand: Command {
     request.freezing = said.freezing
   }
 
-  /// A picture that comes by GET is the cache's business; of another method's answer it is made here.
+  /// Adds the wanted picture. The cache makes pictures for GET only. For another method, `ResponseWriter` makes it from the body.
   private static func addPicture(_ request: inout Request) throws(UsageError) {
     guard !request.boxes.isEmpty else { return }
     guard request.boxes.count == 1 else {
@@ -143,9 +144,9 @@ enum GetCommand: Command {
     do throws(NuthatchError) {
       let ticket = try cache.submit(request)
       while true {
-        // In slices, because a signal may come to any thread and can't wake this one by itself.
+        // Wait in short steps: a signal may arrive on another thread, and then doesn't wake this one.
         if let event = try ticket.next(within: 50) {
-          // Pieces of an answer come here only if a terminal gets it.
+          // Data events come only if the answer goes to a terminal.
           if event.kind == .data, let code = writeText(event.data) {
             ticket.cancel()
             return .success(.ended(code))
@@ -162,21 +163,21 @@ enum GetCommand: Command {
     }
   }
 
-  /// - Returns: what ends the program, if something does.
+  /// Writes text to the terminal. Returns the exit code if the program must end, or nil.
   private static func writeText(_ bytes: [UInt8]) -> ExitCode? {
     guard TerminalText.isText(bytes) else { return TerminalText.refuse() }
     return bytes.withUnsafeBytes { Terminal.write($0) }
   }
 
-  /// What came: the answer itself, or a picture alone.
+  /// The result of a fetch.
   private enum Fetched {
     case response(Response)
     case picture(Image)
-    /// An answer of which no more is written.
+    /// The output ended before the answer.
     case ended(ExitCode)
   }
 
-  /// - Parameter isSaved: whether what is a success has been saved while it came.
+  /// - Parameter isSaved: whether a successful answer was saved while it arrived.
   private static func write(
     _ outcome: Result<Fetched, NuthatchError>, isSaved: Bool, to writer: ResponseWriter,
     _ wordiness: Wordiness
@@ -193,7 +194,7 @@ enum GetCommand: Command {
       return end(writer.write(image), .success)
     case .success(.response(let response)):
       if response.isRemovalDue {
-        say("what is stored of it couldn't be removed yet: \(ShownURL.of(response.url))")
+        say("the stored answer could not be removed yet: \(ShownURL.of(response.url))")
       }
       if response.isTruncated {
         say(

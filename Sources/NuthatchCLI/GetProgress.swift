@@ -2,8 +2,8 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// How much of one transfer has come, or has been sent: a line on standard error that is written again and again, or, where it
-/// is plain, a line each time.
+/// The progress of one download or upload: one line on standard error that is overwritten. In the form `plain`, a new line each
+/// time.
 struct GetProgress {
   private let isShown: Bool
   private let isPlain: Bool
@@ -11,12 +11,13 @@ struct GetProgress {
   private var isOnScreen = false
   private var due: Int64
 
-  /// Between two lines, in nanoseconds: of a log, and of a terminal. What is over sooner than the first has none.
+  /// The time between two lines in a log (`seldom`) and on a terminal (`often`), and the time before the first line on a
+  /// terminal; in nanoseconds.
   private static let (seldom, often, first): (Int64, Int64, Int64) = (
     5_000_000_000, 100_000_000, 1_000_000_000
   )
 
-  /// - Parameter isAnswerOnTerminal: whether the answer is written to a terminal, which would have the line in its midst.
+  /// - Parameter isAnswerOnTerminal: whether the answer is written to a terminal. The line would appear in the middle of it.
   init(_ form: ProgressLine.Form, isAnswerOnTerminal: Bool) {
     isPlain = form == .plain
     let suits = isatty(STDERR_FILENO) == 1 && !Terminal.isDumb && !isAnswerOnTerminal
@@ -24,7 +25,7 @@ struct GetProgress {
     due = begin + (isPlain ? Self.seldom : Self.first)
   }
 
-  /// Whether it has to be told how much there is.
+  /// Whether progress events are needed.
   var isWanted: Bool { isShown }
 
   mutating func show(_ event: Event) {
@@ -36,20 +37,20 @@ struct GetProgress {
       return Terminal.complain("nuthatch: get: \(parts.joined(separator: "  "))\n")
     }
     isOnScreen = true
-    // The last column stays free: some terminals go on in the next line when it is written.
+    // Leave the last column free: some terminals start a new line when it is written.
     let room = Terminal.columns(of: STDERR_FILENO) - 1
     while parts.count > 1, parts.reduce(-2, { $0 + $1.count + 2 }) > room { parts.removeLast() }
     Terminal.complain("\r\(parts.joined(separator: "  ").prefix(max(0, room)))\u{1b}[K")
   }
 
-  /// Makes room for something else.
+  /// Clears the line, so that other text can be written.
   mutating func clear() {
     guard isOnScreen else { return }
     isOnScreen = false
     Terminal.complain("\r\u{1b}[K")
   }
 
-  /// The most wanted first.
+  /// Returns the parts of the line, the most important first.
   private func parts(_ event: Event, seconds: Double) -> [String] {
     let rate = seconds > 0 ? Double(event.bytesDone) / seconds : 0
     var parts = [Amounts.bytes(event.bytesDone)]

@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchCore
 
-/// `nuthatch help`: what there is, and how it is used.
+/// `nuthatch help`: the commands and their options.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "show this overview, or the help of one command"
@@ -38,9 +38,9 @@ enum HelpCommand: Command {
   }
 
   static let remarks = """
-    'nuthatch help COMMAND' shows its options with examples. Options may stand anywhere, names may be cut short
-    (--rep for --report) unless curl or wget would read them differently, and what follows -- is no option. The cache
-    is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
+    'nuthatch help COMMAND' shows the options of a command, with examples. Options may stand anywhere; after -- there are
+    none. Names may be shortened (--rep for --report), unless curl or wget would read the short name differently. The
+    cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
 
     """
 
@@ -68,7 +68,7 @@ enum HelpCommand: Command {
       """
   }
 
-  /// How values are written that options have.
+  /// Explains the notation of TIME and SIZE, if one of the options has such a value.
   static func notation(of options: [Option]) -> String {
     [
       ("TIME", "a time is 90 (seconds), 250ms, 90s, 15m, 1.5h, 7d, none or forever"),
@@ -93,12 +93,12 @@ enum HelpCommand: Command {
       .map { $0 == "Examples:" ? bold($0) : $0 }.joined(separator: "\n")
   }
 
-  /// How wide a page is that no terminal shows.
+  /// The width of a page if standard output is not a terminal.
   private static let pageColumns = 132
 
   private static func table(_ rows: [(String, String)], width: Int) -> String {
     let columns = Terminal.knownColumns(of: STDOUT_FILENO) ?? pageColumns
-    // Two columns of words beside each other need room; else the words of a row stand below its name.
+    // Two columns need a wide terminal. In a narrow one, the text of a row stands below its name.
     let isWide = columns >= width + 40
     let margin = String(repeating: " ", count: isWide ? width + 4 : 10)
     return rows.flatMap { name, words in

@@ -2,26 +2,26 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Notes SIGHUP, SIGINT and SIGTERM, so that the program can end in its own way. A second one ends it at once, but not one that
-/// comes with the first: `timeout` signals its child and then the child's group, and wrappers pass on what a terminal
-/// has sent to all. One that was ignored when the program began, as in the background of a script or by nohup, stays
-/// ignored.
+/// Notes SIGHUP, SIGINT and SIGTERM, so that the program can finish its output before it ends. A second signal ends it at once,
+/// unless it comes within 100 ms of the first: `timeout` signals its child and then the child's group, and wrappers pass on a
+/// signal that the terminal has sent to the whole group. A signal that was ignored when the program started stays ignored, for
+/// example under nohup.
 enum Interruption {
   private static let received = Atomic<Int32>(0)
-  /// When it came.
+  /// When the first signal came.
   private static let moment = Atomic<Int64>(0)
-  /// What comes so soon after the first, in nanoseconds, is the same wish by another way.
+  /// A second signal within so many nanoseconds of the first counts as the same interrupt.
   private static let echo: Int64 = 100_000_000
 
   static func watch() {
-    // The handler must not be the one that makes the atomics.
+    // Initialize the atomics now. The handler must not do it.
     _ = age
     for number in [SIGHUP, SIGINT, SIGTERM] {
       var inherited = sigaction()
       sigaction(number, nil, &inherited)
-      // 1 is SIG_IGN, which is no function that Swift could compare.
+      // 1 is SIG_IGN. Swift can't compare functions.
       if unsafeBitCast(inherited.__sigaction_handler.sa_handler, to: Int.self) == 1 { continue }
-      // Without SA_RESTART, so that a write into a full pipe ends, too. The library's threads block all signals.
+      // Without SA_RESTART, so that a signal also interrupts a write into a full pipe. The library's threads block all signals.
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
         if Interruption.signal == nil { Interruption.moment.store(nhs_monotonic_ns(), ordering: .relaxed) }
@@ -34,19 +34,19 @@ enum Interruption {
     }
   }
 
-  /// The signal that came, if one did.
+  /// The first signal, or nil.
   static var signal: Int32? {
     let number = received.load(ordering: .relaxed)
     return number == 0 ? nil : number
   }
 
-  /// Nanoseconds since it came.
+  /// Nanoseconds since the first signal, or nil.
   static var age: Int64? {
     let begin = moment.load(ordering: .relaxed)
     return signal == nil ? nil : nhs_monotonic_ns() - begin
   }
 
-  /// What the program ends with when one came.
+  /// The exit code for the signal, or nil if none came.
   static var exitCode: ExitCode? {
     switch signal {
     case SIGHUP: .hungUp
@@ -58,7 +58,7 @@ enum Interruption {
 }
 
 extension ExitCode {
-  /// The signal that it tells of.
+  /// The name of the signal that the code stands for, or nil.
   var signalName: String? {
     switch self {
     case .hungUp: "SIGHUP"

@@ -1,7 +1,7 @@
 import CSystem
 import NuthatchCore
 
-/// `nuthatch outbox`: the requests that wait for the network, and what came of them.
+/// `nuthatch outbox`: the requests that wait for the network, and their answers.
 enum OutboxCommand: Command {
   static let name = "outbox"
   static let summary = "list, send, collect or drop requests that wait for the network"
@@ -15,16 +15,16 @@ enum OutboxCommand: Command {
     CommonOptions.cache,
   ]
   static let details = """
-    list      what there is, in the order in which it will be sent: waiting, sending, paused, done or dead
-    replay    send the requests named, or all, and wait for their answers: those put aside (dead), too
-    collect   write the body of a request's answer to standard output, and forget the request
-    drop      forget the requests named: they are never sent after this
+    list      show all requests in the order of sending, with their state: waiting, sending, paused, done or dead
+    replay    send the requests with these IDs, or all, and wait for the answers; also sends dead ones again
+    collect   write the body of a request's answer to standard output, and remove the request
+    drop      remove the requests with these IDs; they are never sent after this
 
-    Requests come into the outbox by 'nuthatch get --freezable' or from programs. Only replay sends any. An answer of
-    401 or 403 pauses a queue: replay tries it again, with what the variables of the environment have then; drop lets
-    those behind it go on.
+    'nuthatch get --freezable' and programs put requests into the outbox. Only replay sends them. An answer of 401 or 403
+    pauses a queue. Then replay tries the request again, with the current values of the environment variables, and drop
+    removes it, so that the queue goes on.
 
-    Exit status: 0 done; 4 something remains after replay, or there is nothing of that number; 1 the cache can't be
+    Exit status: 0 done; 4 some requests remain after replay, or there is no request with that ID; 1 the cache can't be
     opened, read or written; 2 wrong usage; 141 standard output was closed.
 
     Examples:
@@ -42,7 +42,7 @@ enum OutboxCommand: Command {
     }
     let ids = try arguments.operands.dropFirst().map { (text) throws(UsageError) -> UInt64 in
       guard let id = UInt64(text), id > 0 else {
-        throw UsageError("outbox: '\(text)' is not the number of a request")
+        throw UsageError("outbox: '\(text)' is not the ID of a request, such as 7")
       }
       return id
     }
@@ -55,7 +55,7 @@ enum OutboxCommand: Command {
     case ("drop", false): return try arguments.withCache(name) { try drop($0, ids, format) }
     case ("collect", false) where ids.count == 1:
       return try arguments.withCache(name) { try collect($0, ids[0]) }
-    case ("list", false): throw UsageError("outbox: list takes no numbers. See 'nuthatch help outbox'.")
+    case ("list", false): throw UsageError("outbox: list takes no IDs. See 'nuthatch help outbox'.")
     case ("drop", true), ("collect", _):
       throw UsageError("outbox: \(action) which request? See 'nuthatch outbox list'.")
     default: throw UsageError("outbox: there is no '\(action)'. See 'nuthatch help outbox'.")
@@ -69,12 +69,12 @@ enum OutboxCommand: Command {
     if format == .text { for item in items { Terminal.print(line(item)) } }
     write(items, format) { json, item in write(item, to: &json) }
     for file in cache.outbox.damage {
-      Terminal.complain("nuthatch: outbox: damage was set aside in \(file)\n")
+      Terminal.complain("nuthatch: outbox: damaged data was moved to \(file)\n")
     }
     return .success
   }
 
-  /// As JSON, if that is wanted.
+  /// Writes the items as JSON. Writes nothing for `text`.
   private static func write<Item>(
     _ items: [Item], _ format: InspectionOptions.Format, _ members: (inout JSONText, Item) -> Void
   ) {
@@ -141,7 +141,7 @@ enum OutboxCommand: Command {
     _ cache: Cache, _ ids: [UInt64], _ limit: Request.Limit, _ format: InspectionOptions.Format
   ) throws -> ExitCode {
     let outbox = cache.outbox
-    // What is done isn't sent again, and isn't missing.
+    // `replay` returns false for a request that is done. Such a request isn't missing.
     let missing = try ids.filter { id in
       try !outbox.replay(id) && outbox.item(id) == nil
     }
@@ -153,8 +153,8 @@ enum OutboxCommand: Command {
     while true {
       let all = try outbox.list()
       let left = all.filter { ids.isEmpty || ids.contains($0.id) }
-      // One that was put aside again is through; one that needs somebody is, too, with all those behind it, as soon as it is
-      // the first of its queue.
+      // Don't wait for a dead request. If the first request of a queue needs new credentials, the whole queue is stuck: don't
+      // wait for it either.
       let next = all.filter { $0.state != .done && $0.state != .dead }
       let heads = Dictionary(next.map { ($0.queue, $0) }) { first, _ in first }
       let stuck = heads.filter { _, head in
@@ -167,7 +167,7 @@ enum OutboxCommand: Command {
         if let code = Interruption.exitCode { return code }
         return !missing.isEmpty || left.contains { $0.state != .done } ? .notFetched : .success
       }
-      // Its notices are for handlers, of whom there are none; a look costs next to nothing.
+      // Used as a pause of 50 ms: the notices are for handlers, and this program has none.
       _ = try cache.nextNotice(within: 50)
     }
   }
@@ -175,18 +175,18 @@ enum OutboxCommand: Command {
   private static func collect(_ cache: Cache, _ id: UInt64) throws -> ExitCode {
     guard let outcome = try cache.outbox.outcome(id) else {
       let isThere = try cache.outbox.item(id) != nil
-      if isThere { Terminal.complain("nuthatch: outbox: \(id) hasn't ended\n") } else { complain(id) }
+      if isThere { Terminal.complain("nuthatch: outbox: request \(id) has no answer yet\n") } else { complain(id) }
       return .notFetched
     }
     if let code = outcome.body.withUnsafeBytes({ Terminal.write($0) }) { return code }
     guard outcome.isDone else {
-      Terminal.complain("nuthatch: outbox: \(id) was put aside: \(outcome.reason ?? "")\n")
+      Terminal.complain("nuthatch: outbox: request \(id) is dead: \(outcome.reason ?? "")\n")
       return .notFetched
     }
     if outcome.isCut {
-      Terminal.complain("nuthatch: outbox: \(id): the answer was longer, 1 MiB of it was kept\n")
+      Terminal.complain("nuthatch: outbox: request \(id): the answer was cut off after 1 MiB\n")
     }
-    // Only now: whoever was killed while writing finds it again.
+    // Drop it only after writing: if the program is killed before, the answer is still there.
     try cache.outbox.drop(id)
     return .success
   }
@@ -206,6 +206,6 @@ enum OutboxCommand: Command {
   }
 
   private static func complain(_ id: UInt64) {
-    Terminal.complain("nuthatch: outbox: there is nothing of number \(id)\n")
+    Terminal.complain("nuthatch: outbox: there is no request \(id)\n")
   }
 }

@@ -1,15 +1,15 @@
 import NuthatchCore
 
-/// What the command ends with. The numbers are for scripts, and fixed.
+/// The exit status of the command. Scripts depend on the numbers, so they never change.
 enum ExitCode: Int32 {
   case success = 0
   /// A defect, or the cache can't be opened, or the disk is full.
   case failure = 1
-  /// The command line can't be understood.
+  /// The command line, or the list that it names, is wrong.
   case usage = 2
-  /// What was asked for could not be fetched.
+  /// A URL could not be fetched or found, or `verify` found damage.
   case notFetched = 4
-  /// All was fetched, but the cache is too small to keep it.
+  /// Every URL was fetched, but the cache is too small to keep all thumbnails.
   case tooSmall = 5
   case hungUp = 129
   case interrupted = 130
@@ -22,10 +22,10 @@ protocol Command {
   static var name: String { get }
   /// One line for the list of commands.
   static var summary: String { get }
-  /// What stands after the name in the usage line.
+  /// The text after the name in the usage line.
   static var usage: String { get }
   static var options: [Option] { get }
-  /// Options that count as given, because it has a default for them.
+  /// Options that count as given, because the command has a default for them.
   static var assumed: [String] { get }
   /// Paragraphs and examples for `help`, below the options.
   static var details: String { get }
@@ -36,7 +36,7 @@ extension Command {
   static var assumed: [String] { [] }
 }
 
-/// The whole program: picks the command and runs it.
+/// Picks the command and runs it.
 enum Program {
   static var commands: [any Command.Type] {
     [
@@ -47,7 +47,7 @@ enum Program {
     ]
   }
 
-  /// Runs with the arguments of `main`. One that isn't UTF-8 would come out as another than was given.
+  /// Runs with the arguments of `main`. Refuses an argument that isn't UTF-8: its bytes would change when it becomes a string.
   static func run(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> ExitCode {
     var arguments: [String] = []
     for index in 1..<max(Int(count), 1) {
@@ -92,7 +92,7 @@ enum Program {
       "there is no command '\(name)'\(near.map { "; did you mean '\($0)'?" } ?? ".") See 'nuthatch help'.")
   }
 
-  /// What the same thing is called by other programs.
+  /// Commands of other programs, and the command here that does the same.
   private static let elsewhere = [
     "fetch": "prefetch", "add": "prefetch", "warm": "prefetch", "download": "get", "curl": "get",
     "cat": "get",
@@ -103,7 +103,7 @@ enum Program {
     "version": "--version",
   ]
 
-  /// The commands that have an option of that name.
+  /// Returns the names of the commands that have this option.
   static func commands(with option: String) -> [String] {
     commands.filter { $0.options.contains { $0.name == option } }.map { $0.name }
   }

@@ -1,13 +1,13 @@
 import Glibc
 import NuthatchCore
 
-/// Puts an answer where the command line wants it: the body as it came, or a picture made from it.
+/// Writes an answer to the files of the command line: the body as received, or a picture made from it.
 struct ResponseWriter {
   enum Outcome {
     case written
     case notAPicture(NuthatchError)
     case notWritten(NuthatchError)
-    /// Standard output took no more; whoever has to know was told.
+    /// Standard output can't be written, or refused the bytes. A message was printed if one is due.
     case ended(ExitCode)
   }
 
@@ -35,7 +35,7 @@ struct ResponseWriter {
     return arguments.values("output").map { OutputFile.ownDescriptor($0) == STDOUT_FILENO ? "-" : $0 }
   }
 
-  /// Whether standard output, where it goes, is a terminal.
+  /// Whether the answer goes to standard output, and that is a terminal.
   var writesToTerminal: Bool { files.contains { $0.name == "-" } && isatty(STDOUT_FILENO) == 1 }
 
   func write(_ response: Response) -> Outcome {
@@ -57,7 +57,7 @@ struct ResponseWriter {
 
   func write(_ picture: Image) -> Outcome {
     do throws(NuthatchError) {
-      // Encoded before anything is written, so that there is all of it or nothing.
+      // Encode all files before writing one, so that an error leaves no file.
       var encoded: [EncodedImage] = []
       for file in files { encoded.append(try picture.encoded(as: file.format)) }
       return each { (index, write) in encoded[index].withBytes { write($0) } }
@@ -66,7 +66,7 @@ struct ResponseWriter {
     }
   }
 
-  /// What a server says of a failure is for standard output only.
+  /// Writes the body of a failed answer to standard output, if it is one of the files; never to another file.
   func writeErrorPage(_ response: Response) -> Outcome {
     guard image == nil, files.contains(where: { $0.name == "-" }) else { return .written }
     return response.withBody { body in
@@ -74,7 +74,7 @@ struct ResponseWriter {
     }
   }
 
-  /// Goes through the files until one can't be written.
+  /// Calls `body` for each file until one can't be written.
   private func each(
     _ body: (Int, (UnsafeRawBufferPointer) -> Outcome) -> Outcome
   ) -> Outcome {

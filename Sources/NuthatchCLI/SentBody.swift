@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchCore
 
-/// What `get` sends: --data, --json and --form. Files are read while they are sent.
+/// The body that `get` sends: --data, --json or --form. Files are read while they are sent.
 enum SentBody {
   static func add(_ arguments: ParsedArguments, to request: inout Request) throws {
     let kinds = ["data", "json", "form"].filter { arguments.has($0) }
@@ -40,7 +40,8 @@ enum SentBody {
     value.hasPrefix("@") ? String(value.dropFirst()) : nil
   }
 
-  /// Pipes and standard input are read whole, because nobody knows how long they are.
+  /// Returns whether the path is a plain file. Pipes and standard input are read into memory first, because their length is
+  /// unknown.
   private static func isPlainFile(_ path: String) -> Bool {
     var status = stat()
     return path != "-" && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG

@@ -1,7 +1,7 @@
 import NuthatchCore
 
 enum ShownURL {
-  /// A URL for what others may read: without a password, which no `data:` URL has.
+  /// Returns a URL without its password, for output that others may read. A `data:` URL has none.
   static func of(_ url: String) -> String {
     url.prefix(5).lowercased() == "data:" ? url : Request(url).shownURL
   }

@@ -1,7 +1,8 @@
-/// Lines of text that fit a number of columns.
+/// Breaks text into lines that fit a number of columns.
 enum TextLines {
-  /// A line, broken between words. The lines after the first begin behind `hang` spaces: where the first one begins and two
-  /// columns further, unless it is given.
+  /// Breaks a line between words.
+  ///
+  /// - Parameter hang: the indent of all lines but the first. Default: 2 more than the first line has.
   static func broken(_ line: String, to columns: Int, hang: Int? = nil) -> [String] {
     guard line.count > columns else { return [line] }
     let indent = line.prefix { $0 == " " }.count
@@ -10,9 +11,9 @@ enum TextLines {
     var current = String(line.prefix(indent))
     var isEmpty = true
     for word in line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false) {
-      // Spaces between columns stay, but not where a line begins.
+      // Keep spaces between columns, but not at the start of a line.
       if word.isEmpty, isEmpty { continue }
-      // A word that is wider than all of it is left to the terminal.
+      // The terminal breaks a word that is wider than a line.
       if !isEmpty, current.count + 1 + word.count > columns {
         lines.append(current)
         (current, isEmpty) = (margin, true)
@@ -23,7 +24,7 @@ enum TextLines {
     return lines + [current]
   }
 
-  /// Paragraphs, filled anew. What is indented stays as it is; words in a second column stay there.
+  /// Fills paragraphs again for another width. Indented lines stay as they are, and text in a second column stays there.
   static func flowed(_ lines: [String], to columns: Int) -> [String] {
     var flowed: [String] = []
     var paragraph: [String] = []
@@ -40,7 +41,7 @@ enum TextLines {
     return flowed.dropLast()
   }
 
-  /// Where the words behind several spaces begin.
+  /// Returns the column of the text after the first word and its spaces.
   private static func secondColumn(of line: String) -> Int {
     guard let name = line.split(separator: " ").first else { return 0 }
     return name.count + line.dropFirst(name.count).prefix { $0 == " " }.count

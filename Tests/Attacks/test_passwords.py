@@ -131,7 +131,7 @@ def test_python_needs_a_host_for_several_origins(
     server: TestServer, other: TestServer, lists: list[str], tmp_path: Path, kind: Any
 ) -> None:
     with nuthatch.Cache(tmp_path / "c") as cache:
-        with pytest.raises(nuthatch.Invalid, match="say whose the password is") as caught:
+        with pytest.raises(nuthatch.Invalid, match="name the host that gets the password") as caught:
             list(cache.prefetch(kind(lists), [8], user=("ann", SECRET)))
         assert SECRET not in str(caught.value) and sent(server) == sent(other) == []
         with pytest.raises(nuthatch.Invalid):

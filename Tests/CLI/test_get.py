@@ -133,7 +133,7 @@ def test_a_lifetime_that_the_caller_gives(server: TestServer, nuthatch: Runner) 
         done = nuthatch("get", server.url("/a"), "--policy=rfc9111", *more)
         assert (done.returncode, done.stdout, server.count()) == (0, b"nut", count), more
     explained = nuthatch("explain", server.url("/a"), "--policy=rfc9111", "--expire-after=1h").stdout
-    assert b"expire-after (the request says for how long): 1 h" in explained and b"hit" in explained
+    assert b"expire-after (the lifetime is set by the request): 1 h" in explained and b"hit" in explained
     for more, fresh in [([], b"1, 0 of them fresh"), (["--expire-after=1h"], b"1, 1 of them fresh")]:
         assert fresh in nuthatch("stat", "--policy=rfc9111", *more).stdout
 

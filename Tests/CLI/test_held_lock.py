@@ -23,7 +23,7 @@ def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner
         assert (found.returncode, found.stdout, found.stderr) == (0, b"x", b"")
         told = nuthatch("get", "--data", "y", url)
         assert told.returncode == 0
-        assert b"what is stored of it couldn't be removed yet: " + url.encode() in told.stderr
+        assert b"the stored answer could not be removed yet: " + url.encode() in told.stderr
         # Though the process has ended.
         server.on("/a", ok("z", headers=fresh))
         assert nuthatch("get", url).stdout == b"z"

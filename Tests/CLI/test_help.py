@@ -92,7 +92,7 @@ def test_examples(name: str, nuthatch: Runner, server: TestServer, tmp_path: Pat
         script = "set -o pipefail; " + example.replace("https://", "http://")
         done = run("bash", "-c", script)
         # Numbers of an outbox that is empty.
-        nothing = done.returncode == 4 and "there is nothing of number" in done.stderr and name == "outbox"
+        nothing = done.returncode == 4 and "there is no request" in done.stderr and name == "outbox"
         assert done.returncode == 0 or nothing, f"{example}\n{done.stdout}{done.stderr}"
 
 

@@ -78,7 +78,7 @@ def test_stat_reads_the_same_however_much_there_is(
     assert (found["answers"], found["fresh"], found["records"]) == (None, None, 6003)
     found = json.loads(nuthatch("stat", "--format=json", "--count", **many).stdout)
     assert (found["answers"], found["fresh"]) == (6000, 6000)
-    assert b"answers     many: --count counts them\n" in nuthatch("stat", **many).stdout
+    assert b"answers     not counted; --count counts them\n" in nuthatch("stat", **many).stdout
 
 
 def test_ls(urls: list[str], nuthatch: Runner) -> None:
@@ -115,7 +115,7 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     away = parsed(nuthatch, "explain", urls[0] + "?x", "--policy=offline")
     assert (away["prospect"], away["refusal"], away["stored"]) == ("refuse", "offline", False)
     assert nuthatch("explain", urls[0] + "?x", "--policy=offline").stdout.startswith(
-        b"refuse: nothing is stored of http"
+        b"refuse: nothing is stored for http"
     )
     assert nuthatch("explain", urls[1]).stdout.startswith(b"revalidate: stale; the server is asked")
     assert nuthatch("explain", "ftp://x").returncode == 2
@@ -187,7 +187,7 @@ def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
     for way in ways:
         assert parsed(nuthatch, "explain", "-s8", *way, url)["prospect"] == "fetch", way
     done = nuthatch("rm", url)
-    assert done.returncode == 4 and b"nothing is stored of" in done.stderr
+    assert done.returncode == 4 and b"nothing is stored for" in done.stderr
 
 
 def test_rm_of_what_is_partly_no_url_removes_nothing(urls: list[str], nuthatch: Runner) -> None:
@@ -209,7 +209,7 @@ def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
         pack.seek(place + 100)
         pack.write(b"damage")
     found = nuthatch("verify")
-    assert found.returncode == 4 and b"1 damaged and taken out" in found.stdout
+    assert found.returncode == 4 and b"1 damaged and removed" in found.stdout
     assert nuthatch("verify").returncode == 0
 
 

@@ -60,26 +60,26 @@ def test_fields(field: str, line: object, wanted: List[str], nuthatch: Runner) -
         ("a.b", '{"a": "http://x/1"}', ["the field 'a.b' is missing"]),
         ("a.b", '{"a": null}', ["the field 'a.b' is missing"]),
         ("a.b", '{"a": {"b": null}}', ["the field 'a.b' is null"]),
-        ("a", '{"a": {"b": 1}}', ["the field 'a' is an object: one of its fields is needed"]),
+        ("a", '{"a": {"b": 1}}', ["the field 'a' is an object; name one of its fields"]),
         ("a.7", '{"a": [1]}', ["the field 'a.7' is missing"]),
         ("a.99999999999999999999", '{"a": [1]}', ["the field 'a.99999999999999999999' is missing"]),
         ("a", '{"a": []}', ["the field 'a' is empty"]),
         (
             "a",
             '{"a": [null, "", " ", 5, {}, [], "http://x/1"]}',
-            ["is null", "is empty", "is empty", "is no text", "is an object", "is empty", "is in the cache"],
+            ["is null", "is empty", "is empty", "is not a string", "is an object", "is empty", "is in the cache"],
         ),
         ("a.b", '{"a": [{"b": null}, {}, 1, {"b": [null]}]}', ["is null", "missing", "missing", "is null"]),
-        ("a", '{"a": ["http://x/1", ', ["is in the cache", "it is no JSON object"]),
-        ("a", '{"a": ["http://x/1" "b"]}', ["is in the cache", "it is no JSON object"]),
-        ("a", '{"a": "http://x/1', ["it is no JSON object"]),
-        ("a", '{"b": "\\', ["it is no JSON object"]),
-        ("a", '{"a": "\\', ["it is no JSON object"]),
-        ("a.0", '{"a": [', ["it is no JSON object"]),
-        ("a.1", '{"a": [1,', ["it is no JSON object"]),
-        ("a.b", '{"a": [{"b": "http://x/1"', ["it is no JSON object"]),
-        ("a", '{"a": ' + "[" * 600, ["more than 512 arrays are in each other"]),
-        ("a", '{"a": ' + "[" * 600 + "]" * 600 + "}", ["more than 512 arrays are in each other"]),
+        ("a", '{"a": ["http://x/1", ', ["is in the cache", "the line is not a JSON object"]),
+        ("a", '{"a": ["http://x/1" "b"]}', ["is in the cache", "the line is not a JSON object"]),
+        ("a", '{"a": "http://x/1', ["the line is not a JSON object"]),
+        ("a", '{"b": "\\', ["the line is not a JSON object"]),
+        ("a", '{"a": "\\', ["the line is not a JSON object"]),
+        ("a.0", '{"a": [', ["the line is not a JSON object"]),
+        ("a.1", '{"a": [1,', ["the line is not a JSON object"]),
+        ("a.b", '{"a": [{"b": "http://x/1"', ["the line is not a JSON object"]),
+        ("a", '{"a": ' + "[" * 600, ["more than 512 arrays are nested"]),
+        ("a", '{"a": ' + "[" * 600 + "]" * 600 + "}", ["more than 512 arrays are nested"]),
     ],
 )
 def test_what_is_no_text_is_a_failure_each(
@@ -132,6 +132,6 @@ def test_a_json_document_is_read_from_one_line_and_a_fault_on_several(
     (tmp_path / name).write_text(json.dumps([{"url": "http://x/1"}, {"url": "http://x/2"}], **arguments))
     done = nuthatch(*DRY, name)
     if arguments["indent"]:
-        assert done.returncode == 2 and f"{name}: the JSON goes over several lines".encode() in done.stderr
+        assert done.returncode == 2 and f"{name}: the JSON is spread over several lines".encode() in done.stderr
     else:
         assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == ["http://x/1", "http://x/2"]

@@ -157,16 +157,16 @@ def a_zip() -> bytes:
     [
         ("a program", Path(COMMAND), "it is a program"),
         ("nut.png", png(64, 64), "it is a PNG picture"),
-        ("urls.xlsx", a_zip(), "it is a zip file; of a spreadsheet, CSV is needed"),
+        ("urls.xlsx", a_zip(), "it is a zip file; save a spreadsheet as CSV"),
         (
             "urls.bz2",
             b"BZh91AY&SY\x01\x02http://x/",
-            "it is packed by bzip2; gzip, zstd and xz can be unpacked",
+            "it is compressed by bzip2; gzip, zstd and xz can be read",
         ),
         ("nul", b"http://x/a\nhttp://x/\0b\n", "it has NUL bytes"),
-        ("utf-16 without a mark", "http://x/a\n".encode("utf-16-le"), "UTF-16 without its byte order mark"),
+        ("utf-16 without a mark", "http://x/a\n".encode("utf-16-le"), "UTF-16 without a byte order mark"),
         ("utf-32", "http://x/a\n".encode("utf-32"), "it is UTF-32; UTF-8 or UTF-16 is needed"),
-        ("controls", bytes(range(1, 9)) * 20 + b"a\n" * 99, "it has mostly control characters"),
+        ("controls", bytes(range(1, 9)) * 20 + b"a\n" * 99, "it has too many control characters"),
         ("random.gz", packing.PACKERS["gzip"](b"a\0b" * 99), "it has NUL bytes"),
         ("random.csv", b"id,url\n\0\1\2\n", "it has NUL bytes"),
         ("utf-16", "http://x/\0a\n".encode("utf-16"), "it has NUL bytes"),
@@ -181,7 +181,7 @@ def test_a_binary_file_is_one_clear_error(
     done = nuthatch("prefetch", "--format=jsonl", name)
     assert (done.returncode, done.stdout) == (2, b"")
     first, last = done.stderr.decode().splitlines()
-    assert first.startswith(f"nuthatch: prefetch: {name} is no list: ") and why in first
+    assert first.startswith(f"nuthatch: prefetch: {name} is not a list: ") and why in first
     assert json.loads(last)["urls"] == 0
 
 
@@ -214,11 +214,11 @@ def test_text_for_a_terminal_is_text(nuthatch: Runner) -> None:
                 (1, "the field 'url' is null"),
                 (2, "the field 'url' is empty"),
                 (4, "the field 'url' is missing"),
-                (5, "the field 'url' is no text"),
-                (6, "the field 'url' is no text"),
+                (5, "the field 'url' is not a string"),
+                (6, "the field 'url' is not a string"),
                 (7, "the field 'url' is empty"),
-                (8, "it is no JSON object"),
-                (9, "it is no JSON object"),
+                (8, "the line is not a JSON object"),
+                (9, "the line is not a JSON object"),
             ],
         ),
     ],

@@ -147,8 +147,8 @@ def test_certificates_that_are_named(secure: SecureServer, nuthatch: Runner, tmp
 @needs_openssl
 def test_certificates_that_are_not_checked(secure: SecureServer, nuthatch: Runner) -> None:
     warning = (
-        "warning: certificates aren't checked (--insecure): anybody on the way can read and change what is sent and "
-        "what comes\n"
+        "warning: certificates aren't checked (--insecure): others in the network can read and change requests "
+        "and answers\n"
     )
     for flag in ("--insecure", "-k"):
         done = nuthatch("get", flag, secure.url())

@@ -38,7 +38,7 @@ def test_of_a_long_answer_the_beginning_is_written(server: TestServer, nuthatch:
     assert nuthatch("outbox", "replay").returncode == 0
     collected = nuthatch("outbox", "collect", "1")
     assert collected.returncode == 0 and len(collected.stdout) == 1 << 20
-    assert b"1: the answer was longer, 1 MiB of it was kept" in collected.stderr
+    assert b"request 1: the answer was cut off after 1 MiB" in collected.stderr
 
 
 def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
@@ -56,7 +56,7 @@ def test_waits_until_it_is_dropped(nobody: str, nuthatch: Runner) -> None:
     ids = [item["id"] for item in json.loads(nuthatch("outbox", "list", "--format=json").stdout)]
     assert len(ids) == 2
     dropped = nuthatch("outbox", "drop", "999", *map(str, ids), "--format=json")
-    assert dropped.returncode == 4 and b"nothing of number 999" in dropped.stderr
+    assert dropped.returncode == 4 and b"there is no request 999" in dropped.stderr
     told = [(item["id"], item["was_there"]) for item in json.loads(dropped.stdout)]
     assert told == [(999, False), (ids[0], True), (ids[1], True)]
     assert json.loads(nuthatch("outbox", "list", "--format=json").stdout) == []
@@ -86,7 +86,7 @@ def test_replay_of_several_sends_those_that_are_there(server: TestServer, nuthat
     server.go_up()
     replayed = nuthatch("outbox", "replay", *map(str, ids), "999", "--format=json")
     assert replayed.returncode == 4
-    assert replayed.stderr == b"nuthatch: outbox: there is nothing of number 999\n"
+    assert replayed.stderr == b"nuthatch: outbox: there is no request 999\n"
     assert [item["state"] for item in json.loads(replayed.stdout)] == ["done", "done"]
     # What is done already isn't sent again, and isn't missing either.
     replayed = nuthatch("outbox", "replay", str(ids[0]), "--format=json")
@@ -151,7 +151,7 @@ def test_damage_is_set_aside_and_told(nobody: str, nuthatch: Runner, tmp_path: P
     for _ in range(2):
         listed = nuthatch("outbox", "list", "--format=jsonl")
         assert [json.loads(line)["id"] for line in listed.stdout.splitlines()] == [1, 3, 4]
-        assert b"damage was set aside in " in listed.stderr
+        assert b"damaged data was moved to " in listed.stderr
     (aside,) = (tmp_path / "cache/outbox").glob("damaged-*")
     assert b"row x" in aside.read_bytes() and str(aside).encode() in listed.stderr
     aside.unlink()

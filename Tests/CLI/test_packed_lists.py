@@ -98,7 +98,7 @@ def test_a_stream_that_is_damaged_is_told(kind: str, nuthatch: Runner) -> None:
 def test_what_follows_a_stream_is_not_passed_over(kind: str, nuthatch: Runner) -> None:
     done = nuthatch(*DRY, given=packing.PACKERS[kind](b"http://x/a\n") + b"http://x/b\n")
     assert (urls(done.stdout), done.returncode) == (["http://x/a"], 2)
-    assert f"what follows the {kind} stream is none".encode() in done.stderr
+    assert f"other data after the end of the {kind} stream".encode() in done.stderr
 
 
 # A process begins with the most memory of the one that made it: so a small one makes it.

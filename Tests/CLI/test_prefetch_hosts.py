@@ -72,7 +72,7 @@ def test_whose_retry_after_a_run_waits_for_is_said(way: str, server: TestServer,
     said = done.stderr.decode()
     # What is over in a moment isn't worth a line.
     assert re.findall(r"nuthatch: prefetch: (.*)", said) == [
-        f"{host} wants to be left alone for 3 s (Retry-After)"
+        f"{host} asks for a pause of 3 s (Retry-After)"
     ]
     assert (f"{host} paused, 2 s" in said) == (way == "text")
 

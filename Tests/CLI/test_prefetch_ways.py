@@ -339,7 +339,7 @@ def test_interrupted_while_nobody_reads_complaints(
             finally:
                 process.kill()
             seconds.append(time.monotonic() - begin)
-            assert b"interrupted; another run goes on" in process.stdout.read()
+            assert b"interrupted; run again to continue" in process.stdout.read()
     assert seconds[-1] <= 2, seconds
 
 

@@ -157,7 +157,7 @@ def test_filters(browser: Browser, page: Path) -> None:
     choose(browser, "reason", "http 404")
     assert shown(browser) == (0, 1)
     assert "404" in browser.evaluate("document.querySelector('.urls li').textContent")
-    assert "drop it from the list" in browser.evaluate("document.querySelector('.group summary').textContent")
+    assert "remove it from the list" in browser.evaluate("document.querySelector('.group summary').textContent")
     chip("all")
     choose(browser, "reason", "")
     options = browser.evaluate("[...document.getElementById('host').options].map(option => option.value)")
@@ -198,7 +198,7 @@ def test_by_keyboard_alone(browser: Browser, page: Path) -> None:
         browser.key("Tab")
         stops.append(str(browser.evaluate(focused)))
         assert len(stops) < 30
-    assert stops[0] == "to the pictures" and any(stop == "part of the URL" for stop in stops)
+    assert stops[0] == "skip to the pictures" and any(stop == "part of the URL" for stop in stops)
     browser.key("ArrowRight")
     assert browser.evaluate(focused).startswith("nut-1.png, in the cache before")
     browser.key("Enter")

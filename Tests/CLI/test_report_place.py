@@ -17,7 +17,7 @@ def test_another_file_is_left_alone(nuthatch: Runner, tmp_path: Path, content: b
     for name in ("urls.txt", "link"):
         done = nuthatch("prefetch", "--report", name)
         assert done.returncode == 2
-        assert f"--report: {name} is there and is no report".encode() in done.stderr
+        assert f"--report: {name} exists and is not a report".encode() in done.stderr
         assert (tmp_path / "urls.txt").read_bytes() == content
     assert not (tmp_path / "cache").exists()
 

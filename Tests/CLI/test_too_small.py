@@ -160,7 +160,7 @@ def test_a_disk_that_can_not_be_written_ends_the_run(
     done = on_small_disk(script, environment, tmp_path, megabytes=8)
     words = (tmp_path / "words").read_bytes()
     assert done.stdout == b"1\n", (done, words)
-    why = b"nothing can be stored: No such file or directory: mend that, and run again for what is left"
+    why = b"nothing can be stored: No such file or directory: correct that, then run again for the rest of the list"
     assert words.count(why) == 1
 
 
@@ -176,7 +176,7 @@ def test_a_disk_that_stays_full_ends_the_run(
     done = on_small_disk(script, environment, tmp_path, megabytes=64)
     words = (tmp_path / "words").read_bytes()
     assert done.stdout == b"1\n", (done, words)
-    assert b"the disk is still full: make room, and run again for what is left" in words
+    assert b"the disk is still full: make room, then run again for the rest of the list" in words
     told = summary(words)
     kept = told["ok"]
     assert told["disk"]["full"] is True and 0 < kept < 100

@@ -4,15 +4,15 @@ import NuthatchCore
 /// `nuthatch explain`: why a URL would hit or miss.
 enum ExplainCommand: Command {
   static let name = "explain"
-  static let summary = "say why a URL would hit or miss, and until when"
+  static let summary = "show whether a URL would hit or miss, why, and until when"
   static let usage = "[OPTION…] URL"
   static let options = [InspectionOptions.format, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
-    Its first word is what a request would meet with: hit, an answer at once, also one that is known to be
-    undecodable, which is an error then; revalidate, the server is asked whether the stored answer holds;
-    fetch, it is asked for the whole; refuse, an error at once. Say what was said to get or prefetch: limits, rules
-    and whatever takes part in what an answer is kept under. With --size it is about thumbnails, without about
-    the answer itself. What a run before this one has failed to get, and what a server would say, isn't known here.
+    The first word of the output says what a request would do. hit: it gets an answer from the cache at once; if the
+    picture is known to be undecodable, that is an error. revalidate: it asks the server whether the stored answer is still
+    valid. fetch: it fetches the whole answer. refuse: it fails at once. Use the same options as for get or prefetch: limits,
+    caching rules, and options that are part of the cache key. With --size, explain describes thumbnails, without it the
+    answer itself. It does not know what the server would answer, nor failures that another run remembers in memory.
 
     \(InspectionOptions.exits)
 
@@ -32,7 +32,7 @@ enum ExplainCommand: Command {
       let unstored = info == nil ? try cache.prospect(of: request) : (.fetch, nil)
       var whole = request
       whole.boxes = []
-      // With all thumbnails there, nobody looks for the original.
+      // If all thumbnails are stored, `inspect` doesn't look for the original, so ask again without boxes.
       let hasBody = try info?.hasBody == true || cache.inspect(whole)?.hasBody == true
       let text = wantsJSON ? json(request, info, unstored, hasBody) : text(request, info, unstored, hasBody)
       Terminal.print(wantsJSON ? text : Terminal.fitted(text))
@@ -40,7 +40,7 @@ enum ExplainCommand: Command {
     }
   }
 
-  /// What a request meets with of which nothing is stored.
+  /// What a request does if nothing is stored.
   private typealias Unstored = (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?)
 
   private static func text(
@@ -48,7 +48,7 @@ enum ExplainCommand: Command {
   ) -> String {
     guard let info else {
       let why = unstored.refusal.map { ": " + refusal($0) } ?? ""
-      return "\(unstored.prospect.rawValue): nothing is stored of \(request.shownURL)\(why)\n"
+      return "\(unstored.prospect.rawValue): nothing is stored for \(request.shownURL)\(why)\n"
     }
     let prospect = Terminal.styled(info.prospect.rawValue, info.prospect == .hit ? .good : .doubtful)
     var lines = ["\(prospect): \(reason(request, info))"]
@@ -74,7 +74,7 @@ enum ExplainCommand: Command {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// As a clock on the wall shows it.
+  /// Returns a time in the local time zone.
   private static func moment(_ seconds: Int64) -> String {
     var (when, parts) = (time_t(seconds), tm())
     guard localtime_r(&when, &parts) != nil else { return String(seconds) }
@@ -92,42 +92,43 @@ enum ExplainCommand: Command {
       return "a redirect to an answer that is stored, and good enough for this request"
     case .revalidate where info.leadsOn:
       return "a redirect; the server is asked about it, or about what it leads to"
-    case .fetch where info.leadsOn: return "a redirect to what isn't stored, or is of no use to this request"
+    case .fetch where info.leadsOn:
+      return "a redirect to an answer that isn't stored, or that this request can't use"
     case .revalidate where info.isFromFuture:
-      return "stored at a time that is still to come: the clock was set back, and the server is asked"
+      return "stored at a time in the future: the clock was set back, and the server is asked"
     case .hit where info.age >= info.lifetime: return "stale, but good enough for this request"
     case .hit where info.undecodable != nil: return "fresh, and known to be undecodable"
     case .hit where info.thumbs.count == request.boxes.count: return "fresh, and all of it is there"
     case .hit:
       return info.hasBody ? "fresh; made from the stored original" : "fresh; made from a larger thumbnail"
-    case .revalidate: return "stale; the server is asked whether it still holds"
-    case .fetch where !isThere: return "known, but what was asked for is gone or was never made"
-    case .fetch: return "stored, but of no use to this request"
+    case .revalidate: return "stale; the server is asked whether it is still valid"
+    case .fetch where !isThere: return "the URL is known, but the requested bytes or sizes are not stored"
+    case .fetch: return "stored, but this request can't use it"
     }
   }
 
   private static func refusal(_ refusal: StoredAnswerInfo.Refusal?) -> String {
     switch refusal {
-    case .failedBefore: "it has failed a moment ago, and isn't tried again yet"
-    case .tooLarge: "it is longer than max_bytes"
-    case .tooManyPixels: "it has more pixels than max_pixels"
-    case .badRedirect: "it is a redirect that can't be followed"
-    case .offline, nil: "nothing that holds is stored, and the network is not to be used"
+    case .failedBefore: "the URL failed a short time ago, and isn't tried again yet"
+    case .tooLarge: "the answer is longer than max_bytes"
+    case .tooManyPixels: "the picture has more pixels than max_pixels"
+    case .badRedirect: "the answer is a redirect that can't be followed"
+    case .offline, nil: "no usable answer is stored, and the network is off (policy offline)"
     }
   }
 
   private static func rule(_ info: StoredAnswerInfo) -> String {
     let why =
       switch info.rule {
-      case "expire-after": "the request says for how long"
-      case "no-store": "its server forbids keeping it"
-      case "no-cache": "its server wants to be asked"
-      case "max-age": "Cache-Control says for how long"
-      case "expires": "Expires says until when"
+      case "expire-after": "the lifetime is set by the request"
+      case "no-store": "the server forbids storing it"
+      case "no-cache": "the server wants to be asked each time"
+      case "max-age": "the lifetime is set by Cache-Control"
+      case "expires": "the lifetime is set by Expires"
       case "validator": "a picture with ETag or Last-Modified, without a lifetime"
-      case "picture": "a picture of which nothing is said"
-      case "heuristic": "a share of the time since Last-Modified"
-      default: "nothing says for how long"
+      case "picture": "a picture without a lifetime, ETag and Last-Modified"
+      case "heuristic": "a part of the time since Last-Modified"
+      default: "nothing sets a lifetime"
       }
     let lifetime = "\(info.rule) (\(why)): \(Amounts.seconds(Double(info.lifetime)))"
     return info.mustRevalidate ? "\(lifetime), must-revalidate" : lifetime
@@ -155,7 +156,7 @@ enum ExplainCommand: Command {
     }
   }
 
-  /// What is known of an answer.
+  /// Writes the facts about a stored answer.
   static func write(_ info: StoredAnswerInfo, to json: inout JSONText) {
     json.put("final_url", info.finalURL)
     json.put("status", info.status)

@@ -11,23 +11,25 @@ enum ExportCommand: Command {
       Option("as", value: "jpg|png", "the format of the files (jpg)"),
       Option(
         "name", value: "index|hash",
-        "files are named by the place in the list, or by the URL's SHA-256 (index)"),
+        "name files by the place in the list, or by the SHA-256 of the URL (index)"),
       Option(
-        "skip-existing", "leave files that are there and proven: a run that was interrupted goes on",
+        "skip-existing", "keep existing files that the manifest proves, to continue an interrupted run",
         old: ["resume": nil]),
       Option("format", value: "text|json", "how the summary is written (text)"),
     ] + CommonOptions.list + [CommonOptions.cache] + [Option].ofLibrary(for: name).forList
   static let assumed = ["size"]
   static let details = """
-    The URLs come from lists, as those of prefetch, and options that prefetch had must be said again; without FILE all pictures in the
-    cache are written that are for everybody, or for whom --user, --partition or --header names. What is stored is taken, however
-    old it is. A size that isn't there is made of the stored original. DIR is
-    made when it isn't there; nothing is written outside of it. A file gets its name when it is complete, and
-    DIR/manifest.jsonl when all are: a line for each file, with file, url, index, width and height, and with made, record,
-    content, bytes and sha256, which prove it to --skip-existing; or, for a URL without, url, index, error and message. Without FILE,
-    url is what --cache-key put in its place, if anything. A run that is interrupted leaves its lines in DIR/manifest.part.
+    FILE is a list of URLs, read as prefetch reads it. Give the same options as for prefetch. Without FILE, all public pictures
+    in the cache are written, and those of the credentials or partition that --user, --partition or --header name. Stored
+    answers are used however old they are. A size that isn't stored is made from the stored original. DIR is created if it
+    is missing, and nothing is written outside of it.
 
-    Exit status: 0 every URL has its files; 4 some were not in the cache; 1 something can't be written; 2 wrong usage or a
+    A file appears when it is complete, and DIR/manifest.jsonl when all files are. The manifest has a line for each file,
+    with file, url, index, width and height, and with made, record, content, bytes and sha256, by which --skip-existing
+    recognizes the file. For a URL without a file the line has url, index, error and message. Without FILE, url is the name of
+    --cache-key, if the answer was stored under one. An interrupted run leaves its lines in DIR/manifest.part.
+
+    Exit status: 0 every URL has its files; 4 some were not in the cache; 1 a file can't be written; 2 wrong usage, or a
     list that can't be read; 129, 130 and 143 interrupted.
 
     Examples:
@@ -40,7 +42,7 @@ enum ExportCommand: Command {
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard let folder = arguments.operands.first else { throw UsageError("export: a directory is needed") }
     var said = try arguments.said(over: .ofList)
-    // What a limit forbids to fetch isn't in the cache; what is, is taken.
+    // Take what is stored. Never fetch.
     said.request.policy = .offline
     let input = try arguments.input
     let isPNG = try arguments.word("as", [false, true]) ?? false
@@ -51,8 +53,8 @@ enum ExportCommand: Command {
     if let key = said.key, lists.isEmpty || key.isFixed {
       throw UsageError(
         lists.isEmpty
-          ? "export: --cache-key is for the URLs of a list; without one all names are found"
-          : "--cache-key: one answer would be meant by the whole list; {} stands for the URL")
+          ? "export: --cache-key needs a list of URLs; without a list, all answers are written"
+          : "--cache-key: the name is the same for all URLs of the list; use {} for the URL")
     }
     let signIn = try said.user.map { text throws(UsageError) in try ListSignIn(text, for: name) }
     var list: URLList?
@@ -70,19 +72,19 @@ enum ExportCommand: Command {
   }
 }
 
-/// A run over a list, one URL after the other.
+/// Exports one URL after the other.
 final class ExportRun {
   private let cache: Cache
   private let said: SaidOptions
-  /// Of all URLs, but for what each has for itself.
+  /// The part of the request that all URLs have in common.
   private let common: Request
   private let folder: String
   private let isPNG: Bool
   private let byHash: Bool
   private let manifest: DraftFile
-  /// What earlier runs have left, for one that leaves it.
+  /// The files of earlier runs; nil without `--skip-existing`.
   private let earlier: ExportManifest?
-  /// Somebody's own answers are meant, too.
+  /// Whether options name a partition or credentials: then private answers are exported, too.
   var isForSomebody = false
   private var json = JSONText()
   private var written = 0
@@ -111,7 +113,7 @@ final class ExportRun {
     do {
       try list.map { try go(through: $0) } ?? goThroughAll()
     } catch {
-      // Also of a file that a signal kept from being written.
+      // The error may come from a write that the signal interrupted.
       if let code = Interruption.exitCode { return interrupted(code) }
       if let fault = error as? ListFault { throw UsageError("export: \(fault.message)") }
       throw error
@@ -123,9 +125,9 @@ final class ExportRun {
     return missing == 0 ? .success : .notFetched
   }
 
-  /// Leaves what the next run goes on by.
+  /// Leaves a partial manifest, with which the next run continues.
   private func interrupted(_ code: ExitCode) -> ExitCode {
-    // Without it, the next run makes the pictures once more, and compares. Nothing is lost, and the signal is what is told.
+    // Ignore a failure: without the manifest, the next run makes the pictures once more and compares them.
     try? manifest.finish(as: folder + "/" + ExportManifest.unfinished)
     return code
   }
@@ -162,7 +164,7 @@ final class ExportRun {
     }
   }
 
-  /// All that is there for whoever asks so, under whatever name it is kept.
+  /// Exports all stored pictures: public ones, and private ones that the options name.
   private func goThroughAll() throws(NuthatchError) {
     var seen: Set<String> = []
     var kept: [(name: String, url: String)] = []
@@ -176,7 +178,7 @@ final class ExportRun {
     var index = 0
     for (name, url) in kept where Interruption.signal == nil {
       let request = try request(for: url, key: name)
-      // Whose it is isn't told by its name.
+      // Another partition may have stored it under the same name. Then a request with these options doesn't find it.
       if isForSomebody, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)
       index += 1
@@ -194,7 +196,8 @@ final class ExportRun {
     var images: [Image] = []
     var files: [ExportedFile] = []
     do throws(NuthatchError) {
-      // Before the picture: of one that changes between, the entry doesn't fit the next time.
+      // Inspect before the picture is made. If the answer changes in between, the entry won't match in the next run, and the
+      // file is made again.
       files = self.files(of: url, index, try cache.inspect(request))
       guard let event = try cache.submit(request).final() else { return }
       if let error = event.error { throw error }
@@ -209,7 +212,7 @@ final class ExportRun {
       let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
       try encoded.withBytes { (bytes) throws(NuthatchError) in
         file.hold(bytes)
-        // A file that is there may be another picture's, or another run's of which no manifest tells.
+        // An existing file may be another picture, or come from a run without a manifest, so compare the bytes.
         if earlier != nil, OutputFile.has(bytes, at: path) {
           left += 1
         } else {
@@ -231,10 +234,10 @@ final class ExportRun {
     }
   }
 
-  /// Whether all files of a URL are there, and proven to be its; then they are in the manifest now.
+  /// Returns whether all files of a URL exist and an earlier manifest proves them. If so, adds them to the new manifest.
   private func isThere(_ url: String, _ index: Int, _ request: Request) throws(NuthatchError) -> Bool {
     guard let earlier else { return false }
-    // What is wrong with the URL, or with the disk, is told by who exports it next.
+    // Ignore an error here: `export` reports it.
     guard let stored = try? cache.inspect(request) else { return false }
     let files = files(of: url, index, stored)
     let proven = files.compactMap { earlier.proven($0) }

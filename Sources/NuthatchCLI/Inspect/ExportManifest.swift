@@ -2,15 +2,15 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// A file in the manifest of an export, and what proves to a later run that it is the picture of its URL.
+/// A file in the manifest of an export, with the facts that prove to a later run that it is the picture of its URL.
 struct ExportedFile {
   let name: String
   /// Without a password.
   let url: String
   let index: Int
-  /// In which box, how and in which format it was made.
+  /// The box, the scaling and the format.
   let made: String
-  /// The answer's place in the store, and the SHA-256 of the source; nil where nothing is stored.
+  /// The key of the answer's record, and the SHA-256 of the source; nil if nothing is stored.
   let record: String?
   let content: String?
   var width = 0
@@ -30,7 +30,7 @@ struct ExportedFile {
     content = stored?.content
   }
 
-  /// What the file holds.
+  /// Notes the size and the digest of the file's bytes.
   mutating func hold(_ content: UnsafeRawBufferPointer) {
     bytes = content.count
     digest = Self.digest(of: content)
@@ -55,19 +55,19 @@ struct ExportedFile {
     return digest.hexadecimal
   }
 
-  /// The same for all entries that say the same of a file, but for its place in the list. Nil for what proves nothing.
+  /// Equal for all entries with the same facts; the place in the list doesn't count. Nil if a fact is missing.
   fileprivate var proof: ExportManifest.Proof? {
     ExportManifest.Proof([name, url, made, record, content, String(bytes), digest])
   }
 }
 
-/// What earlier runs have written into a folder, by their manifests.
+/// The files that earlier runs wrote into a folder, from their manifests.
 struct ExportManifest {
   static let name = "manifest.jsonl"
-  /// That of a run that was interrupted, up to there.
+  /// The manifest of a run that was interrupted.
   static let unfinished = "manifest.part"
 
-  /// Sides of files by what proves them. Digests only, because a list may have millions of URLs.
+  /// The width and height of each file, by its proof. A proof is a digest, because a list may have millions of URLs.
   private var sides: [Proof: (width: Int32, height: Int32)] = [:]
   private let folder: String
 
@@ -101,12 +101,12 @@ struct ExportManifest {
       let lines = try LineReader(path)
       while case .line(let line) = try lines.next(within: 0) { add(line) }
     } catch {
-      // What can't be read proves nothing: the files are written anew.
+      // Lines that can't be read prove nothing. Their files are written again.
     }
   }
 
   private mutating func add(_ line: [UInt8]) {
-    // A damaged line proves nothing: its file is written anew.
+    // A damaged line proves nothing. Its file is written again.
     guard let entry = try? line.withUnsafeBytes({ try JSONReader.read($0) }) else { return }
     func text(_ name: String) -> String? { entry[name]?.string }
     func number(_ name: String) -> Int? { entry[name]?.number.flatMap { Int(exactly: $0) } }
@@ -119,7 +119,7 @@ struct ExportManifest {
     sides[proof] = (Int32(clamping: width), Int32(clamping: height))
   }
 
-  /// The file as it is, if a manifest says of it that it is this one.
+  /// Returns the file with its size and digest if a manifest proves it, or nil.
   func proven(_ file: ExportedFile) -> ExportedFile? {
     guard !sides.isEmpty, let content = OutputFile.content(of: folder + "/" + file.name) else { return nil }
     var file = file

@@ -1,12 +1,12 @@
 import NuthatchCore
 
-/// What the commands have in common that look at what a cache holds.
+/// Options of the commands that inspect a cache.
 enum InspectionOptions {
-  static let format = Option("format", value: "text|json", "for people; or as JSON (text)")
+  static let format = Option("format", value: "text|json", "write text or JSON (text)")
 
-  /// Of several things.
+  /// For commands that write several items.
   static let formats = Option(
-    "format", value: "text|json|jsonl", "for people; a list; or an object a line (text)")
+    "format", value: "text|json|jsonl", "write text, a JSON array, or one JSON object a line (text)")
 
   enum Format {
     case text, json, jsonl
@@ -32,9 +32,9 @@ extension ParsedArguments {
     }
   }
 
-  /// Opens the cache, does something with it, and says what kept it from that.
+  /// Opens the cache and runs `body`. Prints an error.
   ///
-  /// - Parameter sends: whether what waits in the outbox is sent meanwhile.
+  /// - Parameter sends: whether requests of the outbox are sent meanwhile.
   func withCache(
     _ command: String, sends: Bool = false, _ body: (Cache) throws -> ExitCode
   ) throws(UsageError) -> ExitCode {

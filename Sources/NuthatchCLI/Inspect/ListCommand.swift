@@ -1,14 +1,14 @@
 import NuthatchCore
 
-/// `nuthatch ls`: every answer that is stored.
+/// `nuthatch ls`: lists all stored answers.
 enum ListCommand: Command {
   static let name = "ls"
-  static let summary = "list what the cache holds"
+  static let summary = "list all stored answers"
   static let usage = "[OPTION…]"
   static let options = [InspectionOptions.formats, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
-    A line for each answer: fresh or stale, the status, bytes of the body, what it is, and the URL; 'private' marks one
-    that is kept for certain credentials or a partition only.
+    A line for each answer: fresh or stale, the status, the size of the body, the media type, and the URL. 'private' marks
+    an answer that only requests with certain credentials or a partition get.
 
     \(InspectionOptions.exits)
 

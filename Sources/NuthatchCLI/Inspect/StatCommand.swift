@@ -1,6 +1,6 @@
 import NuthatchCore
 
-/// `nuthatch stat`: how much a cache holds.
+/// `nuthatch stat`: shows the size of a cache.
 enum StatCommand: Command {
   static let name = "stat"
   static let summary = "show how much the cache holds"
@@ -8,14 +8,14 @@ enum StatCommand: Command {
   static let options =
     [
       InspectionOptions.format,
-      Option("count", "read every answer's record, to say how many there are and how many are fresh"),
+      Option("count", "read the record of every answer, to count them and those that are fresh"),
       CommonOptions.cache,
     ] + .ofLibrary(for: name)
-  /// Up to so many records are read without being asked to: it takes a few milliseconds.
+  /// Up to so many records are read without `--count`. That takes a few milliseconds.
   private static let fewEnough = 5000
   static let details = """
-    The figures come from the index at once, however much there is. Answers aren't counted there: while there are few
-    records they are read one by one, else with --count only.
+    The figures come from the index at once, however large the cache is. The index doesn't count answers. To count them,
+    their records are read one by one: in a small cache always, in a large one only with --count.
 
     \(InspectionOptions.exits)
 
@@ -30,7 +30,7 @@ enum StatCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let statistics = try cache.storeStatistics()
-      // Records of this kind also say which thumbnails there are, so that the index's count is no answer.
+      // The index's count of metadata records is not the number of answers: some of them only list thumbnails.
       let isCounted = arguments.has("count") || statistics.meta <= fewEnough
       let answers = isCounted ? try counted(cache) : nil
       let heldUp = cache.statistics.heldUp
@@ -65,7 +65,7 @@ enum StatCommand: Command {
       path,
       "  answers     "
         + (answers.map { "\(Amounts.grouped($0.all)), \(Amounts.grouped($0.fresh)) of them fresh" }
-          ?? "many: --count counts them"),
+          ?? "not counted; --count counts them"),
       "  originals   \(Amounts.grouped(statistics.bodies))",
       "  thumbnails  \(Amounts.grouped(statistics.thumbs))",
       "  records     \(Amounts.grouped(statistics.meta + statistics.bodies + statistics.thumbs)) in all",

@@ -1,19 +1,19 @@
 import NuthatchCore
 
-/// `nuthatch rm`: forgets URLs.
+/// `nuthatch rm`: removes the stored answers of URLs.
 enum RemoveCommand: Command {
   static let name = "rm"
-  static let summary = "forget what is stored of URLs"
+  static let summary = "remove the stored answers of URLs"
   static let usage = "[OPTION…] URL…"
   static let options = [InspectionOptions.format, CommonOptions.cache] + .ofLibrary(for: name)
   static let details = """
-    The next request for such a URL asks the server. All that is kept under it goes, whoever it is for and under whatever
-    name; with options only the answer that is kept under what they say: --user, --header, --partition and so on. A
-    picture that another URL has in common stays. It says how many answers it removed; --format json has a list of url,
-    was_stored and removed, the number of answers.
+    The next request for such a URL asks the server. Without options, all answers of the URL are removed, for all
+    credentials, partitions and cache keys. With --user, --header, --partition and so on, only the answer for these is
+    removed. A picture that another URL also has stays. The output is the number of removed answers. With --format json it
+    is an array of objects with url, was_stored and removed, the number of answers.
 
-    Exit status: 0 done; 4 of a URL nothing was stored, the others are removed; 1 the cache can't be opened, read or
-    written; 2 wrong usage; 141 standard output was closed.
+    Exit status: 0 done; 4 nothing was stored for one of the URLs, the others are removed; 1 the cache can't be opened,
+    read or written; 2 wrong usage; 141 standard output was closed.
 
     Examples:
       nuthatch rm https://example.org/a.jpg
@@ -26,7 +26,7 @@ enum RemoveCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let requests = try arguments.operands.map { try said.request(for: $0, in: cache) }
-      // What is wrong with one of them is found before anything goes.
+      // Check all requests before anything is removed.
       for request in requests { _ = try cache.inspect(request) }
       var removed: [(url: String, count: Int)] = []
       for request in requests { removed.append((request.url, try cache.remove(request))) }
@@ -35,7 +35,7 @@ enum RemoveCommand: Command {
         let count = removed.reduce(0) { $0 + $1.count }
         Terminal.print("removed \(Amounts.grouped(count)) \(count == 1 ? "answer" : "answers")\n")
         for entry in removed where entry.count == 0 {
-          Terminal.complain("nuthatch: rm: nothing is stored of \(ShownURL.of(entry.url).printable)\n")
+          Terminal.complain("nuthatch: rm: nothing is stored for \(ShownURL.of(entry.url).printable)\n")
         }
         return exit
       }
@@ -52,19 +52,19 @@ enum RemoveCommand: Command {
   }
 }
 
-/// `nuthatch verify`: reads everything.
+/// `nuthatch verify`: checks every record.
 enum VerifyCommand: Command {
   static let name = "verify"
-  static let summary = "read everything that is stored and compare it with its checksums"
+  static let summary = "read every record and compare it with its checksum"
   static let usage = "[OPTION…]"
   static let options = [InspectionOptions.format, CommonOptions.cache]
   static let details = """
-    What is damaged is taken out, so that it is fetched again; what the index had lost is found again. Where a pack holds
-    something else than records, or can't be read at all, nothing is there to be taken out: that is said each time, with the
-    file's name, until the pack goes with age, or by trim or clear. It harms nothing else.
+    A damaged record is removed, so that the next request fetches it again. A record that the index had lost is indexed
+    again. Bytes in a pack that are no record, and packs that can't be read, are reported with the name of the file. They do
+    no harm, but each verify reports them until the pack is removed: by age, or by trim or clear.
 
-    Other commands and programs check each record when they use it for the first time since one of them opened the cache.
-    Bits that flip later are given as they are, until the next check.
+    Other commands and programs check a record only when they first use it after the cache was opened. Bits that change
+    later are not noticed until the next check.
 
     Exit status: 0 nothing is damaged; 4 damage was found; 1 the cache can't be opened or read; 2 wrong usage.
 
@@ -86,11 +86,11 @@ enum VerifyCommand: Command {
 
   private static func text(_ report: VerifyReport) -> String {
     var parts = [
-      "\(Amounts.grouped(report.intact)) records are whole (\(Amounts.bytes(Int64(report.bytes))))"
+      "\(Amounts.grouped(report.intact)) records are intact (\(Amounts.bytes(Int64(report.bytes))))"
     ]
     for (count, what) in [
-      (report.damaged, "damaged and taken out"), (report.gaps, "places in packs hold something else"),
-      (report.unreadable, "packs can't be read"), (report.recovered, "found again"),
+      (report.damaged, "damaged and removed"), (report.gaps, "places in packs are no records"),
+      (report.unreadable, "packs can't be read"), (report.recovered, "indexed again"),
     ] where count > 0 {
       parts.append("\(Amounts.grouped(count)) \(what)")
     }
@@ -114,21 +114,21 @@ enum VerifyCommand: Command {
   }
 }
 
-/// `nuthatch trim`: makes room.
+/// `nuthatch trim`: removes the oldest records until the cache has a given size.
 enum TrimCommand: Command {
   static let name = "trim"
-  static let summary = "drop what was not used for longest"
+  static let summary = "remove the records that were not used for the longest time"
   static let usage = "[OPTION…]"
   static let options = [
     InspectionOptions.format,
     Option(
-      "to-bytes", value: "SIZE", "what may be left on disk (9/10 of the limit)", range: "1 or more",
+      "to-bytes", value: "SIZE", "the size on disk to reach (9/10 of the limit)", range: "1 or more",
       old: ["to": nil]),
     CommonOptions.cache,
   ]
   static let details = """
-    Originals go before thumbnails, and of each the oldest first. No more goes than must: what is left is SIZE, or less by one
-    record at most.
+    Originals are removed before thumbnails, and the oldest of each kind first. No more is removed than needed: the cache is
+    then as large as SIZE, or smaller by less than one record.
 
     \(InspectionOptions.exits)
 
@@ -150,10 +150,10 @@ enum TrimCommand: Command {
   }
 }
 
-/// `nuthatch clear`: forgets everything.
+/// `nuthatch clear`: removes everything.
 enum ClearCommand: Command {
   static let name = "clear"
-  static let summary = "forget everything that is stored"
+  static let summary = "remove everything that is stored"
   static let usage = "[OPTION…]"
   static let options = [InspectionOptions.format, CommonOptions.cache]
   static let details = """
@@ -176,7 +176,7 @@ enum ClearCommand: Command {
   }
 }
 
-/// What was made room for, and what is left.
+/// The bytes that were freed, and the bytes that are left.
 private struct Room {
   let freed: Int
   let left: Int

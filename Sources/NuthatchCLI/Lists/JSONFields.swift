@@ -1,32 +1,32 @@
 import NuthatchCore
 
-/// The URLs that a field of a line of JSON has, one after the other: of an array, no more is kept than the place in it.
+/// Reads the URLs of a field in a line of JSON, one after the other. For an array it keeps only the current place.
 struct JSONFields {
   private enum Level {
-    /// An array under way, and the path that each of its items is asked for.
+    /// An open array, and the path to look up in each of its items.
     case array(path: ArraySlice<UInt8>)
-    /// Behind what was looked for in an object or at one place of an array, it goes on here.
+    /// After a value that was found in an object, or at one place of an array: the place to continue at.
     case back(to: Int)
   }
 
-  /// Arrays in each other. A list has few; each one that is open takes memory.
+  /// The most nested arrays. Each open array takes memory, and real lists have few.
   private static let deepest = 512
 
   private let record: [UInt8]
   private let field: String
   private var place = 0
-  /// Of the value at the place, what is left of the field's name, if the value is still to be looked at.
+  /// The rest of the field's path for the value at `place`; nil if that value was read already.
   private var path: ArraySlice<UInt8>?
   private var levels: [Level] = []
 
-  /// - Parameter field: a name, or names and numbers of items with dots between.
+  /// - Parameter field: a name, or names and item numbers with dots between them.
   init(_ field: String, in record: [UInt8]) {
     self.record = record
     self.field = field
     path = Array(field.utf8)[...]
   }
 
-  /// The next URL, or why there is none; nil behind the last one. The first is never nil.
+  /// Returns the next URL, or why there is none; nil after the last one. The first result is never nil.
   mutating func next() -> RowFormat.Outcome? {
     record.withUnsafeBytes { bytes in
       var line = JSONScanner(bytes, at: place)
@@ -35,7 +35,7 @@ struct JSONFields {
         return try next(in: &line)
       } catch {
         levels = []
-        return none("it is no JSON object")
+        return none("the line is not a JSON object")
       }
     }
   }
@@ -51,11 +51,11 @@ struct JSONFields {
     }
   }
 
-  /// Looks at the value at the line's place. Nil when another one is to be looked at first.
+  /// Reads the value at the line's place. Returns nil if the value to read next is inside it.
   private mutating func look(
     for path: ArraySlice<UInt8>, in line: inout JSONScanner
   ) throws(JSONScanner.Fault) -> RowFormat.Outcome? {
-    // A text, or an array of texts, in place of an object.
+    // The line is a string, or an array of strings, instead of an object.
     let isBare = path.startIndex == 0
     line.skipSpace()
     switch line.next {
@@ -66,12 +66,12 @@ struct JSONFields {
     case UInt8(ascii: "{"):
       guard path.isEmpty else { return try lookInObject(for: path, in: &line) }
       try line.skip()
-      return none("the field '\(field)' is an object: one of its fields is needed")
+      return none("the field '\(field)' is an object; name one of its fields")
     case UInt8(ascii: "["): return try lookInArray(for: path, in: &line)
     case .some where !isBare:
       let isNull = line.bytes[line.place...].starts(with: "null".utf8)
       try line.skip()
-      return path.isEmpty ? none("the field '\(field)' is \(isNull ? "null" : "no text")") : missing
+      return path.isEmpty ? none("the field '\(field)' is \(isNull ? "null" : "not a string")") : missing
     default: throw line.fault("no value")
     }
   }
@@ -80,7 +80,7 @@ struct JSONFields {
 
   private var missing: RowFormat.Outcome { none("the field '\(field)' is missing") }
 
-  /// Goes to the member that has the longest name that the path begins with, so that a name may have dots itself.
+  /// Goes to the member with the longest name that is a beginning of the path. So a name may have dots itself.
   private mutating func lookInObject(
     for path: ArraySlice<UInt8>, in line: inout JSONScanner
   ) throws(JSONScanner.Fault) -> RowFormat.Outcome? {
@@ -92,7 +92,7 @@ struct JSONFields {
       let name = try line.name()
       if path.elementsEqual(name), found?.path.isEmpty != true {
         found = (line.place, path.suffix(0))
-        // What follows doesn't matter.
+        // Nothing after it is needed.
         if levels.isEmpty { break }
       } else if path.starts(with: name), path.dropFirst(name.count).first == UInt8(ascii: ".") {
         let rest = path.dropFirst(name.count + 1)
@@ -108,7 +108,7 @@ struct JSONFields {
     return nil
   }
 
-  /// Goes to one item, if the path begins with a number, or else to all of them.
+  /// Goes to one item if the path begins with a number, else to all of them.
   private mutating func lookInArray(
     for path: ArraySlice<UInt8>, in line: inout JSONScanner
   ) throws(JSONScanner.Fault) -> RowFormat.Outcome? {
@@ -139,17 +139,17 @@ struct JSONFields {
 
   private mutating func tooDeep() -> RowFormat.Outcome {
     levels = []
-    return none("more than \(Self.deepest) arrays are in each other")
+    return none("more than \(Self.deepest) arrays are nested")
   }
 
   private mutating func goIn(to place: Int, for path: ArraySlice<UInt8>, _ line: inout JSONScanner) {
-    // A whole line, of which nothing else is asked for, needs no way back.
+    // At the top level nothing else of the line is needed, so there is no place to return to.
     if !levels.isEmpty { levels.append(.back(to: line.place)) }
     line.place = place
     self.path = path
   }
 
-  /// The number of an item, and what follows it.
+  /// Returns the item number at the beginning of the path, and the rest of the path, or nil.
   private static func number(_ path: ArraySlice<UInt8>) -> (Int, ArraySlice<UInt8>)? {
     let digits = path.prefix { $0 != UInt8(ascii: ".") }
     guard digits.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -158,7 +158,7 @@ struct JSONFields {
     return (number, path.dropFirst(digits.count + 1))
   }
 
-  /// Goes to the next item of the arrays under way. False behind the last one.
+  /// Goes to the next item of the open arrays. Returns false after the last one.
   private mutating func goOn(_ line: inout JSONScanner) throws(JSONScanner.Fault) -> Bool {
     while let level = levels.last {
       switch level {

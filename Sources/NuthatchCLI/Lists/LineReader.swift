@@ -3,20 +3,20 @@ import Glibc
 /// The lines of a list, read as they are needed.
 final class LineReader {
   enum Step {
-    /// Without its line break.
+    /// A line without its line break.
     case line([UInt8])
-    /// None is complete yet.
+    /// No line is complete yet.
     case idle
     case end
   }
 
-  /// What ends a line.
+  /// The line breaks that end a line.
   enum LineEnds {
     /// LF, and CR LF.
     case lineFeed
-    /// Also a lone CR.
+    /// LF, CR LF, and a lone CR.
     case any
-    /// Also a lone CR, but of a line that begins as JSON, where CR is a blank.
+    /// As `any`. But if the line begins as JSON, a lone CR doesn't end it: in JSON, CR is white space.
     case guessed
   }
 
@@ -33,12 +33,12 @@ final class LineReader {
     }
   }
 
-  /// A file with longer lines is no list.
+  /// The longest line, in bytes.
   static let longest = 16 << 20
 
-  /// The line that came last, from 1.
+  /// The number of the last line, from 1.
   private(set) var number = 0
-  /// What ended it, which is part of a field in quotes.
+  /// The line break of the last line. In a quoted field of CSV it belongs to the text.
   private(set) var lineBreak = LineBreak.none
 
   private let source: ListSource
@@ -47,11 +47,11 @@ final class LineReader {
   private var place = 0
   private var feeds = ByteFinder(10)
   private var returns = ByteFinder(13)
-  /// Line breaks that have come.
+  /// The number of line breaks so far.
   private var breaks = 0
-  /// Editors of today don't count the lone CRs of a list whose lines end in LF.
+  /// Whether a lone CR counts as a line break. The first line break decides: if it is an LF, editors don't count lone CRs.
   private var countsReturns: Bool?
-  /// How many bytes the last piece took.
+  /// The bytes of the file in the last piece.
   private var lastTaken: Int64 = 0
   private var isAtEnd = false
 
@@ -63,13 +63,13 @@ final class LineReader {
   /// Bytes of the file that have been read.
   var bytesRead: Int64 { source.bytesTaken }
 
-  /// Of `bytesRead`, those that the lines so far took, as far as that can be known of what was packed.
+  /// The bytes of the file that the lines so far took. An estimate if the file is compressed.
   var bytesUsed: Int64 {
     let left = Double(content.count - place) / Double(max(1, content.count))
     return bytesRead - Int64(left * Double(lastTaken))
   }
 
-  /// The next line; `idle` when none came within `milliseconds`.
+  /// Returns the next line, or `idle` if none is complete within `milliseconds`.
   func next(within milliseconds: Int32, endedBy ends: LineEnds = .lineFeed) throws(ListFault) -> Step {
     while true {
       if let line = takeLine(ends) { return .line(line) }
@@ -88,7 +88,7 @@ final class LineReader {
   private func takeLine(_ ends: LineEnds) -> [UInt8]? {
     let feed = feeds.next(in: content, from: place)
     if hasReturns(ends), let lone = returns.next(in: content, from: place), lone < feed ?? content.count {
-      // Its LF may be the next byte to come.
+      // The next byte may be its LF.
       if lone + 1 == content.count, !isAtEnd { return nil }
       return take(upTo: lone, feed == lone + 1 ? .returnAndFeed : .loneReturn)
     }
@@ -122,7 +122,7 @@ final class LineReader {
     return line
   }
 
-  /// False when nothing came.
+  /// Reads more bytes. Returns false if none came in time.
   private func fill(within milliseconds: Int32) throws(ListFault) -> Bool {
     let before = source.bytesTaken
     switch try source.next(within: milliseconds) {
@@ -145,17 +145,17 @@ final class LineReader {
 
   private func listFault(_ fault: ListText.Fault) -> ListFault {
     switch fault {
-    case .noList(let why): ListFault("\(name) is no list: \(why)")
+    case .noList(let why): ListFault("\(name) is not a list: \(why)")
     case .broken(let why): ListFault("\(name): line \(breaks + 1): \(why)")
     }
   }
 }
 
-/// Finds one byte after the other, and looks at none twice.
+/// Finds each place of a byte, and reads no byte twice.
 private struct ByteFinder {
   private let byte: UInt8
   private var found: Int?
-  /// Before this place there is none but `found`.
+  /// Everything before this place was searched. Only `found` is there.
   private var searched = 0
 
   init(_ byte: UInt8) { self.byte = byte }
@@ -173,7 +173,7 @@ private struct ByteFinder {
     return found
   }
 
-  /// The first bytes have gone.
+  /// Moves the places after the first `count` bytes were removed.
   mutating func forget(_ count: Int) {
     found = found.flatMap { $0 < count ? nil : $0 - count }
     searched = max(0, searched - count)

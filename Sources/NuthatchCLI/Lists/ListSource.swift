@@ -1,43 +1,43 @@
 import Glibc
 
-/// A list that can't be read, or not to its end.
+/// A list can't be read, or not to its end.
 struct ListFault: Error {
   var message: String
 
   init(_ message: String) { self.message = message }
 }
 
-/// The bytes of a file or of standard input, unpacked, read as they are needed.
+/// Reads a file or standard input as it is needed, and decompresses it.
 final class ListSource {
   enum Step {
     case bytes([UInt8])
-    /// None are there yet.
+    /// There are no bytes yet.
     case idle
     case end
   }
 
   let name: String
-  /// How many bytes there are, packed; nil for what isn't a plain file.
+  /// The size of the file, still compressed; nil if it isn't a plain file.
   private(set) var size: Int64?
-  /// How many of them have been given, unpacked.
+  /// The bytes of the file, still compressed, that `next` has consumed.
   private(set) var bytesTaken: Int64 = 0
 
   private let descriptor: Int32
-  /// What was read and isn't taken yet.
+  /// Bytes that were read and are not consumed yet.
   private var input: ArraySlice<UInt8> = []
   private var unpacker: Unpacker?
-  /// The unpacker may have something to give without more input.
+  /// Whether the unpacker may have more output without more input.
   private var mayGiveMore = false
-  /// Whether it is known if the list is packed.
+  /// Whether the format of the compression, or that there is none, is known.
   private var hasBegun = false
   private var isAtEnd = false
-  /// Behind what the unpacker has given.
+  /// A fault after the bytes that the unpacker gave last. Thrown by the next call.
   private var failure: ListFault?
 
   /// `-` is standard input.
   init(_ path: String) throws(ListFault) {
     name = path == "-" ? "standard input" : path
-    // A named pipe that nobody has opened for writing yet is waited for where lines are, and not here.
+    // O_NONBLOCK: don't wait here for a writer of a named pipe. `fill` waits for it.
     descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw fault(errno) }
     var status = stat()
@@ -48,9 +48,9 @@ final class ListSource {
 
   deinit { if descriptor > STDIN_FILENO { close(descriptor) } }
 
-  /// Looks whether a file can be read, without opening it: a named pipe is opened once only.
+  /// Checks whether a file can be read. Doesn't open it, because a named pipe must be opened only once.
   ///
-  /// - Returns: its size; nil for what isn't a plain file.
+  /// - Returns: the size; nil if it isn't a plain file.
   static func check(_ path: String) throws(ListFault) -> Int64? {
     var status = stat()
     guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
@@ -61,7 +61,7 @@ final class ListSource {
     return status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
   }
 
-  /// The next bytes, never none; `idle` when none came within `milliseconds`. What stands before a fault is given first.
+  /// Returns the next bytes, at least one, or `idle` if none came within `milliseconds`. Bytes before a fault are returned first.
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
     while true {
       if let failure { throw failure }
@@ -78,7 +78,7 @@ final class ListSource {
     }
   }
 
-  /// The room for a piece that is unpacked: however much a packed byte stands for, no more is in memory.
+  /// The most bytes that are decompressed at once. It limits memory, however much a compressed byte expands to.
   private static let pieceSize = 262_144
 
   private func take() throws(ListFault) -> [UInt8] {
@@ -98,7 +98,7 @@ final class ListSource {
     }
   }
 
-  /// False when nothing came.
+  /// Reads more bytes. Returns false if none came in time.
   private func fill(within milliseconds: Int32) throws(ListFault) -> Bool {
     if size == nil {
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -110,7 +110,7 @@ final class ListSource {
     guard count >= 0 else { throw fault(errno) }
     isAtEnd = count == 0
     input += chunk[..<count]
-    // A pipe may bring the mark of a packed list in pieces.
+    // A pipe may give the magic number of a compressed list in pieces.
     if !hasBegun, isAtEnd || !Packing.mayBegin(input) { try begin() }
     return true
   }

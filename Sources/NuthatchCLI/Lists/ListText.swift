@@ -1,8 +1,8 @@
-/// Makes UTF-8 of the bytes of a list, whichever encoding its byte order mark tells, and refuses what is no text.
+/// Converts the bytes of a list to UTF-8. The byte order mark names the encoding. Refuses binary files.
 struct ListText {
   enum Fault {
     case noList(String)
-    /// From here on it can't be read.
+    /// The text is damaged from here on.
     case broken(String)
   }
 
@@ -14,16 +14,16 @@ struct ListText {
   }
 
   private var encoding = Encoding.unknown
-  /// The beginning while the encoding isn't known; then the first byte of half a code unit.
+  /// The beginning of the list until the encoding is known; after that, the first byte of an incomplete code unit.
   private var held: [UInt8] = []
   /// The first half of a surrogate pair.
   private var high: UInt16?
-  /// How much has been looked at for what no text has, and how much of it no text has.
+  /// The number of bytes that were checked for control characters, and the number of control characters among them.
   private var looked = 0
   private var controls = 0
   private(set) var fault: Fault?
 
-  /// Adds the text of the next bytes to `content`; what follows a fault is left out.
+  /// Adds the text of the next bytes to `content`. Ignores bytes after a fault.
   mutating func take(_ bytes: [UInt8], into content: inout [UInt8]) {
     guard fault == nil else { return }
     let before = content.count
@@ -38,7 +38,7 @@ struct ListText {
     look(at: &content, from: before)
   }
 
-  /// Nothing follows.
+  /// Notes the end of the bytes.
   mutating func end(into content: inout [UInt8]) {
     guard fault == nil else { return }
     if case .unknown = encoding { begin(into: &content) }
@@ -56,22 +56,22 @@ struct ListText {
     ([0xfe, 0xff], .utf16(isBigEndian: true)),
   ]
 
-  /// What is given as a list by mistake, and what to do about it.
+  /// Files that are given as a list by mistake, and what is needed instead.
   private static let others: [(bytes: [UInt8], name: String)] = [
     ([0x89] + Array("PNG".utf8), "a PNG picture"),
     ([0xff, 0xd8, 0xff], "a JPEG picture"),
     (Array("GIF8".utf8), "a GIF picture"),
     ([0x7f] + Array("ELF".utf8), "a program"),
-    ([0x50, 0x4b, 3, 4], "a zip file; of a spreadsheet, CSV is needed"),
-    ([0xd0, 0xcf, 0x11, 0xe0], "an Office file; of a spreadsheet, CSV is needed"),
+    ([0x50, 0x4b, 3, 4], "a zip file; save a spreadsheet as CSV"),
+    ([0xd0, 0xcf, 0x11, 0xe0], "an Office file; save a spreadsheet as CSV"),
     (Array("%PDF-".utf8), "a PDF file"),
-    (Array("BZh91AY".utf8), "packed by bzip2; gzip, zstd and xz can be unpacked"),
-    ([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], "a 7z file; gzip, zstd and xz can be unpacked"),
+    (Array("BZh91AY".utf8), "compressed by bzip2; gzip, zstd and xz can be read"),
+    ([0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], "a 7z file; gzip, zstd and xz can be read"),
     (Array("SQLite format 3\0".utf8), "an SQLite database"),
     ([0xff, 0xfe, 0, 0], "UTF-32; UTF-8 or UTF-16 is needed"),
   ]
 
-  /// Whether bytes may be the beginning of a mark, so that more of them are needed.
+  /// Returns whether the bytes may be the beginning of a longer byte order mark.
   private static func mayBegin(_ head: [UInt8]) -> Bool {
     marks.contains { $0.bytes.count > head.count && $0.bytes.starts(with: head) }
   }
@@ -88,20 +88,20 @@ struct ListText {
     take(Array(bytes.dropFirst(mark?.bytes.count ?? 0)), into: &content)
   }
 
-  /// So much of a list is looked at.
+  /// The number of bytes that are checked.
   private static let mostLooked = 4096
 
-  /// Takes away again what isn't text.
+  /// Checks the new bytes, and removes them if they are not text.
   private mutating func look(at content: inout [UInt8], from start: Int) {
     let bytes = content[start...].prefix(Self.mostLooked - looked)
     guard !bytes.isEmpty else { return }
     looked += bytes.count
-    // From BEL to CR and ESC: text for terminals has them, too.
+    // Text for terminals may have the characters from BEL to CR, and ESC.
     controls += bytes.count { $0 < 7 || (14..<0x20).contains($0) && $0 != 0x1b || $0 == 0x7f }
     if bytes.contains(0) {
-      fault = .noList("it has NUL bytes, as a binary file has, or UTF-16 without its byte order mark")
+      fault = .noList("it has NUL bytes: it is a binary file, or UTF-16 without a byte order mark")
     } else if controls * 10 > looked * 3 {
-      fault = .noList("it has mostly control characters, as a binary file has")
+      fault = .noList("it has too many control characters: it is a binary file")
     } else {
       return
     }

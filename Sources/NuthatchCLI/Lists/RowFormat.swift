@@ -1,6 +1,6 @@
-/// How the lines of a list are understood: plain, as rows with columns, or as JSON.
+/// The format of a list: plain lines, rows with columns, or JSON.
 struct RowFormat {
-  /// The list can't be read like this.
+  /// The list can't be read in this format.
   struct Fault: Error {
     var reason: String
   }
@@ -20,17 +20,17 @@ struct RowFormat {
 
   private enum Kind {
     case lines
-    /// Nil before the first row has told.
+    /// Nil: the first row will show the separator.
     case rows(separator: UInt8?)
     case objects
   }
 
-  /// What columns with URLs are called where no option says so.
+  /// Usual names of a column with URLs, if no option names it.
   private static let usual = [
     "url", "urls", "image_url", "imageurl", "img_url", "link", "href", "src", "uri", "image",
   ]
 
-  /// What may stand between the fields of CSV. Spreadsheets write `;` where a comma stands in numbers.
+  /// The separators of CSV. Spreadsheets write `;` in languages that write numbers with a comma.
   private static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), 9]
 
   private var kind: Kind
@@ -38,10 +38,10 @@ struct RowFormat {
   private var column: (place: Int, title: String)?
   /// The row that is being read.
   private var row = Row(separators: [])
-  /// No record has come.
+  /// Whether no record has been read yet.
   private var isFirst = true
 
-  /// Nil for `auto`, which needs a line to look at.
+  /// Returns nil for `auto`: the first line decides.
   init?(named format: URLList.Format, _ field: String?) {
     switch format {
     case .auto: return nil
@@ -53,7 +53,8 @@ struct RowFormat {
     self.field = field
   }
 
-  /// From a list's first line. A line that is a URL is a plain one, whatever commas it has; no URL has tabulators.
+  /// Guesses the format from the first line of a list. A line that begins with a URL and has commas is plain. No URL has a
+  /// tabulator, so a URL beside a tabulator makes a row.
   init(guessedFrom line: [UInt8], _ field: String?) {
     self.field = field
     let showsURL: ([[UInt8]]) -> Bool = { $0.contains(where: Self.isURL) }
@@ -62,7 +63,7 @@ struct RowFormat {
     } else if let separator = Self.announced(line) {
       kind = .rows(separator: separator)
     } else if let separator = [9, UInt8(ascii: ","), UInt8(ascii: ";")].first(where: { separator in
-      // What can't be taken apart at this separator isn't a row of it.
+      // If the quotes don't fit this separator, there are no fields.
       let names = Row.fields(line, separator) ?? []
       let isNamed =
         names.count > 1 && Self.column(field, in: names) != nil && (field != nil || !showsURL(names))
@@ -76,7 +77,7 @@ struct RowFormat {
     }
   }
 
-  /// Whether a line begins as JSON. `[id],url` names columns.
+  /// Returns whether a line begins as JSON. A header such as `[id],url` does not.
   static func isJSON(_ line: some Sequence<UInt8>) -> Bool {
     var rest = line.lazy.filter { $0 != 0x20 && $0 != 9 }.makeIterator()
     switch rest.next() {
@@ -86,12 +87,12 @@ struct RowFormat {
     }
   }
 
-  /// What ends a line. JSON has CR as a blank.
+  /// The line breaks of this format. In JSON a lone CR is white space.
   var lineEnds: LineReader.LineEnds {
     if case .objects = kind { .lineFeed } else { .any }
   }
 
-  /// Whether a line is blank or a comment. Between tabulators all columns may be empty: that is a row.
+  /// Returns whether a line is blank or a comment. In TSV, a line of tabulators is a row with empty columns.
   static func skips(_ line: [UInt8], by format: RowFormat?) -> Bool {
     var isTab: (UInt8) -> Bool = { $0 == 9 }
     if case .rows(9) = format?.kind { isTab = { _ in false } }
@@ -101,7 +102,7 @@ struct RowFormat {
 
   private static func isEmpty(_ text: [UInt8]) -> Bool { trimmed(text).isEmpty }
 
-  /// Without the blanks around it.
+  /// Returns the text without blanks at both ends.
   private static func trimmed(_ text: [UInt8]) -> ArraySlice<UInt8> {
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 9 }
     guard let first = text.firstIndex(where: { !isBlank($0) }),
@@ -112,9 +113,9 @@ struct RowFormat {
     return text[first...last]
   }
 
-  /// Takes the next line of a record.
+  /// Adds the next line to the record. Reads each line once, however many lines a record has.
   ///
-  /// - Returns: whether the record goes on in the line after it. Each line is read once, however many a record has.
+  /// - Returns: whether the record goes on in the next line.
   mutating func isOpen(after line: [UInt8], endedBy lineBreak: [UInt8]) -> Bool {
     guard case .rows(let separator) = kind else { return false }
     if !row.isOpen { row = Row(separators: separator.map { [$0] } ?? Self.separators) }
@@ -123,7 +124,7 @@ struct RowFormat {
     return row.isOpen
   }
 
-  /// What a record has, whose lines `isOpen(after:endedBy:)` has taken.
+  /// Returns the contents of a record. `isOpen(after:endedBy:)` must have taken its lines before.
   mutating func find(in record: [UInt8]) throws(Fault) -> Found {
     switch kind {
     case .lines:
@@ -131,7 +132,7 @@ struct RowFormat {
     case .objects:
       if isFirst, record.allSatisfy(Self.isOpening) {
         throw Fault(
-          reason: "the JSON goes over several lines; one object a line is needed, as jq -c '.[]' writes them")
+          reason: "the JSON is spread over several lines; write one object a line, for example with jq -c '.[]'")
       }
       isFirst = false
       return .fields(JSONFields(field ?? "url", in: record))
@@ -141,7 +142,7 @@ struct RowFormat {
     }
   }
 
-  /// Of these alone is the first line of a JSON document that is laid out for people.
+  /// Returns whether the byte is a bracket or a blank. The first line of an indented JSON document has only these.
   private static func isOpening(_ byte: UInt8) -> Bool {
     [UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 9, 13].contains(byte)
   }
@@ -151,7 +152,7 @@ struct RowFormat {
       return .failure(
         NoURL(
           reason:
-            "the row ends before \(column.title): it has \(fields.count), and the URL is in number \(column.place + 1)"
+            "the row ends before \(column.title): it has \(fields.count) columns, and the URL is in number \(column.place + 1)"
         ))
     }
     let url = fields[column.place]
@@ -160,7 +161,7 @@ struct RowFormat {
 
   // MARK: The first row
 
-  /// A header says which column it is; a first row without names shows it.
+  /// Finds the separator and the column with the URLs in the first row: a header, or a row with a URL.
   private mutating func firstRow(_ record: [UInt8], _ known: UInt8?) throws(Fault) -> Found {
     if let announced = Self.announced(record) {
       kind = .rows(separator: announced)
@@ -179,12 +180,12 @@ struct RowFormat {
     return found.isHeader ? .header : .url(Self.url(in: chosen.fields, found.column))
   }
 
-  /// How much speaks for a separator.
+  /// How well a separator fits the first row. A greater value is better.
   private enum Fit: Comparable {
     case none
-    /// There are columns enough for the number of one.
+    /// There are enough columns for the wanted number.
     case columns(Int)
-    /// There is the column that is wanted, or one that is a URL.
+    /// There is the wanted column, or a column with a URL.
     case column
   }
 
@@ -204,19 +205,19 @@ struct RowFormat {
       return ((number - 1, "column \(number)"), !Self.isURL(fields[number - 1]))
     }
     let shown = fields.firstIndex(where: Self.isURL)
-    // Whatever else stands in it, such as "image": a row with a URL is no header.
+    // A row with a URL is no header, even if another field is a usual name, such as "image".
     if let named = Self.column(field, in: fields), field != nil || shown == nil {
       return ((named, "the column \(Self.name(fields[named]))"), true)
     }
     if let field { throw Fault(reason: "there is no column '\(field)'") }
-    guard let shown else { throw Fault(reason: "no column is called url; --url-field says which it is") }
+    guard let shown else { throw Fault(reason: "there is no column 'url'; name the column with --url-field") }
     return ((shown, "column \(shown + 1)"), false)
   }
 
-  /// The number of a column, from 1.
+  /// Returns the number of a column, from 1, if the text is one.
   private static func number(_ field: String) -> Int? { Int(field).flatMap { $0 > 0 ? $0 : nil } }
 
-  /// `sep=;`, which spreadsheets write and read before the first row.
+  /// Returns the separator of a line such as `sep=;`. Spreadsheets write it before the first row.
   private static func announced(_ line: [UInt8]) -> UInt8? {
     guard line.count == 5, String(decoding: line[..<4], as: UTF8.self).lowercased() == "sep=" else {
       return nil

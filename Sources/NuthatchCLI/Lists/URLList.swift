@@ -1,22 +1,22 @@
 import Glibc
 import NuthatchCore
 
-/// A URL of a list, and where it stands.
+/// A URL of a list, and its place there.
 struct ListedURL: Sendable {
-  /// From 0, among all URLs of all lists, those of other shards included.
+  /// The number of the URL, from 0. Counts all URLs of all lists, also those of other shards.
   var index: Int
-  /// From 1, in its file.
+  /// The number of its line, from 1.
   var line: Int
   var url: String
-  /// Why there is none in this line.
+  /// Why the line has no URL; nil if it has one.
   var fault: String?
-  /// Whether its request was ended because nothing came and others waited.
+  /// Whether the URL is deferred: its request was cancelled because no bytes came and other requests waited.
   var wasPutOff = false
 
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }
 
-/// URLs out of files, one after the other.
+/// Reads the URLs of several files, one after the other.
 final class URLList {
   enum Format: String {
     case auto, lines, csv, tsv, jsonl
@@ -24,7 +24,7 @@ final class URLList {
 
   enum Step {
     case url(ListedURL)
-    /// None is there yet.
+    /// There is no URL yet.
     case idle
     case end
   }
@@ -41,18 +41,18 @@ final class URLList {
   private var pending: (bytes: [UInt8], line: Int)?
   /// A record that may have more URLs.
   private var open: (fields: JSONFields, record: [UInt8], line: Int)?
-  /// So much of a record is shown in the place of a URL that it doesn't have; of one with a million of them, less.
+  /// If a record has no URL, so many bytes of it are shown instead. If it has more such failures, the later ones show less.
   private static let (mostShown, mostShownAgain) = (2000, 80)
-  /// What was read before it was needed.
+  /// The URLs that `hold` has read; nil if it wasn't called.
   private var held: ArraySlice<ListedURL>?
 
-  /// - Parameter field: the name of the field or column; nil for what is usual.
+  /// - Parameter field: the name of the field or column; nil: the usual names.
   init(_ paths: [String], format: Format, field: String?) throws(ListFault) {
     self.paths = (paths.isEmpty ? ["-"] : paths)[...]
     self.format = format
     self.field = field
     var total: Int64? = 0
-    // Before anything begins, so that a misspelt name is said at once.
+    // Check all files first, so that a misspelt name is reported at once.
     for path in self.paths where path != "-" {
       let size = try ListSource.check(path)
       total = total.flatMap { sum in size.map { sum + $0 } }
@@ -60,7 +60,7 @@ final class URLList {
     totalBytes = self.paths.contains("-") ? nil : total
   }
 
-  /// Whether a file is one of those that are still to be read, under whatever name.
+  /// Returns whether a file is one of those that are still to be read, also under another name.
   func has(_ path: String) -> Bool {
     var file = stat()
     guard stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return false }
@@ -71,12 +71,12 @@ final class URLList {
     }
   }
 
-  /// How many have come.
+  /// The number of URLs that `next` has returned.
   var count: Int { index - (held?.count ?? 0) }
 
-  /// Reads all of it, whatever it is, and keeps it for `next`.
+  /// Reads all files to their ends, and keeps the URLs in memory for `next`.
   ///
-  /// - Returns: its URLs.
+  /// - Returns: the URLs.
   func hold() throws(ListFault) -> [String] {
     var all: [ListedURL] = []
     reading: while true {
@@ -90,14 +90,14 @@ final class URLList {
     return all.filter { $0.fault == nil }.map(\.url)
   }
 
-  /// How much of all files has been read, from 0 to 1; nil when nobody knows.
+  /// The part of all files that has been read, from 0 to 1; nil if it is unknown.
   var share: Double? {
     if held != nil { return index > 0 ? Double(count) / Double(index) : 1 }
     guard let totalBytes, totalBytes > 0 else { return nil }
     return min(1, Double(bytesBefore + (reader?.bytesUsed ?? 0)) / Double(totalBytes))
   }
 
-  /// A caller that could be interrupted hears of `idle` after so many lines without a URL.
+  /// `next` returns `idle` after so many lines without a URL, so that the caller can check for a signal.
   private static let mostSkipped = 65_536
 
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
@@ -170,7 +170,7 @@ final class URLList {
   private func goOn(with bytes: [UInt8], _ reader: LineReader) throws(ListFault) {
     if pending == nil { pending = ([], reader.number) }
     pending?.bytes += bytes
-    // One quote too many would make a record of all that follows.
+    // With one quote too many, all of the rest would be one record.
     if let pending, pending.bytes.count > LineReader.longest { throw neverClosed(pending.line, reader) }
   }
 

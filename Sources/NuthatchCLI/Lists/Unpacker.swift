@@ -1,6 +1,6 @@
 import CUnpacking
 
-/// What a packed list can be packed with.
+/// The compression formats of a list.
 enum Packing: CaseIterable {
   case gzip, zstd, xz
 
@@ -12,7 +12,7 @@ enum Packing: CaseIterable {
     }
   }
 
-  /// How the names of such files end.
+  /// Endings of file names.
   var suffixes: [String] {
     switch self {
     case .gzip: [".gz"]
@@ -21,11 +21,11 @@ enum Packing: CaseIterable {
     }
   }
 
-  /// What a stream can begin with.
+  /// Magic numbers at the beginning of a stream.
   private var marks: [[UInt8]] {
     switch self {
     case .gzip: [[0x1f, 0x8b]]
-    // A frame, or one of 16 kinds that the unpacker passes over: some packers begin with one.
+    // A frame, or one of 16 kinds of skippable frames: some programs write one first.
     case .zstd: [[0x28, 0xb5, 0x2f, 0xfd]] + (0x50...0x5f).map { [$0, 0x2a, 0x4d, 0x18] }
     case .xz: [[0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]]
     }
@@ -38,7 +38,7 @@ enum Packing: CaseIterable {
     self = packing
   }
 
-  /// Whether bytes may be the beginning of a mark, so that more of them are needed.
+  /// Returns whether the bytes may be the beginning of a longer magic number.
   static func mayBegin(_ head: some Collection<UInt8>) -> Bool {
     allCases.contains { $0.marks.contains { $0.count > head.count && $0.starts(with: head) } }
   }
@@ -52,12 +52,12 @@ enum Packing: CaseIterable {
   }
 }
 
-/// Unpacks one stream after the other, piece by piece.
+/// Decompresses one stream after the other, piece by piece.
 final class Unpacker {
   enum State {
-    /// All input is taken.
+    /// All input was consumed.
     case more
-    /// The output is full, and there may be more.
+    /// The output buffer is full. There may be more output.
     case full
     case fault(String)
   }
@@ -65,7 +65,7 @@ final class Unpacker {
   private let packing: Packing
   private let unpacker: OpaquePointer
 
-  /// Nil when there is no memory.
+  /// Returns nil if there is not enough memory.
   init?(_ packing: Packing) {
     guard let unpacker = nhp_unpacker_new(Int32(packing.kind)) else { return nil }
     self.packing = packing
@@ -74,7 +74,7 @@ final class Unpacker {
 
   deinit { nhp_unpacker_free(unpacker) }
 
-  /// Takes what it can from `input`, and adds how much it wrote to `count`.
+  /// Removes the consumed bytes from `input`, and adds the number of written bytes to `count`.
   func unpack(
     _ input: inout ArraySlice<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int
   ) -> State {
@@ -91,21 +91,23 @@ final class Unpacker {
     case NHP_TOO_LARGE:
       let advice = packing == .zstd ? "zstd --long=27" : "xz -9"
       return .fault(
-        "the \(packing.name) stream needs more than \(NHP_MOST_MIB) MiB of memory; \(advice) makes one that needs less"
+        "the \(packing.name) stream needs more than \(NHP_MOST_MIB) MiB of memory; compress it with \(advice)"
       )
-    case NHP_NO_MEMORY: return .fault("there is no memory to unpack the \(packing.name) stream")
+    case NHP_NO_MEMORY: return .fault("there is not enough memory to decompress the \(packing.name) stream")
     default: return .fault("the \(packing.name) stream is damaged")
     }
   }
 
-  /// What is wrong when nothing follows; nil when all is whole.
+  /// The fault at the end of the input; nil if the stream is complete.
   var faultAtEnd: String? {
     guard nhp_unpacker_is_whole(unpacker) != 0 else {
       return "the list ends in the middle of its \(packing.name) stream"
     }
-    // It may have been the rest of the list.
+    // Report data after the stream: it may be the rest of the list.
     return nhp_unpacker_left_something(unpacker) != 0 ? followed : nil
   }
 
-  private var followed: String { "what follows the \(packing.name) stream is none" }
+  private var followed: String {
+    "there is other data after the end of the \(packing.name) stream; decompress the file and pass the plain list"
+  }
 }

@@ -1,24 +1,24 @@
 import NuthatchCore
 
-/// Options of the command's own that several commands have.
+/// Options that are not the library's, and that several commands have.
 enum CommonOptions {
   static let cache = Option(
     "cache", value: "DIR",
     "the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)")
 
-  /// How much is said.
+  /// Options for the amount of output.
   static let words = [
     Option(
       "progress", value: "auto|always|never|plain",
-      "progress on standard error; auto: on a terminal; plain: a line every 5 s (auto)"),
-    Option("quiet", letter: "q", "say nothing but errors"),
-    Option("verbose", letter: "v", "say of each URL how it ended"),
+      "show progress on standard error; auto: on a terminal; plain: a line every 5 s (auto)"),
+    Option("quiet", letter: "q", "print errors only"),
+    Option("verbose", letter: "v", "print the outcome of each URL"),
   ]
 
-  /// How a list is read.
+  /// Options for reading a list.
   static let list = [
     Option(
-      "input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also in gzip, zstd or xz (auto)",
+      "input", value: "FORMAT", "auto, lines, csv, tsv or jsonl; also compressed by gzip, zstd or xz (auto)",
       words: ["auto", "lines", "csv", "tsv", "jsonl"]),
     Option(
       "url-field", value: "NAME",
@@ -27,16 +27,16 @@ enum CommonOptions {
 }
 
 extension [Option] {
-  /// As commands have them that read lists.
+  /// Returns the options with the changes that commands with lists need.
   var forList: [Option] {
     changing("user") {
       $0.value = "NAME:PASSWORD[@HOST]"
-      $0.help = "at HOST: host, host:port or https://host; without, at the one origin of the list"
-    }.changing("size") { $0.help = "the boxes of the thumbnails that are wanted, at most 64 (256)" }
+      $0.help = "sign in at HOST: host, host:port or https://host; without HOST, at the one origin of the list"
+    }.changing("size") { $0.help = "make thumbnails that fit these boxes, at most 64 of them (256)" }
   }
 }
 
-/// How much a command says besides its answers and its errors.
+/// How much a command prints besides answers and errors.
 enum Wordiness {
   case quiet, usual, verbose
 }
@@ -59,9 +59,9 @@ extension ParsedArguments {
     get throws(UsageError) { try word("input", [.auto, .lines, .csv, .tsv, .jsonl]) ?? .auto }
   }
 
-  /// What the option's word stands for.
+  /// Returns the value that the option's word stands for, or nil if the option is not given.
   ///
-  /// - Parameter values: in the order of its words.
+  /// - Parameter values: one for each word of the option, in the same order.
   func word<Value>(_ name: String, _ values: [Value]) throws(UsageError) -> Value? {
     guard let given = last(name) else { return nil }
     return try given.word(values)

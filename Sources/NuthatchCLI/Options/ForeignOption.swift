@@ -1,17 +1,17 @@
-/// A long option of curl or wget that a caller may expect here, where it means something else or has another name.
+/// A long option of curl or wget that a user may expect here, where it means something else or has another name.
 ///
-/// curl and wget take options that are cut short, as this command does. A name that two of the programs would read
-/// differently is refused, instead of doing what wasn't meant.
+/// curl and wget accept shortened names, as this command does. A short name that two of the programs would read differently
+/// is refused, so that it can't do the wrong thing.
 struct ForeignOption {
   let program: String
   let name: String
-  /// How short it may be cut where it comes from.
+  /// The shortest form that curl or wget accepts.
   let shortest: String
-  /// What it does there, as a verb with its object.
+  /// What the option does there: a verb with its object.
   let meaning: String
-  /// What does the same here.
+  /// The option that does the same here.
   var here: String?
-  /// An option of ours that has had its name.
+  /// The option here that had this name in version 0.1.
   var ours: String?
 
   private init(
@@ -26,12 +26,12 @@ struct ForeignOption {
     self.ours = ours
   }
 
-  /// How its own program would read `text`; nil when no program reads it differently.
+  /// Returns the option that curl or wget would read `text` as, or nil.
   static func named(_ text: String) -> ForeignOption? {
     all.first { $0.name == text } ?? all.first { $0.name.hasPrefix(text) && text.hasPrefix($0.shortest) }
   }
 
-  /// What is said when `text` could also be our `option`.
+  /// Returns the message for a `text` that could also mean our `option`.
   func refusal(of text: String, for option: String) -> String {
     let alike = here.map { ", which is \($0) here" } ?? ""
     return
@@ -39,14 +39,14 @@ struct ForeignOption {
       + "whole name."
   }
 
-  /// What is said when nothing here is named so.
+  /// Returns the message for a `text` that is no name here.
   func absence(of text: String) -> String {
     if let ours { return refusal(of: text, for: ours) }
     let alike = here.map { "is \($0) here" } ?? meaning
     return "there is no option --\(text); \(program)'s \(alike)."
   }
 
-  /// Names that our names could be mistaken for, when they are cut short; and names that are often tried.
+  /// Options whose short forms could be mistaken for ours, and options that users often try.
   private static let all = [
     ForeignOption("curl", "basic", from: "b", "signs in by Basic", here: "--sign-in basic"),
     ForeignOption(

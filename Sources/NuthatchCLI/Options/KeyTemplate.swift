@@ -1,5 +1,5 @@
-/// The name that answers are kept under instead of their URLs': a text, in which `{}` stands for the URL without its
-/// query. So URLs that carry a signature, another one each time, are one answer.
+/// A template for cache keys, in place of the URL: `{}` stands for the URL without its query. With it, URLs that differ only in
+/// a signature share one answer.
 struct KeyTemplate {
   private var pieces: [String] = []
 
@@ -16,7 +16,7 @@ struct KeyTemplate {
     pieces.append(piece)
   }
 
-  /// Whether it is one name for all URLs.
+  /// Whether all URLs get the same key.
   var isFixed: Bool { pieces.count == 1 }
 
   func key(for url: String) -> String {

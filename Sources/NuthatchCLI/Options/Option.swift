@@ -1,24 +1,24 @@
 /// An option of a command.
 struct Option: Sendable {
-  /// Without its dashes.
+  /// The name without its dashes.
   var name: String
   var letter: Character?
-  /// How help calls its value; nil when it has none.
+  /// The name of the value in help; nil if the option has no value.
   var value: String?
   var help: String
-  /// What its value may be, where it is one of several words.
+  /// The words that the value may be; empty for other kinds of values.
   var words: [String]
-  /// What its value must be, as messages say it.
+  /// The allowed values, for messages.
   var range: String
-  /// The option that it goes with.
+  /// An option that must be given, too.
   var needs: String?
-  /// What version 0.1 called it. A name that stood for a value has that.
+  /// The names of version 0.1. If a name implied a value, the value stands here.
   var old: [String: String?]
-  /// What version 0.1 called its words.
+  /// The words of version 0.1, and today's words for them.
   var oldWords: [String: String]
-  /// Where help lists it; empty for what is the command's own.
+  /// The heading in help; empty for options that are not the library's.
   var group: String
-  /// What it is to the library; nil for what is the command's own.
+  /// The option of the library; nil if it has none.
   var library: Library?
 
   init(
@@ -28,7 +28,7 @@ struct Option: Sendable {
     library: Library? = nil
   ) {
     (self.name, self.letter, self.value, self.help) = (name, letter, value, help)
-    // Where help names the words, they are all that there are.
+    // If `value` lists words, they are all allowed words.
     self.words = words.isEmpty && value?.contains("|") == true ? value.map(Self.parts) ?? [] : words
     self.range = range.isEmpty ? Self.oneOf(self.words) : range
     (self.needs, self.old, self.oldWords, self.group, self.library) = (needs, old, oldWords, group, library)
@@ -46,12 +46,12 @@ struct Option: Sendable {
   struct Library: Sendable {
     typealias Reading = @Sendable (inout SaidOptions, OptionText) throws(UsageError) -> Void
 
-    /// What the library calls it.
+    /// The library's name of the option.
     let row: String
     let commands: [String]
-    /// Whether it has a part in what answers are kept under.
+    /// Whether the option is part of the cache key.
     let namesAnswers: Bool
-    /// Takes what is said of it.
+    /// Reads the value into `SaidOptions`.
     let take: Reading
 
     init(
@@ -64,12 +64,12 @@ struct Option: Sendable {
 }
 
 extension [Option] {
-  /// The library's options that a command has.
+  /// Returns the library's options that a command has.
   static func ofLibrary(for command: String) -> [Option] {
     LibraryOptions.all.filter { $0.library?.commands.contains(command) == true }
   }
 
-  /// The same, one of which has something more to say.
+  /// Returns the options with one of them changed.
   func changing(_ name: String, _ change: (inout Option) -> Void) -> [Option] {
     map { option in
       var option = option
@@ -79,7 +79,7 @@ extension [Option] {
   }
 }
 
-/// A command line that can't be understood.
+/// The command line is wrong.
 struct UsageError: Error {
   var message: String
 

@@ -1,11 +1,11 @@
-/// Finds the option that a name on the command line means: whole, cut short, or as version 0.1 had it.
+/// Finds the option for a name on the command line: a full name, a shortened name, or a name of version 0.1.
 struct OptionNames {
   private let known: [Option]
   private let command: String
 
   init(_ known: [Option], _ command: String) { (self.known, self.command) = (known, command) }
 
-  /// - Returns: the option, and the name in full: its own, or that of version 0.1.
+  /// Returns the option, and the full name that was meant: its own, or that of version 0.1.
   func option(_ text: String) throws(UsageError) -> (Option, String) {
     if let exact = named(text) { return exact }
     let before = meantBefore(text)
@@ -29,13 +29,13 @@ struct OptionNames {
     known.first { $0.name == name || $0.old.keys.contains(name) }.map { ($0, name) }
   }
 
-  /// What version 0.1 took a name for that is cut short. So a new option takes no name away from an older one.
+  /// Returns the option that version 0.1 would read a shortened name as. New options don't change the meaning of short names.
   private func meantBefore(_ text: String) -> (Option, String)? {
     let matches = (LibraryOptions.before[command] ?? []).filter { $0.hasPrefix(text) }
     return matches.count == 1 ? named(matches[0]) : nil
   }
 
-  /// What was probably meant: an option of another command, or one that is written much like it.
+  /// Returns a hint for an unknown name: another command that has it, or a similar name.
   private func hint(_ name: String) -> String {
     let others = Program.commands(with: name)
     if !others.isEmpty {

@@ -1,21 +1,21 @@
 import NuthatchCore
 
-/// What is said of an option on the command line, and how each kind of value is read.
+/// The text of an option on the command line, and a reader for each kind of value.
 struct OptionText {
   let option: Option
-  /// As what it was said: the option's name, or that of version 0.1.
+  /// The name that was used: the option's name, or that of version 0.1.
   let name: String
   let text: String
 
-  /// The one message about a value, in the words of the library.
+  /// Returns the error for a wrong value. The library's message has the same words.
   ///
-  /// - Parameter shown: how the message shows the value; nil for one that is no number.
+  /// - Parameter shown: the value in the message; nil: the text in quotes.
   func wrong(_ shown: String? = nil) -> UsageError {
     let row = option.library?.row ?? option.name
     return UsageError("--\(name): \(row) is \(shown ?? text.quotedForMessage); it must be \(option.range)")
   }
 
-  /// A text that may not be empty.
+  /// Returns the text, which must not be empty.
   func filled() throws(UsageError) -> String {
     guard !text.isEmpty else { throw wrong("empty") }
     return text
@@ -23,7 +23,9 @@ struct OptionText {
 
   // MARK: Words
 
-  /// - Parameter values: in the order of the option's words.
+  /// Returns the value that the word stands for.
+  ///
+  /// - Parameter values: one for each word of the option, in the same order.
   func word<Value>(_ values: [Value]) throws(UsageError) -> Value {
     guard let place = option.words.firstIndex(of: option.oldWords[text] ?? text) else { throw wrong() }
     return values[place]
@@ -33,14 +35,14 @@ struct OptionText {
 
   // MARK: Numbers
 
-  /// A limit in time, which none and forever take away.
+  /// Reads a time limit. `none` and `forever`: no limit.
   ///
-  /// - Parameter least: in milliseconds.
+  /// - Parameter least: the lowest limit, in milliseconds.
   func limit(_ least: Int64) throws(UsageError) -> Request.Limit {
     ["none", "forever"].contains(text) ? .none : .milliseconds(try milliseconds(least))
   }
 
-  /// A lifetime, of which none is zero.
+  /// Reads a lifetime. `none`: 0.
   func lifetime() throws(UsageError) -> Duration {
     switch text {
     case "none": .zero
@@ -53,7 +55,7 @@ struct OptionText {
     "": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
   ]
 
-  /// `90`, `250ms`, `90s`, `15m`, `1.5h`, `7d`. A part of a millisecond is one, where the option may be less.
+  /// Reads `90`, `250ms`, `90s`, `15m`, `1.5h`, `7d`. Rounds a fraction of a millisecond up, if the lower number is allowed, too.
   private func milliseconds(_ least: Int64) throws(UsageError) -> Int64 {
     guard let number = WrittenNumber(text), let unit = Self.times[number.unit] else { throw wrong() }
     let (below, above) = number.counted(in: unit)
@@ -66,28 +68,28 @@ struct OptionText {
     "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
   ]
 
-  /// Bytes: `500000`, `64K`, `1.5G`, `2T`, `64KiB`.
+  /// Reads bytes: `500000`, `64K`, `1.5G`, `2T`, `64KiB`.
   func bytes(_ least: Int64, _ most: Int64?, none: Int64?) throws(UsageError) -> Int64 {
     try amount(least, most, none, Self.sizes)
   }
 
   private static let counts: [String: Int64] = ["": 1, "k": 1000, "m": 1_000_000, "g": 1_000_000_000]
 
-  /// A whole number.
+  /// Reads a whole number.
   func count(_ least: Int64, _ most: Int64?, none: Int64?, hasUnits: Bool = false) throws(UsageError) -> Int {
     Int(try amount(least, most, none, hasUnits ? Self.counts : ["": 1]))
   }
 
   /// - Parameters:
-  ///   - most: nil where there is no end: then what is too large for a number is the greatest there is.
-  ///   - none: what none is; nil where it isn't a value.
+  ///   - most: the greatest value; nil: no limit, and a number that is too large for `Int64` becomes its greatest value.
+  ///   - none: the value of the word `none`; nil if the option doesn't allow it.
   private func amount(
     _ least: Int64, _ most: Int64?, _ none: Int64?, _ units: [String: Int64]
   ) throws(UsageError) -> Int64 {
     if text == "none", let none { return none }
     guard let number = WrittenNumber(text), let unit = units[number.unit.lowercased()] else { throw wrong() }
     let (below, above) = number.counted(in: unit)
-    // Half a byte is none; of a kilobyte a part may be one more.
+    // Refuse half a byte. With a unit such as K, a fraction of a byte is rounded up.
     guard below == above || unit > 1 else { throw wrong() }
     guard above >= least, above <= most ?? .max else { throw below == .max ? wrong() : wrong("\(above)") }
     return above
@@ -97,21 +99,21 @@ struct OptionText {
     text == "none" ? none : try decimal(least, most)
   }
 
-  /// A number a second; nil, no limit, for none. Version 0.1 called that off.
+  /// Reads a number a second. Returns nil, no limit, for `none`, and for `off`, the word of version 0.1.
   func rate(_ least: Double, _ most: Double) throws(UsageError) -> Double? {
     ["none", "off"].contains(text) ? nil : try decimal(least, most)
   }
 
   private func decimal(_ least: Double, _ most: Double) throws(UsageError) -> Double {
-    // Swift also reads nan, inf and hexadecimal digits.
+    // `Double` alone would also accept nan, inf and hexadecimal digits.
     guard WrittenNumber(text)?.unit.isEmpty == true, let number = Double(text) else { throw wrong() }
     guard (least...most).contains(number) else { throw wrong("\(number)") }
     return number
   }
 
-  // MARK: What has parts
+  // MARK: Values with parts
 
-  /// Boxes: `256`, `320x240`, several with commas between them.
+  /// Reads boxes: `256`, `320x240`, several with commas between them.
   func sizes() throws(UsageError) -> [(width: Int, height: Int)] {
     var sizes: [(width: Int, height: Int)] = []
     for size in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -126,10 +128,10 @@ struct OptionText {
     return sizes
   }
 
-  /// With commas or spaces between them.
+  /// Reads names with commas or spaces between them.
   func names() -> [String] { text.split { $0 == "," || $0 == " " }.map { String($0) } }
 
-  /// `Name: value`. What is wrong with it isn't shown as a whole: it may be a secret.
+  /// Reads `Name: value`. An error shows only the name or the first word, because the value may be a secret.
   func header() throws(UsageError) -> (name: String, value: String) {
     guard let colon = text.firstIndex(of: ":") else {
       throw wrong(String(text.prefix { $0 != " " }).quotedForMessage)
@@ -143,7 +145,7 @@ struct OptionText {
     return options.headers[0]
   }
 
-  /// `Name: env:VARIABLE` or `Name: PREFIX env:VARIABLE`. It isn't shown, as it may be the secret itself.
+  /// Reads `Name: env:VARIABLE` or `Name: PREFIX env:VARIABLE`. An error doesn't show the text: it may be the secret itself.
   func secret() throws(UsageError) -> Request.Freezing.Secret {
     let parts = text.split(separator: ":", maxSplits: 1)
     let words = parts.count == 2 ? parts[1].split(separator: " ") : []
@@ -152,7 +154,7 @@ struct OptionText {
     return .init(String(parts[0]), prefix: prefix, provider: String(provider))
   }
 
-  /// `env:VARIABLE`.
+  /// Reads `env:VARIABLE`. An error doesn't show the text: it may be the secret itself.
   func provider() throws(UsageError) -> String {
     guard Self.isVariable(text[...]) else { throw wrong("***") }
     return text
@@ -160,11 +162,11 @@ struct OptionText {
 
   private static func isVariable(_ text: Substring) -> Bool { text.hasPrefix("env:") && text.count > 4 }
 
-  /// What the Accept header says. wget's --accept is another thing.
+  /// Reads the value of the Accept header. Refuses a value of wget's --accept, which has another meaning.
   func mediaTypes() throws(UsageError) -> String {
     guard text.isEmpty || text.contains("/") else {
       throw UsageError(
-        "\(wrong().message). wget's --accept is a list of endings of names; here, --accept is what the Accept header says."
+        "\(wrong().message). wget's --accept is a list of file name endings; here, --accept is the value of the Accept header."
       )
     }
     return text

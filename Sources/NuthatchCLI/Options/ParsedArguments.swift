@@ -1,13 +1,13 @@
-/// Arguments read the way getopt_long does: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc`, options and
-/// operands in any order, unambiguous beginnings of names, `--` ends the options, `-` alone is an operand. Names that curl
-/// or wget would read differently are refused.
+/// Reads arguments as getopt_long does: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc`. Options and operands stand
+/// in any order, names may be shortened if they stay unambiguous, `--` ends the options, and `-` alone is an operand. Short
+/// names that curl or wget would read differently are refused.
 struct ParsedArguments {
   private(set) var operands: [String] = []
   private var given: [OptionText] = []
   private let command: String
   private let known: [Option]
 
-  /// - Parameter assumed: options that count as given, as the command has a default for them.
+  /// - Parameter assumed: options that count as given, because the command has a default for them.
   init(
     _ arguments: [String], options: [Option], command: String, assumed: [String] = []
   ) throws(UsageError) {
@@ -30,7 +30,7 @@ struct ParsedArguments {
 
   func has(_ name: String) -> Bool { last(name) != nil }
 
-  /// The last value of an option, as later ones override.
+  /// Returns the last value of an option: later ones override earlier ones.
   func value(_ name: String) -> String? { last(name)?.text }
 
   func values(_ name: String) -> [String] {
@@ -38,7 +38,7 @@ struct ParsedArguments {
     return given.filter { $0.option.name == name }.map(\.text)
   }
 
-  /// A command that reads an option which it doesn't have would find it not given, whatever its caller says.
+  /// Returns the last use of an option, or nil. A command must have the option: otherwise the result would always be nil.
   func last(_ name: String) -> OptionText? {
     precondition(isKnown(name), "\(command) reads --\(name), which it doesn't have")
     return given.last { $0.option.name == name }
@@ -46,19 +46,19 @@ struct ParsedArguments {
 
   private func isKnown(_ name: String) -> Bool { known.contains { $0.name == name } }
 
-  /// What is said of the library.
+  /// Returns the library's options from the command line.
   ///
-  /// - Parameter base: what the command has as it is when nothing is said.
+  /// - Parameter base: the command's defaults.
   func said(over base: SaidOptions = SaidOptions()) throws(UsageError) -> SaidOptions {
     var said = base
     for value in given { try value.option.library?.take(&said, value) }
     return said
   }
 
-  /// Whether something is given that has a part in what answers are kept under.
+  /// Whether an option is given that is part of the cache key.
   var namesAnswers: Bool { given.contains { $0.option.library?.namesAnswers == true } }
 
-  /// - Throws: for an option without the one that it goes with, and for one that is said under several names.
+  /// Checks that options which need another one have it, and that no option is given under two names.
   private func check(_ assumed: [String]) throws(UsageError) {
     for value in given {
       if let needs = value.option.needs, !assumed.contains(needs), !has(needs) {
@@ -110,9 +110,9 @@ struct ParsedArguments {
   }
 }
 
-/// Finds what was probably meant.
+/// Finds similar words.
 enum Spelling {
-  /// The candidate that is at most two typing errors away, if there is one.
+  /// Returns the candidate that is at most two typing errors away, or nil.
   static func nearest(to word: String, among candidates: [String]) -> String? {
     let measured = candidates.map { (distance(word, $0), $0) }
     guard let best = measured.min(by: { $0.0 < $1.0 }), best.0 <= 2, best.0 < word.count else { return nil }

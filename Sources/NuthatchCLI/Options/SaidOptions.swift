@@ -1,16 +1,16 @@
 import NuthatchCore
 
-/// What a command line says of the library, by the level that it is said of. Made by `ParsedArguments.said` from what is
-/// given, so that no option is read that the command doesn't have.
+/// The library's options from a command line, by level: process, cache, site and request. `ParsedArguments.said` makes it from
+/// the given options, so a command can't read an option that it doesn't have.
 struct SaidOptions {
   var process = Options()
   var cache = Options()
-  /// Of the site that is all of the URL's server.
+  /// Options of the site that is the URL's whole server.
   var site = Options()
-  /// Without its URL.
+  /// The request without its URL.
   var request = Request("")
 
-  // What of a request has another form in the library.
+  // Options of a request that have another form in the library.
   var user: String?
   var bearer: String?
   var cert: String?
@@ -18,43 +18,43 @@ struct SaidOptions {
   var certPassword: String?
   var cacheKey: String?
   var sizes: [(width: Int, height: Int)] = []
-  /// How thumbnails are made, whatever their size.
+  /// How thumbnails of any size are made. Its own size is not used.
   var box = ThumbnailBox(1)
   var isFreezable = false
   var freezing = Request.Freezing()
 
   init() {
-    // Only 'outbox replay' sends what waits there.
+    // Only 'outbox replay' sends the requests that wait in the outbox.
     cache.outbox = .off
   }
 
-  /// What commands have as it is that make thumbnails of a list.
+  /// The defaults of commands that make thumbnails of a list.
   static let ofList: SaidOptions = {
     var said = SaidOptions()
     said.sizes = [(256, 256)]
     return said
   }()
 
-  /// Version 0.1 had the word auto.
+  /// Reads `--per-host`. The word `auto` is from version 0.1.
   mutating func takePerHost(_ value: OptionText) throws(UsageError) {
     if value.text == "auto" { return process.perHostGrows = true }
     process.perHost = try value.count(1, 512, none: nil)
   }
 
-  /// Version 0.1 had the word auto for what is so anyway.
+  /// Reads `--concurrency`. The word `auto` is from version 0.1; it is the default.
   mutating func takeConcurrency(_ value: OptionText) throws(UsageError) {
     if value.text != "auto" { process.concurrency = try value.count(1, 512, none: nil) }
   }
 
-  /// Says what is dangerous, to whom it may have slipped in.
+  /// Warns of dangerous options that may be given by mistake.
   func warn(of command: String, _ wordiness: Wordiness) {
     guard cache.insecure == true, wordiness != .quiet else { return }
     Terminal.complain(
-      "nuthatch: \(command): warning: certificates aren't checked (--insecure): anybody on the way can read and change "
-        + "what is sent and what comes\n")
+      "nuthatch: \(command): warning: certificates aren't checked (--insecure): others in the network can read and change "
+        + "requests and answers\n")
   }
 
-  /// A box for each size.
+  /// One box for each size.
   var boxes: [ThumbnailBox] {
     sizes.map {
       ThumbnailBox(
@@ -62,17 +62,17 @@ struct SaidOptions {
     }
   }
 
-  /// What `--cache-key` says.
+  /// The template of `--cache-key`.
   var key: KeyTemplate? { cacheKey.map { KeyTemplate($0) } }
 
-  /// What `--user NAME:PASSWORD` says.
+  /// The user and password of `--user NAME:PASSWORD`.
   var signIn: (name: String, password: String)? {
     guard let user else { return nil }
     let parts = user.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
   }
 
-  /// What all requests have in common; who signs in at which URL isn't part of it.
+  /// The part that all requests have in common, without user and password.
   var common: Request {
     var common = request
     common.boxes = boxes
@@ -81,7 +81,7 @@ struct SaidOptions {
     return common.forOneAnswer
   }
 
-  /// The request for a URL that is given by itself.
+  /// Returns the request for a single URL.
   func request(for url: String) -> Request {
     var request = common
     request.url = url
@@ -90,12 +90,12 @@ struct SaidOptions {
     return request
   }
 
-  /// The same, as what the cache carries out.
+  /// Returns the request for a single URL, with the options of its site.
   func request(for url: String, in cache: Cache) throws(NuthatchError) -> Request {
     try request(request(for: url), in: cache)
   }
 
-  /// A request as one of its URL's server, where cookies are wanted.
+  /// Adds the site of the URL's server to a request if cookies are wanted.
   func request(_ request: Request, in cache: Cache) throws(NuthatchError) -> Request {
     site.cookieJar == .off ? request : request.to(try cache.site(ofServerOf: request.url, site))
   }

@@ -1,9 +1,9 @@
-/// A number as it is written, with its unit: `-1`, `1.5h`, `64KiB`. Exact, so that nothing is cut.
+/// A number with its unit, as text: `-1`, `1.5h`, `64KiB`. Exact: no digit is lost to rounding.
 struct WrittenNumber {
   private let isNegative: Bool
-  /// All digits; nil for more than any option may have.
+  /// All digits as one number; nil if it is larger than any option allows.
   private let digits: UInt128?
-  /// What the point divides them by.
+  /// `digits` divided by this is the number.
   private let divisor: UInt128
   let unit: Substring
 
@@ -19,7 +19,7 @@ struct WrittenNumber {
       guard !places.isEmpty else { return nil }
     }
     guard !whole.isEmpty, rest.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
-    // What is smaller than any unit still counts, as one of the last place.
+    // Keep 12 decimal places. Any digit after them counts as 1 in the last place, so that the number is still rounded up.
     let kept = places.prefix(12)
     let isMore = places.dropFirst(12).contains { $0 != "0" }
     digits = UInt128(whole + kept).flatMap { $0 > UInt128.max / 1000 ? nil : $0 + (isMore ? 1 : 0) }
@@ -33,7 +33,7 @@ struct WrittenNumber {
     return digits
   }
 
-  /// So many of a unit, as whole numbers below and above; what is too large for one is the greatest there is.
+  /// Returns the number times `unit`, rounded down and rounded up. A result that is too large becomes the greatest `Int64`.
   func counted(in unit: Int64) -> (below: Int64, above: Int64) {
     guard let digits, case let (product, overflow) = digits.multipliedReportingOverflow(by: UInt128(unit)),
       !overflow

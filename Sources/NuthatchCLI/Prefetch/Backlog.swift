@@ -1,22 +1,24 @@
 import NuthatchBase
 
-/// URLs of a list that wait for their hosts: which of them is submitted next, and whether more are to be read.
+/// Holds URLs of a list until their hosts have room. Decides which URL is submitted next, and whether to read more of the list.
 ///
-/// A host has a few requests under way at a time: 8 at first, four more with every good answer, to a limit. The rest of its URLs
-/// wait here, so that a host that hangs, or a list sorted by host, keeps no other host from its turn. What waits beyond
-/// `mostInMemory` bytes is set aside in a file. URLs that were put off come last, when the list has ended, or pauses, and no
-/// others are being answered: those that hang would take the places that others need.
+/// A host has a few requests under way at a time: 8 at first, 4 more after every good answer, up to a limit. The rest of its
+/// URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes
+/// are moved to a file.
 ///
-/// More URLs are read until `enough` requests are under way at hosts that answer. Those at a host that has been silent for a
-/// second don't count.
+/// Deferred URLs (`wasPutOff`) come last. They start when the list has ended or pauses, and no other URL is being answered:
+/// a URL that hangs would take a place that another one needs.
+///
+/// More URLs are read until `enough` requests are under way at hosts that answer. Requests at a host that has been silent for
+/// a second don't count.
 final class Backlog {
   /// URLs in the order in which they are to be submitted.
   private struct Line {
-    /// The next ones.
+    /// The first URLs of the line.
     var ready: ArraySlice<ListedURL> = []
-    /// After them, in the file.
+    /// The URLs after `ready`. They are in the file.
     var aside: ArraySlice<SetAside.Chunk> = []
-    /// After those.
+    /// The URLs after `aside`.
     var last: [ListedURL] = []
 
     var isEmpty: Bool { ready.isEmpty && aside.isEmpty && last.isEmpty }
@@ -25,7 +27,7 @@ final class Backlog {
       if aside.isEmpty, last.isEmpty { ready.append(listed) } else { last.append(listed) }
     }
 
-    /// Moves all but the first ones to where they can be set aside.
+    /// Moves all URLs but the first `count` to `last`, which can be written to the file.
     mutating func keepReady(_ count: Int) {
       guard ready.count > count, last.isEmpty, aside.isEmpty else { return }
       last = Array(ready.dropFirst(count))
@@ -38,11 +40,11 @@ final class Backlog {
     var underWay = 0
     var share = Backlog.firstShare
     var hasAnswered = false
-    /// Of those under way: when the last one began, or was answered.
+    /// When a request last ended, or started while no other was under way; monotonic, in nanoseconds.
     var lastSign: Int64 = 0
     var isWaitingForTurn = false
     var line = Line()
-    /// Those that were put off, and how many of them are under way.
+    /// Deferred URLs that wait, and the number that are under way.
     var deferred = Line()
     var deferredUnderWay = 0
     var isWaitingForLateTurn = false
@@ -53,14 +55,14 @@ final class Backlog {
   }
 
   private static let firstShare = 8
-  /// What the bookkeeping of a URL takes, about.
+  /// Memory for one URL beside its text, in bytes; an estimate.
   private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
-  /// When nothing has come for so long, the list pauses.
+  /// A list counts as paused after so many nanoseconds without a URL.
   private static let pause: Int64 = 5_000_000_000
-  /// Requests take memory, also those at silent hosts.
+  /// Limits memory: requests at silent hosts take it, too.
   private static let mostUnderWay = 16_384
-  /// How many of those that were put off: all of them may hang, and the queue lends 256 places of such at most.
+  /// The most deferred URLs under way. All of them may hang, and the queue lends at most 256 places to requests that hang.
   private static let mostDeferredUnderWay = 128
 
   private let enough: Int
@@ -68,47 +70,50 @@ final class Backlog {
   private let mostInMemory: Int
   private let folder: String
   private var hosts: [String: Host] = [:]
-  /// Hosts with room and with URLs, those that have waited for the longest first.
+  /// Hosts that have room and URLs, longest waiting first.
   private var turns = Fifo<Host>()
-  /// Hosts with URLs that were put off, in turn.
+  /// Hosts with deferred URLs, in turn.
   private var lateTurns: ArraySlice<Host> = []
   private var deferredUnderWay = 0
   private var bytes = 0
   private var file: SetAside?
-  /// Many hosts with few URLs each leave little to write.
+  /// The value of `bytes` beyond which the next write to the file is tried. If many hosts have few URLs each, a write frees
+  /// little memory, so it must not be tried for every URL.
   private var nextSweep = 0
   private var isFileFull = false
   private var silent = 0
   private var isBusy = false
   private var hasEnded = false
-  /// When the list had nothing more for the first time since its last URL; nil while it has.
+  /// Since when the list gives no URL; nil while it gives some.
   private var nothingToReadSince: Int64?
   private var judgedAt: Int64 = 0
 
-  /// How many wait.
+  /// The number of URLs that wait.
   private(set) var count = 0
-  /// How many are under way.
+  /// The number of URLs that are under way.
   private(set) var underWay = 0
-  /// How many could not be read back.
+  /// The number of URLs that could not be read back from the file.
   private(set) var lost = 0
 
-  /// - Parameter atHost: how many requests run at a host at once.
+  /// - Parameter atHost: the most requests that run at one host at once.
   init(enough: Int, atHost: Int, mostInMemory: Int = 4 << 20, folder: String) {
     self.enough = enough
-    // Its places are taken again before the answers have been looked at.
+    // More than `atHost`, because free places are filled before this program has seen the answers.
     mostAtHost = max(64, 4 * atHost)
     self.mostInMemory = mostInMemory
     self.folder = folder
   }
 
-  /// Whether more URLs are to be read. `queueIsFull`: requests wait for nothing but a place, so that what is silent may not even
-  /// have been sent.
+  /// Returns whether to read more URLs.
+  ///
+  /// - Parameter queueIsFull: whether requests wait only for a free place. Then a request without an answer may not have been
+  ///   sent yet, and its host doesn't count as silent.
   func wantsMore(at now: Int64, queueIsFull: Bool) -> Bool {
     guard underWay < Self.mostUnderWay, bytes < 2 * mostInMemory else { return false }
     return underWay < enough || !queueIsFull && lively(at: now) < enough
   }
 
-  /// How many requests are under way at hosts that answer.
+  /// Returns the number of requests under way at hosts that answer.
   func lively(at now: Int64) -> Int { underWay - silentOnes(at: now) }
 
   func add(_ listed: ListedURL) {
@@ -126,13 +131,13 @@ final class Backlog {
     if bytes > mostInMemory { setAside() }
   }
 
-  /// No more URLs are read: those that were put off have their turn.
+  /// Notes that the list has ended. Deferred URLs can start now.
   func noteEndOfList() { hasEnded = true }
 
-  /// The list has no URL now, and may have some later.
+  /// Notes that the list has no URL now. It may have some later.
   func noteNothingToRead(at now: Int64) { nothingToReadSince = nothingToReadSince ?? now }
 
-  /// The next URL whose host has room. It is under way from now on.
+  /// Takes the next URL whose host has room, and counts it as under way. Returns nil if there is none.
   func next(at now: Int64) -> ListedURL? {
     while let host = turns.popFirst() {
       host.isWaitingForTurn = false
@@ -164,7 +169,7 @@ final class Backlog {
     for _ in 0..<lateTurns.count {
       guard let host = lateTurns.popFirst() else { return nil }
       host.isWaitingForLateTurn = false
-      // One at a time where others of its host may still come.
+      // Before the list has ended, one deferred URL at a time: other URLs of the host may still come.
       let mayBegin = hasRoom(host) && (hasEnded || host.deferredUnderWay == 0)
       let listed = mayBegin ? takeFirst(of: &host.deferred) : nil
       offerLateTurn(host)
@@ -175,7 +180,7 @@ final class Backlog {
     return nil
   }
 
-  /// How one that was under way has ended.
+  /// Notes that a URL that was under way has ended.
   func end(_ listed: ListedURL, isGood: Bool, at now: Int64) {
     let host = host(of: listed)
     host.underWay -= 1
@@ -211,7 +216,8 @@ final class Backlog {
     lateTurns.append(host)
   }
 
-  /// Where very many hosts don't answer, each that never did has one request under way.
+  /// Returns whether a host may start another request. If more than half of `mostUnderWay` are under way, a host that has
+  /// never answered gets only one.
   private func hasRoom(_ host: Host) -> Bool {
     host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.share)
   }
@@ -229,7 +235,7 @@ final class Backlog {
 
   private func setAside() {
     guard !isFileFull, bytes > nextSweep else { return }
-    // What comes next stays, or all of a long list would go through the file.
+    // The first URLs of each host stay in memory. Otherwise every URL of a long list would pass through the file.
     let stays = min(2 * mostAtHost, max(Self.firstShare, mostInMemory / 2 / 160 / hosts.count))
     for host in hosts.values {
       host.line.keepReady(stays)
@@ -248,7 +254,7 @@ final class Backlog {
     nextSweep = bytes + mostInMemory / 4
   }
 
-  /// The last ones of the line are in the file now.
+  /// Notes that `line.last` is in the file now.
   private func note(_ chunks: [SetAside.Chunk], of line: inout Line) {
     bytes -= Self.size(of: line.last)
     line.last = []
@@ -276,7 +282,7 @@ final class Backlog {
     return min(silent, underWay)
   }
 
-  /// Whether others than those that were put off are under way at a host that answers.
+  /// Returns whether a URL that is not deferred is under way at a host that answers.
   private func othersAreAnswered(at now: Int64) -> Bool {
     judge(now)
     return isBusy && underWay > deferredUnderWay

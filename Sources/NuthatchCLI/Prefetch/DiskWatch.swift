@@ -1,27 +1,28 @@
 import CSystem
 import NuthatchCore
 
-/// Notices a list that doesn't fit the limit of the disk: what came first is dropped then for what comes last.
+/// Notices a list that needs more than the cache's limit on disk. The store then drops the first thumbnails for the last ones.
 struct DiskWatch {
   struct Report {
     var limit: Int
     var used: Int
     var droppedRecords: Int
-    /// Whether the run has ended, so that nothing is an estimate.
+    /// Whether the run has ended. Until then, the figures are estimates.
     var isOver = false
-    /// Of the thumbnails that the run has made or found so many aren't there any more; and how many there were.
+    /// The number of thumbnails that the run made or found and that were dropped again, and the number of all of them.
     var dropped = 0
     var thumbs = 0
     var isDroppedAtLeast = false
-    /// The limit by which all of the list would be kept; nil while it seems to fit.
+    /// The limit that would keep all of the list; nil while the list seems to fit.
     var suggested: Int?
-    /// Whether the length of the list isn't known, so that no limit can be named.
+    /// Whether the length of the list is unknown, so that no limit can be suggested.
     var isOfPart = false
-    /// The same without originals; nil where none are kept.
+    /// The limit that would keep all of the list without originals; nil if none are kept.
     var suggestedWithoutOriginals: Int?
+    /// Whether only originals don't fit. All thumbnails stay.
     var isOnlyOriginals = false
     var isFull = false
-    /// Why nothing is stored, as soon as something was fetched in vain for that.
+    /// Why the cache can't be written; nil while no fetched answer was lost by that.
     var readOnly: String?
 
     var warning: String? {
@@ -65,7 +66,7 @@ struct DiskWatch {
     }
   }
 
-  /// Before so many URLs nothing is said of all of them.
+  /// No estimate is made from fewer URLs.
   private static let leastSample = 200
 
   private let cache: Cache
@@ -80,19 +81,19 @@ struct DiskWatch {
     start = Self.figures(cache)
   }
 
-  /// They are advice: where there are none nothing is said of the disk. What a failing one meant for a URL its record says.
+  /// Returns nil if the statistics can't be read. Then no warning is given.
   private static func figures(_ cache: Cache) -> StoreStatistics? { try? cache.storeStatistics() }
 
-  /// Notes what was found.
+  /// Notes thumbnails that were found.
   func note(_ info: StoredAnswerInfo) { trail.note(info) }
 
-  /// Notes what was made.
+  /// Notes thumbnails that were made.
   func note(_ request: Request, _ kept: KeptContent) { trail.note(request, kept) }
 
-  /// What is known at the end of a run, when all has been written.
+  /// Returns the report of a whole run. Call it after everything was written. Returns nil if the statistics can't be read.
   ///
   /// - Parameters:
-  ///   - done: how much of the list is done, from 0 to 1; nil when that isn't known.
+  ///   - done: the part of the list that is done, from 0 to 1; nil if it is unknown.
   ///   - isFull: whether the disk is full.
   func lastReport(_ tally: Tally, done: Double?, isFull: Bool) -> Report? {
     guard let start, let now = Self.figures(cache) else { return nil }
@@ -112,7 +113,7 @@ struct DiskWatch {
     return report
   }
 
-  /// What is to be said now, once, while the run goes on: as soon as the first URLs say that the list will not fit.
+  /// Returns a warning during the run, once: as soon as the first URLs show that the list will not fit.
   mutating func news(_ tally: Tally, done: Double?) -> String? {
     let time = nhs_monotonic_ns()
     guard !isSaid, time >= due else { return nil }
@@ -121,7 +122,7 @@ struct DiskWatch {
     var report = Report(limit: now.diskLimit, used: now.diskBytes, droppedRecords: now.droppedRecords)
     note(tally, now, in: &report)
     let need = Need(tally, from: start, to: now, done: done, keepsSource: keepsSource)
-    // The first ones say less of the rest than all of them do; and what has just been written isn't accounted for yet.
+    // A small sample makes a bad estimate, and records that were just written aren't counted yet.
     let sample = Double(max(1, tally.succeeded))
     let doubt = 1 + 2 / sample.squareRoot() + 64 / sample
     if tally.succeeded >= Self.leastSample, Double(need.whole) > Double(now.diskLimit) * doubt {
@@ -138,7 +139,7 @@ struct DiskWatch {
 
   private func suggest(_ need: Need, in report: inout Report) {
     report.isOfPart = need.isOfPart
-    // What is there goes only for what is larger than all that there may be.
+    // Records were dropped at this limit, so a suggestion is always above it.
     report.suggested = max(need.whole, report.limit + 1)
     guard keepsSource else { return }
     report.suggestedWithoutOriginals = report.dropped > 0 ? max(need.small, report.limit + 1) : need.small
@@ -148,27 +149,27 @@ struct DiskWatch {
   private var keepsSource: Bool { cache.options.keepSource ?? true }
 }
 
-/// The limits that a cache needs in order to keep all of a list.
+/// The limits on disk that keep all of a list.
 private struct Need {
-  /// For all of it.
+  /// With originals.
   let whole: Int
   /// Without originals.
   let small: Int
-  /// Whether that is for the URLs done so far, because the length of the list isn't known.
+  /// Whether the limits are for the URLs done so far, because the length of the list is unknown.
   let isOfPart: Bool
 
   init(_ tally: Tally, from start: StoreStatistics, to now: StoreStatistics, done: Double?, keepsSource: Bool)
   {
     isOfPart = done == nil
     let part = min(1, max(done ?? 1, 0.001))
-    // What is known of an answer beside its thumbnails: about 1.5 KB.
+    // The metadata of an answer takes about 1.5 KB.
     let hits = Double(tally.hits)
     var small =
       Double(now.writtenSmallBytes - start.writtenSmallBytes) + Double(tally.hitBytes.thumbs) + 1536 * hits
     var bulk = Double(now.writtenBulkBytes - start.writtenBulkBytes)
     if keepsSource { bulk += Double(tally.hitBytes.originals) }
     var records = Double(now.commits - start.commits) + 4 * hits
-    // Of those that the server said still hold nothing was written: they take as much as the others, it seems.
+    // Nothing was written for revalidated answers. Assume that they take as much as the others.
     let others = Double(tally.hits + tally.fetched)
     if others > 0 {
       let factor = 1 + Double(tally.revalidated) / others
@@ -179,11 +180,11 @@ private struct Need {
     self.small = Self.limit(small / part, records / part, longest: 0)
   }
 
-  /// The limit for so many bytes of records: beside them there is the index, and a pack of each kind that isn't full.
+  /// Returns the limit for so many bytes of records. The index, and a pack of each kind that isn't full, are added.
   private static func limit(_ bytes: Double, _ records: Double, longest: Double) -> Int {
     let content = bytes * 1.03 + records * 150 + Double(1 << 18)
     let pack = min(max(content / 48, Double(64 << 10)), Double(64 << 20))
-    // More than a quarter of the limit isn't kept at all.
+    // The store doesn't keep a record that is larger than a quarter of the limit.
     return Int(min(max(content + 4 * pack, longest * 4.1, Double(4 << 20)), Double(Int.max / 4)))
   }
 }

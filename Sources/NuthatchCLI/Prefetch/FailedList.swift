@@ -1,12 +1,12 @@
 import NuthatchCore
 
-/// The list of what failed, to be tried again: `--failed-out`.
+/// The list of the URLs that failed, which can be the input of the next run: `--failed-out`.
 struct FailedList {
   private let path: String
   private let isListItself: Bool
   private var draft: DraftFile?
 
-  /// - Parameter isListItself: whether it is to take the place of the list that the run goes through.
+  /// - Parameter isListItself: whether the file replaces the list that the run reads.
   init(_ path: String, isListItself: Bool) throws(NuthatchError) {
     (self.path, self.isListItself) = (path, isListItself)
     draft = try DraftFile(path, isPrivate: true)
@@ -14,7 +14,7 @@ struct FailedList {
 
   mutating func note(_ listed: ListedURL) { draft?.write(Self.line(of: listed) + "\n") }
 
-  /// What isn't a URL, and might have a list read as another kind of list, stands there as a comment.
+  /// Returns the URL, or a comment for a text that isn't a URL: such a text could have the file read as another kind of list.
   private static func line(of listed: ListedURL) -> String {
     let url = listed.url
     let isHTTP = ["http://", "https://"].contains { url.prefix($0.count).lowercased() == $0 }
@@ -23,9 +23,9 @@ struct FailedList {
     return "# line \(listed.line): \(url.printable)"
   }
 
-  /// Gives it its name. A list that it takes the place of would lose what wasn't tried.
+  /// Makes the file appear. If it would replace the list and not all URLs were tried, the list stays: it would lose those URLs.
   ///
-  /// - Returns: why it isn't there.
+  /// - Returns: the reason if the file wasn't written, or nil.
   mutating func finish(isAllTried: Bool) throws(NuthatchError) -> String? {
     if isListItself, !isAllTried {
       draft = nil

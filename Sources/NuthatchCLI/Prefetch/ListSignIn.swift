@@ -1,9 +1,9 @@
 import NuthatchCore
 
-/// `--user` of a list: user and password, and where they may go. A list may lead anywhere.
+/// `--user` of a list: user, password, and the host that they may be sent to. A list may have URLs of any host.
 struct ListSignIn {
   let user: (name: String, password: String)
-  /// nil: to the one origin that the list has to have then.
+  /// nil: all URLs of the list must be at one origin, and the password goes there.
   private(set) var place: SignInPlace?
 
   /// - Parameter text: `NAME:PASSWORD` or `NAME:PASSWORD@HOST`; the last `@` counts, because a password may have some.
@@ -14,7 +14,7 @@ struct ListSignIn {
       place = SignInPlace(String(password[password.index(after: at)...]))
       guard place != nil else {
         throw UsageError(
-          "\(command): --user: what follows the last '@' is no host, host:port or https://host; \(Self.advice)"
+          "\(command): --user: the text after the last '@' is not host, host:port or https://host; \(Self.advice)"
         )
       }
       password = password[..<at]
@@ -22,7 +22,8 @@ struct ListSignIn {
     user = (String(parts[0]), String(password))
   }
 
-  /// Looks through all of a list whose host isn't said before anything is sent: its first URL may be anybody's.
+  /// If the option names no host, reads all of the list before anything is sent, and takes the origin that all URLs share.
+  /// The first URL alone could be at a host that must not get the password.
   mutating func settle(_ list: URLList) throws(UsageError) {
     guard place == nil else { return }
     let urls: [String]
@@ -31,16 +32,16 @@ struct ListSignIn {
       guard let found = SignInPlace(originOf: url) else { continue }
       if let place, place != found {
         throw UsageError(
-          "prefetch: --user: the list has URLs at \(place) and at \(found); say whose the password is: "
+          "prefetch: --user: the list has URLs at \(place) and at \(found); name the host that gets the password: "
             + "--user NAME:PASSWORD@HOST")
       }
       place = found
     }
   }
 
-  /// Said where no URL of a list was there. It doesn't show what follows the `@`, which may be the end of a password.
+  /// The warning if no URL of the list is at the host. It doesn't show the text after the `@`, which may be part of a password.
   static let unused =
-    "--user: nobody signed in: no URL of the list is at the host that follows the last '@'; \(advice)"
+    "--user: the password was not used: no URL of the list is at the host after the last '@'; \(advice)"
 
-  private static let advice = "a password with an '@' needs the host behind it: NAME:PASSWORD@HOST"
+  private static let advice = "a password with an '@' needs the host after it: NAME:PASSWORD@HOST"
 }

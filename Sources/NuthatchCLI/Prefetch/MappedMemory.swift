@@ -1,16 +1,16 @@
 import Glibc
 import NuthatchBase
 
-/// How much of this process's memory is pages of files: of packs and the index, for the greater part.
+/// Measures the memory of this process that is mapped from files: mostly packs and the index.
 ///
-/// Every look at a record has the kernel map 64 KiB of the index: a million hits would come to half a gigabyte.
+/// For every look-up of a record the kernel can map 64 KiB of the index. A million hits would map half a gigabyte.
 enum MappedMemory {
-  /// Beyond this, pages are better let go of.
+  /// Above this number of bytes, the pages should be unmapped.
   private static let enough = 32 << 20
 
-  /// Whether pages of files are better let go of; also where the system doesn't tell.
+  /// Whether pages of files should be unmapped. Also true if the system doesn't give the figure.
   static var isTooMuch: Bool {
-    // The third number is that of resident pages that are a file's.
+    // The third number counts the resident pages that belong to a file.
     let words =
       WholeFile.content(of: "/proc/self/statm", atMost: 128)?.split(separator: UInt8(ascii: " ")) ?? []
     guard words.count > 2, let pages = Int(String(decoding: words[2], as: UTF8.self)) else { return true }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How many files and connections the process may have open.
+/// The limit of open files and connections of this process.
 enum OpenFiles {
-  /// Enough for 512 requests at once beside those that hang, each with a connection and perhaps a file.
+  /// Enough for 512 requests at once and for requests that hang, each with a connection and perhaps a file.
   private static let enough: rlim_t = 8192
 
-  /// Raises the soft limit as far as the hard one allows: most systems begin with 1,024. A large one stays.
+  /// Raises the soft limit to `enough`, or to the hard limit if that is lower. Most systems start with 1,024.
   static func allowMany() {
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     var limit = rlimit()

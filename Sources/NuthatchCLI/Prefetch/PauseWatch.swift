@@ -1,25 +1,25 @@
 import CSystem
 import NuthatchCore
 
-/// Notices hosts that want to be left alone (`Retry-After`), or can't be reached, so that it is clear what a run waits for.
+/// Reports the hosts that a run waits for: hosts that sent `Retry-After`, and hosts that can't be reached.
 struct PauseWatch {
-  /// So many hosts that can't be reached are told of one by one.
+  /// The number of unreachable hosts that get a line of their own.
   private static let mostTold = 10
-  /// An absence of less isn't worth a line, in seconds.
+  /// A shorter absence, in seconds, is not reported.
   private static let longEnough: Int64 = 2
 
-  /// Whom the run waits for the longest, as the progress line has it; nil when it waits for nobody.
+  /// The host that the run waits for longest, for the progress line; nil if it waits for none.
   private(set) var line: String?
   private var due: Int64 = 0
-  /// For how long a host wanted to be left alone when that was said.
+  /// The pause of each host that was reported, in seconds.
   private var said: [String: Int64] = [:]
-  /// Hosts that were said to be away.
+  /// Hosts that were reported as unreachable.
   private var away: Set<String> = []
   private var told = 0
 
-  /// What is to be said now: once for each host, and again when it wants much more. A moment isn't worth a line.
+  /// Returns the lines to print now: one for each pause of 2 s or more, and another when the pause more than doubles.
   ///
-  /// - Parameter patience: for how long a host that is away is waited for, in words.
+  /// - Parameter patience: how long the run waits for an unreachable host, in words.
   mutating func news(_ cache: Cache, patience: String) -> [String] {
     let now = nhs_monotonic_ns()
     guard now >= due else { return [] }
@@ -29,7 +29,7 @@ struct PauseWatch {
     line = Self.line(paused, absent)
     let pauses = paused.filter { $0.seconds >= 2 && $0.seconds > 2 * said[$0.name, default: 0] }.map { host in
       said[host.name] = host.seconds
-      return "\(host.name) wants to be left alone for \(Self.text(host.seconds)) (Retry-After)"
+      return "\(host.name) asks for a pause of \(Self.text(host.seconds)) (Retry-After)"
     }
     return pauses + newsOfAbsences(absent, patience)
   }
@@ -40,12 +40,12 @@ struct PauseWatch {
       told += 1
       news.append(
         told > Self.mostTold
-          ? "more hosts can't be reached; the rest of them isn't told of one by one"
+          ? "more hosts can't be reached; they get no lines of their own"
           : "\(host.name) can't be reached (\(host.code.word)): its URLs wait until it is back, \(patience)")
     }
     for name in away.subtracting(absent.map(\.name)) {
       away.remove(name)
-      if told <= Self.mostTold { news.append("\(name) isn't waited for any more") }
+      if told <= Self.mostTold { news.append("the run no longer waits for \(name)") }
     }
     return news
   }

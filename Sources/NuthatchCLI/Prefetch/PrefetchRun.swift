@@ -2,12 +2,12 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// A run over a list: submits URLs as their hosts have room for them, and says of each how it ended.
+/// Runs over a list: submits each URL when its host has room, and reports how it ended.
 final class PrefetchRun {
   private let settings: PrefetchSettings
   private let cache: Cache
   private let list: URLList
-  /// What has been read and not accounted for.
+  /// The URLs that were read and have not ended.
   private let backlog: Backlog
 
   private let arrivals = FinishedTickets<Record>()
@@ -16,19 +16,19 @@ final class PrefetchRun {
   private var tally = Tally()
   private var output = RecordStream()
   private var progress: ProgressLine
-  /// Records come to a terminal, which may well be that of the progress.
+  /// Whether records are written to a terminal. It may be the terminal that shows the progress.
   private let isOnOneTerminal = isatty(STDOUT_FILENO) == 1
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var hold: HoldWatch
   private var room: RoomWatch
-  /// Whether user and password were given in vain, as it looks so far.
+  /// Whether no URL so far was at the host of `--user`.
   private var isSignInUnused: Bool
   private var failed: FailedList?
   private var report: ReportPage?
   private var json = JSONText()
   private let begin = nhs_monotonic_ns()
-  /// Why the run ends before its end.
+  /// The exit code of a run that ends early; nil while it goes on.
   private var failure: ExitCode?
 
   init(_ settings: PrefetchSettings, _ cache: Cache, _ list: URLList, atHost: Int) throws(NuthatchError) {
@@ -61,24 +61,24 @@ final class PrefetchRun {
 
   // MARK: URLs
 
-  /// Whether nothing is to be fetched, because nothing can be stored.
+  /// Whether fetching has stopped because nothing can be stored.
   private var isStopped: Bool { hold.isHeld || room.isFull }
 
   private var mayGoOn: Bool { Interruption.signal == nil && failure == nil }
 
-  /// What has to come before more can be submitted.
+  /// What the run needs before it can submit more URLs.
   private enum Need {
     case answers, input, time
   }
 
-  /// Submits and reads URLs until their hosts have enough to do, or none is there.
+  /// Reads and submits URLs until the hosts have enough requests, or the list has no URL now.
   private func fill() -> Need {
     guard !isStopped else { return .answers }
     let now = nhs_monotonic_ns()
     startWaiting(now)
     var left = 4096
     while !isListDone, mayGoOn, backlog.wantsMore(at: now, queueIsFull: cache.waitsForPlaces) {
-      // Answers aren't kept waiting by a long list.
+      // Return to the answers from time to time: a long list must not delay them.
       guard left > 0 else { return .time }
       left -= 1
       do throws(ListFault) {
@@ -124,7 +124,7 @@ final class PrefetchRun {
     return Shard.number(of: url, by: settings.shardBy, among: shard.count) == shard.number
   }
 
-  /// - Returns: how it ended, when no request is needed.
+  /// Starts one URL. Returns its record if it ended without a request, or nil.
   private func start(_ listed: ListedURL) -> Record? {
     let begin = nhs_monotonic_ns()
     var request = settings.request(listed.url)
@@ -135,7 +135,7 @@ final class PrefetchRun {
         return Record(listed, planned: try cache.prospect(of: request).0, since: begin)
       }
       let boxes = request.boxes
-      // Without decoding what nobody will look at. A request has the server asked behind a stale answer.
+      // Take a hit without decoding it. A stale answer that must be revalidated in the background needs a request.
       let begun = try cache.submit(request) {
         $0.prospect == .hit && !$0.revalidates && $0.thumbs.count == boxes.count
       }
@@ -151,7 +151,7 @@ final class PrefetchRun {
     }
   }
 
-  /// Accounts for what has ended.
+  /// Waits for requests to end, and accounts for them.
   private func settle(within milliseconds: Int64) {
     let lively = backlog.lively(at: nhs_monotonic_ns())
     let ended = arrivals.take(within: milliseconds, enough: max(1, min(lively / 4, 256)))
@@ -169,15 +169,15 @@ final class PrefetchRun {
     }
     heedHold()
     heedRoom()
-    // Not amid records: what has been written belongs to all that have ended.
+    // Ask only after all records: the statistics of the disk include every request that has ended.
     if let news = disk.news(tally, done: share) { tellNews(news) }
     showProgress()
   }
 
-  /// Whether there is nothing to do for a URL when there is room on the disk again.
+  /// Returns whether a URL needs no second fetch when the disk has room again.
   private func isKept(_ record: Record) -> Bool {
     guard record.isOK else { return record.error?.code != .noSpace }
-    // What can't be looked at is fetched once more.
+    // If the store can't be read, fetch the URL once more.
     guard let info = (try? cache.inspect(request(record))) ?? nil else { return false }
     return info.thumbs.count == record.thumbs.count && info.thumbs.allSatisfy { $0.form != "memory" }
   }
@@ -189,7 +189,7 @@ final class PrefetchRun {
       tellNews(words)
       cache.cancelAll()
     case .goOn(let words):
-      // What could only be kept in memory would be a hit, and gone with this process.
+      // Drop answers that are in memory only. They would be hits, and would be lost when this process ends.
       Cache.relieveMemory(.critical)
       tellNews(words)
     case .giveUp(let words):
@@ -198,7 +198,7 @@ final class PrefetchRun {
     }
   }
 
-  /// What is fetched while the store can't be written is lost, so that nothing is.
+  /// Stops fetching while another process holds the store's lock: a fetched answer could not be stored.
   private func heedHold() {
     guard let news = hold.news(at: nhs_monotonic_ns()) else { return }
     switch news {
@@ -255,7 +255,7 @@ final class PrefetchRun {
     guard let box = ReportPage.box(of: request.boxes) else { return nil }
     request.boxes = [box]
     request.policy = .offline
-    // One that was dropped already, or can't be read, is shown by its URL: the report tells of the fetch, which went well.
+    // If the thumbnail was dropped already, or can't be read, the report shows the URL: the fetch itself succeeded.
     return (try? cache.peek(request, decode: true)) ?? nil
   }
 
@@ -289,7 +289,7 @@ final class PrefetchRun {
 
   private var seconds: Double { Double(nhs_monotonic_ns() - begin) / 1e9 }
 
-  /// How much of the list is done; nil when nobody knows.
+  /// The part of the list that is done, from 0 to 1; nil if it is unknown.
   private var share: Double? {
     let done = Double(list.count - backlog.underWay - backlog.count)
     guard !isListDone else { return done / Double(max(list.count, 1)) }
@@ -305,7 +305,7 @@ final class PrefetchRun {
       seconds: seconds, share: share)
   }
 
-  /// Says what isn't an error.
+  /// Prints a line that isn't an error.
   private func tellNews(_ words: String) {
     if settings.wordiness != .quiet { say(words) }
   }
@@ -317,7 +317,7 @@ final class PrefetchRun {
 
   // MARK: The end
 
-  /// Ends what is under way when the run was interrupted, and takes what still comes.
+  /// Cancels the requests that are under way, and waits up to 1 s for their ends.
   private func windUp() {
     guard backlog.underWay > 0 else { return output.flush() }
     cache.cancelAll()
@@ -330,14 +330,14 @@ final class PrefetchRun {
     let interruption = Interruption.exitCode
     if backlog.lost > 0, listFault == nil {
       listFault =
-        "\(Amounts.grouped(backlog.lost)) URLs that were set aside in \(cache.path) could not be read back; run again"
+        "\(Amounts.grouped(backlog.lost)) URLs that were moved to a file in \(cache.path) could not be read back; run again"
     }
-    // Whoever reads no more needs no summary.
+    // The reader has closed standard output, so it needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
     var code = interruption ?? failure ?? output.ended ?? exitCode
     var fault: NuthatchError?
     do throws(NuthatchError) {
-      // What isn't on disk yet has to survive the program's end, however it ends.
+      // Write everything to disk now: it must be there however the program ends.
       if !cache.isReading { try cache.flush() }
       try finishFailed(interruption)
     } catch {
@@ -362,7 +362,7 @@ final class PrefetchRun {
     if settings.wordiness == .quiet {
       if code == .failure || code == .tooSmall, let warning = diskReport?.warning { say(warning) }
     } else if settings.format == .jsonl {
-      // What was said before was an estimate.
+      // An earlier warning was an estimate. Repeat it with the real figures.
       if !disk.isSaid || diskReport?.dropped ?? 0 > 0, let warning = diskReport?.warning {
         say(warning)
       }

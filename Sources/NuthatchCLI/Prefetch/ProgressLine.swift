@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// One line on standard error that is written again and again: a bar, what is done, how fast, what is left. Where it is plain,
-/// each time is a line of its own.
+/// One line on standard error that is overwritten again and again: a bar, the URLs done, the rate, the time left. In the form
+/// `plain`, a new line each time.
 struct ProgressLine {
   private let isShown: Bool
   private let isPlain: Bool
@@ -14,7 +14,7 @@ struct ProgressLine {
   init(_ form: Form) {
     isTerminal = isatty(STDERR_FILENO) == 1
     isPlain = form == .plain
-    // One that can't go back to the line's beginning would show a line for each time.
+    // A dumb terminal can't return to the beginning of a line, so each update would add a line.
     isShown = isPlain || form == .always || (form == .auto && isTerminal && !Terminal.isDumb)
     isColoured = !isPlain && Terminal.isColoured(STDERR_FILENO)
     if isPlain { due = nhs_monotonic_ns() + Self.seldom }
@@ -24,12 +24,12 @@ struct ProgressLine {
     case auto, always, never, plain
   }
 
-  /// Between two lines, in nanoseconds: of a log, and of a terminal.
+  /// The time between two lines, in nanoseconds: in a log, and on a terminal.
   private static let (seldom, often): (Int64, Int64) = (5_000_000_000, 100_000_000)
 
-  /// At most ten times a second.
+  /// Shows the line, at most ten times a second.
   ///
-  /// - Parameter pause: whom the run waits for, because they want to be left alone.
+  /// - Parameter pause: the hosts that the run waits for; nil for none.
   mutating func show(
     _ tally: Tally, _ pause: String?, total: Int?, bytes: Int, seconds: Double, share: Double?
   ) {
@@ -43,7 +43,7 @@ struct ProgressLine {
     Terminal.complain("\r" + line(tally, pause, total, bytes, seconds, share) + "\u{1b}[K")
   }
 
-  /// Makes room for something else.
+  /// Clears the line, so that other text can be written.
   mutating func clear() {
     guard isOnScreen else { return }
     isOnScreen = false
@@ -55,10 +55,10 @@ struct ProgressLine {
     case share, done, rate, bytes, hits, failures, left, pause
   }
 
-  /// What is left out, in this order, where there is no room for all.
+  /// The parts to leave out if the line is too long, in this order.
   private static let dispensable: [Part] = [.bytes, .rate, .hits, .left, .share, .failures, .pause]
 
-  /// Never longer than the terminal is wide: what was wrapped would stay when the line is written again.
+  /// Returns the line, never longer than the terminal is wide: a wrapped part would stay when the line is overwritten.
   private func line(
     _ tally: Tally, _ pause: String?, _ total: Int?, _ bytes: Int, _ seconds: Double, _ share: Double?
   ) -> String {
@@ -75,12 +75,12 @@ struct ProgressLine {
       parts.append((.left, "\(Amounts.seconds(seconds / share - seconds)) left"))
     }
     if let pause { parts.append((.pause, pause)) }
-    // The last column stays free: some terminals go on in the next line when it is written.
+    // Leave the last column free: some terminals start a new line when it is written.
     let room = (isTerminal && !isPlain ? Terminal.columns(of: STDERR_FILENO) : .max) - 1
     var spare = Self.dispensable[...]
     while true {
       let length = parts.reduce(-2) { $0 + $1.text.count + 2 }
-      // A short bar tells more than how many bytes there were, but less than the rest.
+      // A short bar is more useful than the number of bytes, but less useful than the other parts.
       let bar = share == nil || isPlain ? nil : [20, 12, 8, 5].first { length + 1 + $0 <= room }
       if length <= room, bar != nil || share == nil || isPlain || parts.allSatisfy({ $0.part != .bytes }) {
         return parts.map { styled($0, $1, tally, share ?? 0, bar ?? 0) }.joined(separator: "  ")

@@ -1,21 +1,21 @@
 import CSystem
 import NuthatchCore
 
-/// How a URL ended: what a line of `--format jsonl` says.
+/// How a URL ended. A line of `--format jsonl`.
 struct Record: Sendable {
   struct Thumb: Sendable {
     var box: ThumbnailBox
     var width: Int
     var height: Int
 
-    /// As `--size` has it.
+    /// In the notation of `--size`.
     var size: String { box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)" }
   }
 
-  /// What became of it, for the summary.
+  /// The outcome, as the summary counts it.
   enum Kind: String, Sendable {
     case hit, revalidated, fetched, failed
-    /// The run was interrupted: nothing is said of it.
+    /// The run was interrupted. The URL gets no record.
     case cancelled
   }
 
@@ -30,21 +30,21 @@ struct Record: Sendable {
   var originalSize: (width: Int, height: Int)?
   var thumbs: [Thumb] = []
   var bytes: Int64?
-  /// What the records of its thumbnails take; of hits only.
+  /// Bytes of the store's records of the thumbnails; for hits only.
   var thumbBytes: Int64 = 0
   var contentType: String?
-  /// What its thumbnails are found by; nil for hits, and for what isn't kept.
+  /// The key of the stored thumbnails; nil for hits, and if nothing was stored.
   var kept: KeptContent?
   var robots: [String] = []
   var attempts = 0
   var error: NuthatchError?
-  /// Of the last hop; nil for what came from the cache.
+  /// Times of the last hop; nil for an answer from the cache.
   var timings: Response.Timings?
   var journey = Journey()
-  /// From being submitted to the end, in microseconds.
+  /// Microseconds from submission to the end.
   var total: Int64 = 0
 
-  /// Of a dry run: what would become of it.
+  /// What a request would do; in a dry run only.
   var prospect: StoredAnswerInfo.Prospect?
 
   var isOK: Bool { error == nil }
@@ -75,7 +75,7 @@ struct Record: Sendable {
     fail(error)
   }
 
-  /// How a request ended.
+  /// Makes the record of a request from its final event.
   init(_ listed: ListedURL, _ event: Event, _ boxes: [ThumbnailBox], since begin: Int64) {
     let kind: Kind =
       switch event.kind {
@@ -110,7 +110,7 @@ struct Record: Sendable {
     total = max(0, nhs_monotonic_ns() - begin) / 1000
   }
 
-  /// Turns it into a failure, whatever came.
+  /// Turns the record into a failure, also after a good answer.
   mutating func fail(_ error: NuthatchError) {
     if kind != .cancelled { kind = .failed }
     self.error = error
@@ -121,11 +121,11 @@ struct Record: Sendable {
     thumbs = []
   }
 
-  /// For people: how it ended, on one line.
+  /// How the URL ended, on one line, for a human reader.
   var outcome: String {
     if let error { return "\(error)" }
     var facts = [kind == .hit ? "hit" + (source.map { ", \($0)" } ?? "") : kind.rawValue]
-    if isStale { facts.append("older than it should be") }
+    if isStale { facts.append("stale") }
     if let originalSize { facts.append("\(originalSize.width)×\(originalSize.height)") }
     if let contentType { facts.append(contentType) }
     if let bytes { facts.append(Amounts.bytes(bytes)) }
@@ -167,7 +167,7 @@ struct Record: Sendable {
     }
   }
 
-  /// Milliseconds of each phase; libcurl's own times count from the start.
+  /// Writes the milliseconds of each phase. libcurl's times count from the start, so each phase is a difference.
   func writeTimes(to json: inout JSONText) {
     json.object("ms") { json in
       let (name, connect, tls) = (timings?.nameLookup ?? 0, timings?.connect ?? 0, timings?.tls ?? 0)

@@ -1,16 +1,16 @@
 import CSystem
 import Glibc
 
-/// Standard output for records: whole lines, as they come; who reads slowly slows the run.
+/// Writes records to standard output, in whole lines. A slow reader slows the run.
 struct RecordStream {
   private static let enough = 65_536
-  /// Nanoseconds after a signal: what is left of two seconds is for the rest of the end.
+  /// The longest wait for a reader after a signal, in nanoseconds. The program should end within 2 s of a signal.
   private static let patience: Int64 = 1_750_000_000
 
   private var waiting: [UInt8] = []
   private var oldest: Int64 = 0
 
-  /// Why nothing more can be written, if that is so.
+  /// The exit code if nothing more can be written, or nil.
   private(set) var ended: ExitCode?
 
   mutating func write(_ line: [UInt8]) {
@@ -19,8 +19,8 @@ struct RecordStream {
     if waiting.count >= Self.enough || nhs_monotonic_ns() - oldest > 100_000_000 { flush() }
   }
 
-  /// Writes what is waiting. After a signal it gives a reader who doesn't read a second at most, so that no line is cut in two
-  /// where that can be helped.
+  /// Writes the lines that wait. After a signal, waits at most 1 s for a reader that doesn't read: if it reads in time, no line
+  /// is cut.
   mutating func flush() {
     var rest = waiting[...]
     defer { waiting.removeAll(keepingCapacity: true) }
@@ -29,13 +29,13 @@ struct RecordStream {
       var ready = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
       guard poll(&ready, 1, 50) > 0 else {
         guard let age = Interruption.age else { continue }
-        // The same reader may have been waited for before, at standard error.
+        // Count the time since the signal: `Terminal` may have waited for the same reader at standard error.
         let due = end ?? nhs_monotonic_ns() + min(1_000_000_000, Self.patience - age)
         end = due
         if nhs_monotonic_ns() >= due { return ended = Interruption.exitCode }
         continue
       }
-      // A pipe that is ready takes this much without waiting.
+      // A pipe that is ready accepts this many bytes without blocking.
       let piece = rest.prefix(4096)
       let count = piece.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
       if count < 0, errno == EINTR || errno == EAGAIN { continue }

@@ -1,20 +1,20 @@
-/// `X-Robots-Tag`, as far as it is about training.
+/// Reads from `X-Robots-Tag` whether AI training is forbidden.
 enum RobotsTag {
-  /// Directives that have a value of their own behind a colon, as the names of robots have what holds for them.
+  /// Directives that have a value after a colon. A robot's name is also followed by a colon.
   private static let valued = [
     "max-snippet", "max-image-preview", "max-video-preview", "unavailable_after",
   ]
 
-  /// Whether a value says `noai` or `noimageai` to everybody, or to us by name.
+  /// Returns whether a value says `noai` or `noimageai` for all robots, or for `nuthatch`.
   static func forbidsTraining(_ value: String) -> Bool {
     var isForUs = true
     for part in value.lowercased().split(separator: ",") {
       var word = trimmed(part)
       if let colon = word.firstIndex(of: ":") {
         let name = trimmed(word[..<colon])
-        // No robot's name has a space in it: then it is a date up to its hour.
+        // A robot's name has no space. A text with a space is a part of a date, up to the colon after its hour.
         if valued.contains(String(name)) || name.contains(" ") { continue }
-        // A name holds for all that follows it in the line.
+        // A name applies to all directives after it in the line.
         isForUs = name == "nuthatch" || name == "*"
         word = trimmed(word[word.index(after: colon)...])
       }

@@ -2,8 +2,8 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// Notices a full disk, so that nothing is fetched that can't be stored: the run stops, and goes on when there is room again. It ends
-/// when the disk fails: time doesn't cure that.
+/// Stops a run while the disk is full, because answers can't be stored, and continues it when there is room again. Ends the run
+/// if the disk fails with another error.
 struct RoomWatch {
   enum News {
     case stop(String)
@@ -12,24 +12,25 @@ struct RoomWatch {
   }
 
   private static let pause: Int64 = 250_000_000
-  /// So much room is waited for at first; twice as much when that has been too little, but never a large part of the disk.
+  /// The free bytes that the run waits for at first. Each time that this is too little, it waits for twice as much, but for at
+  /// most 64 MiB and 1/16 of the disk.
   private static let leastRoom: Int64 = 256 << 10
   private let mostRoom: Int64
 
   private let folder: String
-  /// In nanoseconds; nil for any time.
+  /// The longest wait for room in nanoseconds; nil: no limit.
   private let patience: Int64?
-  /// Records that couldn't be kept, as far as that was noticed.
+  /// The last known number of records that could not be stored.
   private var unkept = 0
-  /// Since when nothing could be kept; nil while that isn't known.
+  /// Since when nothing could be stored; nil while the disk has room.
   private var since: Int64?
   private var wanted = RoomWatch.leastRoom
   private var due: Int64 = 0
   private var isSaid = false
-  /// Whether the run has gone on since then, in vain.
+  /// Whether the run has continued since `since`, without success.
   private var hasGoneOn = false
   private var hasGivenUp = false
-  /// Whether nothing is to be fetched.
+  /// Whether fetching has to stop.
   private(set) var isFull = false
 
   init(_ folder: String, patience limit: Request.Limit?) {
@@ -42,9 +43,9 @@ struct RoomWatch {
     patience = (limit ?? Request.usualPatience).nanoseconds
   }
 
-  /// Takes notice of what has ended, before it is accounted for.
+  /// Notes requests that have ended. Call it before they are accounted for.
   ///
-  /// - Parameter unkept: how many records couldn't be kept because the disk was full, in all.
+  /// - Parameter unkept: the number of all records that could not be stored because the disk was full.
   mutating func note(unkept: Int, hasEnded: Bool, at now: Int64) {
     if unkept > self.unkept {
       self.unkept = unkept
@@ -55,7 +56,7 @@ struct RoomWatch {
     }
   }
 
-  /// What is to be said and done now, once for each change.
+  /// Returns what to print and do now, once for each change, or nil.
   mutating func news(at now: Int64) -> News? {
     guard isFull, !hasGivenUp, let since else { return nil }
     if !isSaid {
@@ -63,7 +64,7 @@ struct RoomWatch {
       guard Self.isCurable(failure) else { return giveUp(failure) }
       isSaid = true
       due = now &+ Self.pause
-      return .stop("the disk is full: nothing can be stored, so nothing is fetched until there is room")
+      return .stop("the disk is full: nothing is fetched until there is room, because nothing can be stored")
     }
     guard now >= due else { return nil }
     due = now &+ Self.pause
@@ -77,17 +78,17 @@ struct RoomWatch {
     }
     guard isOver else { return nil }
     hasGivenUp = true
-    return .giveUp("the disk is still full: make room, and run again for what is left")
+    return .giveUp("the disk is still full: make room, then run again for the rest of the list")
   }
 
   private mutating func giveUp(_ number: Int32) -> News {
     hasGivenUp = true
     return .giveUp(
-      "nothing can be stored: \(String(cString: strerror(number))): mend that, and run again for what is left"
+      "nothing can be stored: \(String(cString: strerror(number))): correct that, then run again for the rest of the list"
     )
   }
 
-  /// Why the disk doesn't take a file as large as what is to come; 0 when it does.
+  /// Tries to allocate a file of `wanted` bytes. The error number, or 0 if that works.
   private var failure: Int32 {
     let file = nhs_unlinked_file(folder)
     guard file >= 0 else { return errno }
@@ -95,7 +96,7 @@ struct RoomWatch {
     return posix_fallocate(file, 0, off_t(wanted))
   }
 
-  /// Whether there may be room later: the disk, a quota, memory or the table of open files is full.
+  /// Returns whether waiting can help: the disk, a quota, memory or the table of open files is full.
   private static func isCurable(_ number: Int32) -> Bool {
     [0, ENOSPC, EDQUOT, ENOMEM, EMFILE, ENFILE, EINTR].contains(number)
   }

@@ -1,20 +1,20 @@
 import CSystem
 import Glibc
 
-/// URLs that are kept in a file without a name, because they are too many for memory. The file goes with its descriptor.
+/// Keeps URLs in an unlinked file, because they are too many for memory. The file is deleted when its descriptor is closed.
 final class SetAside {
-  /// Where some of them stand in the file.
+  /// The place of some URLs in the file.
   struct Chunk {
     var offset: Int64
     var length: Int
-    /// How many.
+    /// The number of URLs.
     var count: Int
   }
 
   private let descriptor: Int32
   private var end: Int64 = 0
 
-  /// nil when the folder takes no file.
+  /// Returns nil if no file can be made in the folder.
   init?(folder: String) {
     descriptor = nhs_unlinked_file(folder)
     guard descriptor >= 0 else { return nil }
@@ -22,10 +22,10 @@ final class SetAside {
 
   deinit { close(descriptor) }
 
-  /// So much is read back at once, about.
+  /// About how many bytes are read back at once.
   private static let mostInChunk = 128 << 10
 
-  /// Writes the URLs of each list, all of them or none. nil when the disk takes no more.
+  /// Writes the URLs of all lists, or none. Returns nil if the disk is full.
   func write(_ lists: [[ListedURL]]) -> [[Chunk]]? {
     var chunks: [[Chunk]] = []
     var bytes: [UInt8] = []
@@ -56,7 +56,7 @@ final class SetAside {
     bytes.withUnsafeBytes { nhs_write_at(descriptor, $0.baseAddress, $0.count, place) == 0 }
   }
 
-  /// Reads URLs back, and gives their room to the disk. nil when the disk doesn't give them.
+  /// Reads URLs back, and frees their space on the disk. Returns nil if they can't be read.
   func take(_ chunk: Chunk) -> [ListedURL]? {
     var bytes = [UInt8](repeating: 0, count: chunk.length)
     var read = 0
@@ -68,7 +68,7 @@ final class SetAside {
       guard count > 0 else { return nil }
       read += count
     }
-    // Where a file can't have holes, the room is given back at the end.
+    // If the file system has no holes, the space is freed when the file is closed.
     _ = nhs_punch(descriptor, chunk.offset, Int64(chunk.length))
     return Self.urls(in: bytes)
   }

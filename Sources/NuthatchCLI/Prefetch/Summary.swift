@@ -1,31 +1,31 @@
 import NuthatchCore
 
-/// What is said at the end of a run.
+/// The summary at the end of a run.
 struct Summary {
   var tally: Tally
   var isDryRun: Bool
-  /// Bytes of bodies that came over the network.
+  /// Bytes of bodies that were received over the network.
   var bytes: Int
   var seconds: Double
-  /// Records that were not kept because another process held the cache's lock for too long.
+  /// Records that were not stored because another process held the cache's lock for too long.
   var heldUp = 0
   var disk: DiskWatch.Report?
   var interruption: ExitCode?
   var exitCode: ExitCode
-  /// Why the list ended before its end.
+  /// Why the list could not be read to its end.
   var listFault: String?
   var report: String?
 
   private var rate: Double { seconds > 0 ? Double(tally.urls) / seconds : 0 }
 
-  /// For people.
+  /// The text for a human reader.
   var text: String {
     var lines = [isDryRun ? plan : outcome]
     if !tally.errors.isEmpty {
       let reasons = tally.errorsInOrder.map { "\($0.word) \(Amounts.grouped($0.count))" }
       lines.append("  failed: \(reasons.joined(separator: ", "))")
     }
-    if tally.stale > 0 { lines.append("  \(Amounts.grouped(tally.stale)) older than they should be") }
+    if tally.stale > 0 { lines.append("  \(Amounts.grouped(tally.stale)) stale") }
     let slow = tally.slowestHosts(3)
     if slow.count > 1 {
       let hosts = slow.map { "\($0.name) \(Amounts.milliseconds($0.mean)) (\(Amounts.grouped($0.urls)))" }
@@ -45,7 +45,7 @@ struct Summary {
       lines.append(
         "  \(Amounts.grouped(heldUp)) records not kept while another process held the lock of the cache")
     }
-    if interruption != nil { lines.append("  interrupted; another run goes on where this one stopped") }
+    if interruption != nil { lines.append("  interrupted; run again to continue where this run stopped") }
     if let report { lines.append("  report: \(report)") }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -67,10 +67,10 @@ struct Summary {
       + "\(Amounts.seconds(seconds)) (\(Amounts.grouped(Int(rate.rounded()))) a second)"
   }
 
-  /// For programs: one line.
+  /// One line of JSON, for programs.
   var json: String { line { _ in } }
 
-  /// The same for the report, with what a page wants to know besides.
+  /// The JSON for the report, with further members for the page.
   func forPage(made: Int64) -> String {
     line { json in
       json.put("made", made)
@@ -120,7 +120,7 @@ struct Summary {
   }
 }
 
-/// Amounts as people read them.
+/// Numbers, sizes and times as text for a human reader.
 enum Amounts {
   /// `12,345`
   static func grouped(_ number: Int) -> String {
@@ -135,7 +135,7 @@ enum Amounts {
 
   static func urls(_ count: Int) -> String { count == 1 ? "1 URL" : "\(grouped(count)) URLs" }
 
-  /// `1.5 GB`, in powers of ten, as disks are sold; `G` of an option is 2^30.
+  /// `1.5 GB`, in powers of ten, as the sizes of disks. In an option, `G` is 2^30.
   static func bytes(_ count: Int64) -> String {
     guard count >= 1000 else { return "\(count) B" }
     var amount = Double(count)

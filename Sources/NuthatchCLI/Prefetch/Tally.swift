@@ -1,12 +1,12 @@
 import NuthatchCore
 
-/// What a run has come to: counted as it goes, in a room that doesn't grow with the list.
+/// The counters of a run. Their memory doesn't grow with the list.
 struct Tally {
   struct Host {
     var name: String
     var urls = 0
     var failed = 0
-    /// Of what was fetched, in microseconds.
+    /// Microseconds of all URLs that needed the network.
     var total: Int64 = 0
     var longest: Int64 = 0
 
@@ -25,9 +25,9 @@ struct Tally {
   var notKept = 0
   var errors: [String: Int] = [:]
   var planned: [StoredAnswerInfo.Prospect: Int] = [:]
-  /// What the originals of hits took, and what their thumbnails take.
+  /// Bytes of the hits: of their originals, and of their thumbnails.
   var hitBytes: (originals: Int64, thumbs: Int64) = (0, 0)
-  /// Of any original.
+  /// The size of the largest original, in bytes.
   var longestOriginal: Int64 = 0
   private var hosts: [String: Host] = [:]
 
@@ -62,27 +62,27 @@ struct Tally {
     hosts[name] = host
   }
 
-  /// By the mean of their times, the slowest first.
+  /// Returns the hosts with the longest mean time, the slowest first.
   func slowestHosts(_ count: Int) -> [Host] {
     Array(hosts.values.sorted { ($0.mean, $1.name) > ($1.mean, $0.name) }.prefix(count))
   }
 
   var share: Double { urls > 0 ? Double(succeeded) / Double(urls) : 1 }
 
-  /// The most frequent first.
+  /// The errors and their counts, the most frequent first.
   var errorsInOrder: [(word: String, count: Int)] {
     errors.map { ($0.key, $0.value) }.sorted { ($0.1, $1.0) > ($1.1, $0.0) }
   }
 }
 
 enum HostName {
-  /// The host of a URL, good enough to sort by: what stands between `//`, or `@`, and the next of `/?#`.
+  /// Returns the text between `//`, or `@`, and the next of `/?#`, in lower case. It can differ from the real host of an odd URL.
   static func of(_ url: String) -> String {
     var url = url
     return url.withUTF8 { of($0) }
   }
 
-  /// Asked several times for every URL of a list.
+  /// Works on bytes because it is called several times for every URL of a list.
   private static func of(_ url: UnsafeBufferPointer<UInt8>) -> String {
     let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
     let limit = min(url.count, 2000)

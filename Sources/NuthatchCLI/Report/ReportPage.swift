@@ -3,17 +3,17 @@ import Glibc
 import NuthatchBase
 import NuthatchCore
 
-/// The page of a run: one file that needs no network and may not use it, written as the run goes.
+/// Writes the report of a run while it goes on: one file that needs no network, and whose policy forbids it.
 ///
-/// Pictures are embedded up to a budget; what comes beyond it is shown as a link. Of a long list the first ten thousand
-/// successes and the first ten thousand failures are on the page.
+/// Pictures are embedded up to a budget; the others are links. Of a long list, the page has the first ten thousand successes and
+/// the first ten thousand failures.
 struct ReportPage {
-  /// Bytes of embedded pictures.
+  /// The most bytes of embedded pictures.
   private static let budget = 24 << 20
   private static let most = 10_000
-  /// Larger ones are laid on white and become JPEG.
+  /// A transparent picture with a larger PNG becomes a JPEG on white.
   private static let mostOfPNG = 32 << 10
-  /// Looks good in the grid, also on a dense screen.
+  /// The wanted width or height of a thumbnail in the grid, in pixels. Large enough for screens of high density.
   private static let side = 160
 
   private let file: DraftFile
@@ -27,10 +27,10 @@ struct ReportPage {
     file.write("<script type=\"application/x-ndjson\" id=\"items\">\n")
   }
 
-  /// Whether the file of this name is none, empty, or a page that a run has left, or else no plain file.
+  /// Returns whether a report may be written to the path: the file is missing, empty, an earlier report, or not a plain file.
   static func mayReplace(_ path: String) -> Bool {
     var status = stat()
-    // What a shell has opened is not replaced, but written into.
+    // A file that a shell has opened is not replaced. The report is written into it.
     guard OutputFile.ownDescriptor(path) == nil, stat(path, &status) == 0,
       status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
     else { return true }
@@ -38,13 +38,13 @@ struct ReportPage {
     return String(decoding: head.prefix(4096), as: UTF8.self).contains(ReportTemplate.title)
   }
 
-  /// Whether there is a place for it on the page.
+  /// Returns whether the page has room for the record.
   func wants(_ record: Record) -> Bool { (record.isOK ? shown : shownFailures) < Self.most }
 
-  /// Whether its picture would be embedded.
+  /// Whether the next picture would be embedded.
   var hasRoom: Bool { left > 0 }
 
-  /// Which of several thumbnails is shown: the smallest that is large enough, or else the largest.
+  /// Returns the box of the thumbnail to show: the smallest that is large enough, or else the largest.
   static func box(of boxes: [ThumbnailBox]) -> ThumbnailBox? {
     let sorted = boxes.sorted { max($0.width, $0.height) < max($1.width, $1.height) }
     return sorted.first { max($0.width, $0.height) >= side } ?? sorted.last
@@ -84,15 +84,15 @@ struct ReportPage {
     file.write("\n")
   }
 
-  /// The beginning of a text: a data: URL may be as long as a picture.
+  /// Shortens a text to 2,000 bytes: a data: URL may be as long as a picture.
   private func short(_ text: String) -> String {
     text.utf8.count <= 2000 ? text : String(decoding: text.utf8.prefix(2000), as: UTF8.self) + "…"
   }
 
   private mutating func embedded(_ image: Image?) -> String? {
-    // A picture that can't be encoded, for want of memory, is a link, as those beyond the budget are.
+    // A picture that can't be encoded, because memory is short, becomes a link.
     guard left > 0, let image else { return nil }
-    // Where no PNG comes out, or a large one, a JPEG will do.
+    // A transparent picture becomes a PNG, unless that fails or is too large.
     if image.showsThrough, let encoded = try? image.encoded(as: .png()), encoded.count <= Self.mostOfPNG {
       left -= encoded.count
       return encoded.withBytes { "data:image/png;base64," + Base64.encoded($0) }
@@ -110,12 +110,12 @@ struct ReportPage {
   }
 }
 
-/// What is the same on every report.
+/// The parts that every report has.
 enum ReportTemplate {
-  /// Stands in the head of every report, and tells reports from other files.
+  /// The title of every report. `mayReplace` recognizes a report by it.
   static let title = "<title>nuthatch prefetch</title>"
 
-  /// Nothing is loaded, sent or run but what the page was made of.
+  /// The page may load and send nothing, and run only its own script.
   private static var policy: String {
     "default-src 'none'; img-src data:; style-src '\(hash(ReportStyle.text))'; script-src '\(hash(ReportScript.text))'; "
       + "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
@@ -139,14 +139,14 @@ enum ReportTemplate {
     \(title)
     <link rel="icon" href="data:,">
     <style>\(ReportStyle.text)</style>
-    <a class="skip" id="skip" href="#pictures">to the pictures</a>
+    <a class="skip" id="skip" href="#pictures">skip to the pictures</a>
     <main>
     <header><h1>nuthatch prefetch</h1><div class="soft" id="line"></div></header>
-    <noscript><p class="bad">This page shows its pictures with a script of its own, which needs no network.</p></noscript>
+    <noscript><p class="bad">This page needs JavaScript to show its pictures. It needs no network.</p></noscript>
     <ul class="tiles" id="tiles" aria-label="the run in numbers"></ul>
     <div class="bar" id="outcome" role="presentation"></div>
     <div class="soft" id="notes"></div>
-    <details class="panel" id="times" hidden><summary><b>Where the time went</b><span class="soft" id="timingLine"></span></summary>
+    <details class="panel" id="times" hidden><summary><b>Time by phase</b><span class="soft" id="timingLine"></span></summary>
     <div id="timing"></div></details>
     <section class="filters" aria-label="filters"><div class="chips" id="states" role="group" aria-label="outcome"></div>
     <select id="reason" aria-label="reason of failure"></select><select id="host" aria-label="host"></select>
@@ -157,7 +157,7 @@ enum ReportTemplate {
     <section id="failures" aria-labelledby="failuresHead" hidden><h2 id="failuresHead">Failures
     <span class="soft">and what to do about them</span></h2><div class="panel" id="groups"></div></section>
     <section id="pictures" aria-labelledby="picturesHead"><h2 id="picturesHead">Pictures</h2>
-    <p class="soft none" id="none" hidden>No picture is among these.</p><div id="grid"></div></section>
+    <p class="soft none" id="none" hidden>No picture matches the filters.</p><div id="grid"></div></section>
     </main>
     <dialog id="look" aria-labelledby="name"><div class="look" id="picture"></div><div class="body"><h2 id="name"></h2>
     <dl id="facts"></dl><div id="phases"></div><div class="steps"><button type="button" id="before">Previous</button>
@@ -168,7 +168,7 @@ enum ReportTemplate {
 }
 
 extension Image {
-  /// Whether a pixel isn't opaque.
+  /// Whether any pixel isn't opaque.
   fileprivate var showsThrough: Bool {
     withPixels { pixels in Swift.stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] != 255 } }
   }

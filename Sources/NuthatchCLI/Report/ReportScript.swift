@@ -1,6 +1,6 @@
-/// What shows the items of the report: filters, failures by reason, timings, the grid, a closer look.
+/// The script of the report: filters, failures by reason, timings, the grid, and a dialog with details of a picture.
 ///
-/// It makes elements and sets text, never HTML, so that nothing that comes from outside is read as that.
+/// It creates elements and sets text, and never parses HTML. So no text from a server or a list can become HTML.
 enum ReportScript {
   static let text = #"""
 
@@ -8,40 +8,41 @@ enum ReportScript {
     const $ = id => document.getElementById(id);
     const advice = {
       timeout: 'Try again later, or allow more with --timeout and --deadline.',
-      dns: 'No address is known for the host: check its name.',
-      refused: 'Nothing listens there: try again later.',
+      dns: 'The host has no address: check its name.',
+      refused: 'No server listens at this address: try again later.',
       reset: 'The connection broke: try again, perhaps with a lower --per-host.',
-      tls: 'The certificate or the handshake is not right: its site has to mend it.',
-      http: 'The server gives no picture: check the URL.',
+      tls: 'The certificate is wrong or the handshake failed: the site has to correct that.',
+      http: 'The server sends no picture: check the URL.',
       too_large: 'Allow more with --max-bytes.',
       too_many_pixels: 'Allow more with --max-pixels, or more memory to the process: the message says which.',
       not_an_image: 'The URL leads to a page or to text, not to a picture.',
       unsupported_format: 'JPEG and PNG are decoded: ask for one of them, perhaps with --accept.',
-      corrupt: 'The file is damaged: --allow-damaged takes what can be decoded.',
-      truncated: 'The file ends too early: try again, or take what there is with --allow-damaged.',
-      denied: 'The address or the site is not to be used: see --addresses and --respect-noai.',
-      bad_url: 'Mend the URL in the list.', bad_header: 'Mend what --header says.',
-      too_many_redirects: 'The server sends requests round in circles: check the URL in a browser.',
+      corrupt: 'The file is damaged: use the part that can be decoded with --allow-damaged.',
+      truncated: 'The file ends too early: try again, or use the part that came with --allow-damaged.',
+      denied: 'The address or the site is forbidden: see --addresses and --respect-noai.',
+      bad_url: 'Correct the URL in the list.', bad_header: 'Correct the value of --header.',
+      too_many_redirects: 'The redirects do not end: check the URL in a browser.',
       offline: 'It is not in the cache: run without --policy offline.',
       circuit_open: 'The host failed too often in a row: try again later.',
-      cancelled: 'The run ended before: run it again.', closed: 'The run ended before: run it again.',
-      wrong_format: 'See what the URL is: it is something else than was expected.',
+      cancelled: 'The run ended too early: run it again.', closed: 'The run ended too early: run it again.',
+      wrong_format: 'The answer has an unexpected format: check the URL.',
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
-      frozen: 'It waits for the network: run it again when there is one.',
-      busy: 'Another process holds the cache. Look whether the one that the message names is stopped.',
-      unsafe_file: 'Others could have made or changed the file that the message names: see whose it is (ls -l), and take their right to write away (chmod go-w).',
+      frozen: 'The request waits for the network: run again when there is one.',
+      busy: 'Another process holds the lock of the cache. Check whether the process that the message names is stopped.',
+      unsafe_file: 'Other users may have made or changed the file that the message names: check its owner (ls -l), and forbid others to write it (chmod go-w).',
       secret_needs_provider: 'Give the credentials with --user or --header.',
       conflict: 'The cache is open elsewhere with other options: leave them out here.',
-      no_space: 'Make room on the disk, or use another with --cache.',
-      io: 'See whether the cache directory can be read and written.', out_of_memory: 'Lower --concurrency.'};
+      no_space: 'Make room on the disk, or use another disk with --cache.',
+      io: 'Check whether the cache directory can be read and written.', out_of_memory: 'Lower --concurrency.'};
     const adviceByStatus = {
-      400: 'The server does not understand the URL: check it.', 401: 'It wants credentials: --user or --header.',
-      403: 'It refuses: it may want --header or another --user-agent.', 404: 'There is nothing: check the URL, or drop it from the list.',
-      410: 'It is gone for good: drop it from the list.', 429: 'Too many requests: lower --rate and --per-host, and try again later.',
-      500: 'The server has a fault: try again later.', 502: 'The server has a fault: try again later.',
-      503: 'The server is busy: try again later, with a lower --rate.', 504: 'The server has a fault: try again later.'};
+      400: 'The server does not understand the URL: check it.', 401: 'The server needs credentials: --user or --header.',
+      403: 'The server refuses: it may need --header or another --user-agent.',
+      404: 'The server has no such file: check the URL, or remove it from the list.',
+      410: 'The file was removed: remove the URL from the list.', 429: 'Too many requests: lower --rate and --per-host, and try again later.',
+      500: 'The server has an error: try again later.', 502: 'The server has an error: try again later.',
+      503: 'The server is busy: try again later, with a lower --rate.', 504: 'The server has an error: try again later.'};
     const states = {hit: 'hit', fetched: 'fetched', revalidated: 'revalidated', failed: 'failed'};
-    const meanings = {hit: 'in the cache before', fetched: 'fetched', revalidated: 'still held, said the server', failed: 'failed'};
+    const meanings = {hit: 'in the cache before', fetched: 'fetched', revalidated: 'revalidated, unchanged', failed: 'failed'};
 
     const element = (name, attributes = {}, ...children) => {
       const made = document.createElement(name);
@@ -57,19 +58,19 @@ enum ReportScript {
     const time = ms => ms < .05 ? '0 ms' : ms < 9.95 ? ms.toFixed(1) + ' ms' : ms < 1000 ? Math.round(ms) + ' ms'
       : ms < 59950 ? (ms / 1000).toFixed(1) + ' s' : `${Math.floor(ms / 60000)} min ${Math.round(ms % 60000 / 1000)} s`;
     const dot = state => element('span', {className: `dot s-${state}`});
-    // Only what a browser would fetch over HTTP becomes a link, and only what is all there.
+    // Only a complete HTTP URL becomes a link.
     const isCut = url => url.endsWith('…');
     const isHTTP = url => { try { return /^https?:$/.test(new URL(url).protocol); } catch { return false; } };
     const linked = (url, text, more = {}) => isHTTP(url) && !isCut(url)
       ? element('a', {href: url, target: '_blank', rel: 'noopener noreferrer', textContent: text, ...more}) : element('span', {textContent: text});
 
-    // A mark that turns the direction of what follows has one name look like another: in a URL it is its percent-encoding.
+    // Characters that change the direction of text can make one name look like another. Show them percent-encoded, as in a URL.
     const plain = text => text.replace(/[\u202a-\u202e\u2066-\u2069]/g, encodeURIComponent);
 
-    // Long ones, as they are shown.
+    // Shortens a long URL.
     const short = url => url.length > 300 ? url.slice(0, 300) + '…' : url;
 
-    // What a message says of its URL at the end stands above it already, in another spelling perhaps.
+    // Remove the URL at the end of a message: it stands above the message already. It may be encoded in another way there.
     const spelt = url => { try { return decodeURI(new URL(url).href); } catch { return url; } };
     const told = item => {
       const at = item.message.search(/: https?:\/\/\S*$/);
@@ -78,10 +79,10 @@ enum ReportScript {
       return at >= 0 && isSame ? item.message.slice(0, at) : item.message;
     };
 
-    // Options of the command stay in one piece.
+    // Names of options must not be broken into two lines.
     const advised = text => text.split(/(--[a-z-]+)/).map((part, n) => n % 2 ? element('span', {className: 'option', textContent: part}) : part);
 
-    // An item a line; what follows its tabulator is the picture, which stays text until it is looked at.
+    // Each line is an item. The text after its tabulator is the picture. It stays text until it is shown.
     const items = [];
     for (const line of $('items').textContent.split('\n')) {
       if (!line) continue;
@@ -100,7 +101,7 @@ enum ReportScript {
     $('line').append(`${many(summary.urls, 'URL', 'URLs')} in ${time(summary.seconds * 1000)}, `,
       element('time', {dateTime: made.toISOString(), textContent: made.toLocaleString()}), ` · nuthatch ${summary.version}`);
     const notes = [];
-    if (summary.interrupted) notes.push('The run was interrupted: another one goes on where it stopped.');
+    if (summary.interrupted) notes.push('The run was interrupted: run it again to continue.');
     if (summary.list_fault) notes.push(`The list could not be read to its end: ${summary.list_fault}`);
     if (items.length < summary.urls) notes.push(`Of ${grouped(summary.urls)} URLs, the first ${grouped(items.length)} are on this page.`);
     const bare = items.filter(item => !item.error && !item.thumb).length;
@@ -128,7 +129,7 @@ enum ReportScript {
     share(Object.keys(states).map(name => ({name, amount: summary[name == 'hit' ? 'hits' : name], style: `s-${name}`,
       text: grouped(summary[name == 'hit' ? 'hits' : name])})), $('outcome'));
 
-    // Where the time went.
+    // Time by phase.
     const phases = ['queue', 'dns', 'connect', 'tls', 'first_byte', 'transfer', 'store', 'decode'];
     const hues = [250, 200, 180, 150, 95, 60, 30, 330];
     const colour = n => `oklch(70% .11 ${hues[n]})`;
@@ -152,9 +153,9 @@ enum ReportScript {
       const sorted = [...phases, 'total'].map(name => asked.map(item => item.ms[name]).sort((a, b) => a - b));
       const mean = list => list.reduce((sum, n) => sum + n, 0) / list.length;
       const at = (list, part) => list[Math.min(list.length - 1, Math.floor(list.length * part))];
-      $('timingLine').textContent = `${time(mean(sorted.at(-1)))} a URL that was fetched, half of them within ${time(at(sorted.at(-1), .5))}`;
+      $('timingLine').textContent = `${time(mean(sorted.at(-1)))} for a fetched URL, median ${time(at(sorted.at(-1), .5))}`;
       timing(sorted.slice(0, -1).map(mean), $('timing'));
-      $('timing').append(table('Of what was fetched', ['phase', 'mean', 'median', '95 %', 'longest'], [...phases, 'total'].map((name, n) =>
+      $('timing').append(table('Fetched URLs', ['phase', 'mean', 'median', '95 %', 'longest'], [...phases, 'total'].map((name, n) =>
         [name.replace('_', ' '), ...[mean(sorted[n]), at(sorted[n], .5), at(sorted[n], .95), sorted[n].at(-1)].map(time)])));
       if (summary.slowest_hosts.length) $('timing').append(table('The slowest hosts', ['host', 'URLs', 'failed', 'mean', 'longest'],
         summary.slowest_hosts.map(host => [host.host, grouped(host.urls), grouped(host.failed), time(host.mean_ms), time(host.longest_ms)])));
@@ -191,15 +192,15 @@ enum ReportScript {
     $('order').onchange = show;
     const orders = {list: null, slowest: (a, b) => b.ms.total - a.ms.total, largest: (a, b) => (b.bytes || 0) - (a.bytes || 0)};
 
-    // Pictures come and go with the part of the page that is looked at, a block of them at a time: to watch each one by itself
-    // costs a long page three frames of four.
+    // Pictures are loaded only near the visible part of the page, a block at a time. Observing each picture made long pages drop
+    // three of four frames.
     const block = 120;
     const near = new IntersectionObserver(changes => {
       for (const {target, isIntersecting} of changes)
         for (const image of target.querySelectorAll('img'))
           if (isIntersecting) image.src = image.item.thumb; else image.removeAttribute('src');
     }, {rootMargin: '1000px'});
-    // What is printed is looked at as a whole.
+    // A printed page needs all pictures.
     window.onbeforeprint = () => { for (const image of $('grid').querySelectorAll('img')) image.src = image.item.thumb; };
     window.onafterprint = () => {
       near.disconnect();
@@ -226,7 +227,7 @@ enum ReportScript {
       return made;
     };
 
-    // The list is put on the page in pieces, so that it can be used at once.
+    // Add the list to the page in pieces, so that the page can be used at once.
     let turn = 0;
     const fill = list => {
       const mine = ++turn, grid = $('grid');
@@ -266,7 +267,7 @@ enum ReportScript {
       $('pictures').hidden = !shown.length && bad.length > 0;
       $('none').hidden = shown.length > 0;
       const kept = new URLSearchParams(Object.entries({state, reason, host, text}).filter(([, value]) => value)).toString();
-      try { history.replaceState(null, '', kept ? '#' + kept : location.pathname + location.search); } catch { /* where a page may not */ }
+      try { history.replaceState(null, '', kept ? '#' + kept : location.pathname + location.search); } catch { /* not allowed for this page */ }
     }
 
     function showFailures(bad) {
@@ -288,7 +289,7 @@ enum ReportScript {
         const group = element('details', {className: 'group', open: bad.length <= 20}, element('summary', {},
           element('b', {className: 'bad', textContent: reason}), `${grouped(list.length)} `, element('span', {className: 'soft'}, ...advised(what))));
         const body = element('div', {}, urls, more);
-        // What is closed costs nothing.
+        // Fill a group only when it is opened.
         const open = () => { if (group.open && !next) add(); };
         group.ontoggle = open;
         open();
@@ -297,7 +298,7 @@ enum ReportScript {
       }
     }
 
-    // The keyboard: the grid is one stop of Tab, and arrows go about in it.
+    // The keyboard: Tab reaches the grid once, and the arrow keys move inside it.
     let here = 0;
     const entry = n => $('grid').children[Math.floor(n / block)]?.children[n % block];
     const rove = n => {
@@ -322,7 +323,7 @@ enum ReportScript {
       entry(here)?.firstElementChild.focus();
     };
 
-    // A closer look.
+    // The dialog with details.
     let looked = 0;
     const look = n => {
       looked = n;
@@ -345,7 +346,7 @@ enum ReportScript {
       if (!button) return;
       look(place(button));
       $('look').showModal();
-      // What is focused may stand at the end of a long one.
+      // The focused button may be at the end of a long dialog.
       $('look').scrollTop = 0;
     };
     $('before').onclick = () => looked > 0 && look(looked - 1);
@@ -356,13 +357,13 @@ enum ReportScript {
       if (event.key == 'ArrowLeft') $('before').click(); else if (event.key == 'ArrowRight') $('after').click();
     };
 
-    // A page can be linked to as it is filtered: report.html#state=failed&host=example.org
+    // A link can have filters: report.html#state=failed&host=example.org
     const read = () => {
       const asked = new URLSearchParams(location.hash.slice(1));
       state = chips.has(asked.get('state')) ? asked.get('state') : '';
       for (const id of ['reason', 'host', 'text']) {
         const value = asked.get(id) || '';
-        // Such as http for every status.
+        // A reason without a status, such as http, matches every status.
         if (value && id == 'reason' && ![...$(id).options].some(option => option.value == value) && items.some(item => item.error == value))
           $(id).append(element('option', {value, textContent: value}));
         $(id).value = value;

@@ -1,4 +1,4 @@
-/// How the report looks: light and dark, down to the width of a telephone.
+/// The style sheet of the report: light and dark, for windows down to the width of a phone.
 enum ReportStyle {
   static let text = """
 
