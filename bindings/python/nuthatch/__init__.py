@@ -1,4 +1,4 @@
-"""Nuthatch fetches URLs once, keeps them ready, and hands them back.
+"""An HTTP client with a cache on disk for pictures and other files: it downloads each URL once.
 
     import nuthatch
 
@@ -11,13 +11,14 @@
         ticket = cache.submit("https://example.org/b.jpg", sizes=[64, 256], priority=5)
         small, large = ticket.result(timeout=30)
 
-What was fetched is kept in the directory, which any number of processes may use at the same time. ``is_in_cache`` says
-whether an answer was there before it was asked for, ``source`` where it came from.
+Answers are stored in the directory. Any number of processes may use it at the same time. ``is_in_cache`` tells whether
+an answer was stored before the request, and ``source`` where it came from.
 
-What can't reach its server can wait for it, also through a restart: ``freezable=True`` and :attr:`Cache.outbox`.
+A request that can't reach its server can wait for it, also through a restart: ``freezable=True`` and
+:attr:`Cache.outbox`.
 
-On an event loop there is :class:`AsyncCache`; many URLs are for :meth:`Cache.prefetch`, what can be drawn at once for
-:meth:`Cache.peek`, what requests to one place have in common for :meth:`Cache.site`.
+Further parts: :class:`AsyncCache` for event loops, :meth:`Cache.prefetch` for many URLs, :meth:`Cache.peek` for
+thumbnails that can be drawn at once, :meth:`Cache.site` for options that requests to one server share.
 
 Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
 """
@@ -111,7 +112,7 @@ __all__ = [
 ]
 
 
-#: asyncio takes longer to load than all of this, and is for those who want it.
+#: Loaded at the first use, because asyncio takes three times as long to load as the rest of the package.
 _LATER = {
     "AsyncCache": "_async",
     "AsyncOutbox": "_async_outbox",

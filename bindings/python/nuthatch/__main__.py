@@ -1,4 +1,4 @@
-"""``python -m nuthatch``: the command, as the wheel carries it."""
+"""``python -m nuthatch``: runs the command that the wheel contains."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from typing import List, NoReturn, Optional
 
 
 def command() -> Optional[str]:
-    """The command's file: the wheel's, else that of the checkout."""
+    """Returns the path of the command: in the wheel, else in the checkout, or None."""
     here = os.path.dirname(os.path.realpath(__file__))
     checkout = os.path.normpath(os.path.join(here, os.pardir, os.pardir, os.pardir, "build"))
     for folder in (here, checkout):
@@ -18,12 +18,12 @@ def command() -> Optional[str]:
 
 
 def main(arguments: Optional[List[str]] = None) -> NoReturn:
-    """Becomes the command; never returns."""
+    """Replaces this process by the command. Never returns."""
     path = command()
     if path is None:
-        sys.exit("nuthatch: no command beside the package: install the wheel, or run `make` in the checkout")
+        sys.exit("nuthatch: the package has no command: install the wheel, or run `make` in the checkout")
     sys.stdout.flush()
-    # Python ignores these for itself, and what it becomes would go on to.
+    # Python ignores these signals, and the command would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     os.execv(path, ["nuthatch", *(sys.argv[1:] if arguments is None else arguments)])

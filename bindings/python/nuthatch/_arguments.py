@@ -1,4 +1,4 @@
-"""What arguments must be, and what is said of those that aren't."""
+"""Checks of arguments, and the errors for wrong ones."""
 
 from operator import index
 from typing import Any, List, Tuple
@@ -10,15 +10,15 @@ from ._option_table import ROWS
 
 
 def wrong(what: str, wanted: str, value: Any) -> TypeError:
-    """What is raised for an argument of a type that it can't have."""
+    """Returns the error for an argument of a wrong type."""
     return TypeError(f"{what} must be {wanted}, not {shown(repr(value)):.80}")
 
 
 def number(value: Any, what: str, wanted: str) -> Any:
-    """A number of any kind, of which yes and no are none."""
+    """Returns a number of any type; a bool is refused."""
     if isinstance(value, (int, float)) and not _is_flag(value):
         return value
-    # Also what counts exactly, and what others count with; a text has no such method.
+    # Also a Decimal, a Fraction or a number of NumPy. A str has no __float__.
     if hasattr(value, "__float__") and not _is_flag(value):
         try:
             return float(value)
@@ -28,7 +28,7 @@ def number(value: Any, what: str, wanted: str) -> Any:
 
 
 def whole(value: Any, what: str, wanted: str = "a whole number") -> int:
-    """A whole number of any kind, of which yes and no are none."""
+    """Returns a whole number of any type; a bool is refused."""
     try:
         if not _is_flag(value):
             return index(value)
@@ -38,19 +38,19 @@ def whole(value: Any, what: str, wanted: str = "a whole number") -> int:
 
 
 def flag(value: Any, what: str) -> int:
-    """Yes or no. What is merely taken for yes, as the word "no" would be, was meant otherwise."""
+    """Returns 0 or 1 for a bool or an int. Other types are refused: the word "no", for example, would count as true."""
     if isinstance(value, int) or _is_flag(value):
         return int(bool(value))
     raise wrong(what, "True or False", value)
 
 
 def _is_flag(value: Any) -> bool:
-    # NumPy's is no bool.
+    # NumPy's bool is another type.
     return type(value).__name__ in ("bool", "bool_")
 
 
 def chosen(word: str, name: str) -> int:
-    """The number that an option's word stands for."""
+    """Returns the number that an option's word stands for."""
     words = ROWS[name].words or {}
     if not isinstance(word, str) or word not in words:
         raise error_for(
@@ -60,22 +60,22 @@ def chosen(word: str, name: str) -> int:
 
 
 def called(value: Any, what: str) -> Any:
-    """What can be called."""
+    """Returns the value if it can be called."""
     if not callable(value):
         raise wrong(what, "a function", value)
     return value
 
 
 def fields(given: Any, what: str) -> List[Tuple[Any, Any]]:
-    """A mapping, or an iterable of pairs, as a list of pairs."""
+    """Returns a mapping, or an iterable of pairs, as a list of pairs."""
     lines: Any = given.items() if hasattr(given, "items") else () if given is None else given
     wanted = f"{what} must be a mapping, or pairs of name and value"
     if isinstance(lines, (str, bytes)) or not hasattr(lines, "__iter__"):
-        # What it is may be a secret.
+        # Don't show the value: it may be a secret.
         raise TypeError(f"{wanted}, not {type(given).__name__}")
     made = list(lines)
     for line in made:
-        # A text of two letters would be a pair, too.
+        # A str of two letters would pass as a pair, too.
         if not isinstance(line, (tuple, list)) or len(line) != 2:
             size = f" of {len(line)}" if isinstance(line, (tuple, list)) else ""
             raise TypeError(f"{wanted}; one of them is a {type(line).__name__}{size}")

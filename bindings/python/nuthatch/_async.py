@@ -31,8 +31,8 @@ from ._values import repeatable
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
 
-    It belongs to no loop: each that uses it gets a handle of its own on the directory, so that threads with loops may
-    share one. A task that is cancelled while it waits cancels its request. Opening and closing happen off the loop.
+    Each event loop that uses it gets its own handle of the directory, so threads with event loops can share one object.
+    If a task is cancelled while it waits, its request is cancelled. Opening and closing run in a thread.
 
     >>> async def main():
     ...     async with nuthatch.AsyncCache(directory) as cache:
@@ -54,9 +54,9 @@ class AsyncCache(AsyncFetching):
     ) -> None:
         self._path: Union[str, os.PathLike[str], None] = path
         self._options: Dict[str, Any] = dict(options)
-        # What is wrong with them otherwise is told when it is opened.
+        # Other errors in the options are raised when a handle is opened.
         refuse_unknown(options, CACHE)
-        # For one loop after the other.
+        # Each event loop reads the options again.
         repeatable(self._options)
         self._ports: Dict[asyncio.AbstractEventLoop, Port] = {}
         self._is_closed: bool = False
@@ -79,7 +79,7 @@ class AsyncCache(AsyncFetching):
 
     @property
     def outbox(self) -> "AsyncOutbox":
-        """The requests that wait for the network, and what came of them."""
+        """The requests that wait for the network, and their outcomes."""
         return AsyncOutbox(self)
 
     @property
@@ -95,7 +95,7 @@ class AsyncCache(AsyncFetching):
 
     @property
     def closed(self) -> bool:
-        """Whether it has been closed."""
+        """Whether the cache has been closed."""
         return self._is_closed
 
     # To be awaited
@@ -128,9 +128,10 @@ class AsyncCache(AsyncFetching):
         return True
 
     async def close(self, drain: Duration = None) -> None:
-        """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
+        """Closes the cache on every event loop. Requests under way raise :class:`Closed`. May be called again.
 
-        :param drain: as of :meth:`Cache.close`. A task that is cancelled while it waits closes it all the same.
+        :param drain: as for :meth:`Cache.close`. If the task is cancelled while it waits, the cache is closed all the
+            same.
         """
         try:
             if drain is not None and not self._is_closed:
@@ -138,7 +139,7 @@ class AsyncCache(AsyncFetching):
                 waits = [loop.run_in_executor(None, port.cache._drain, drain) for port in self._own()]
                 await asyncio.gather(*waits)
         except asyncio.CancelledError:
-            # The threads that wait would hold up the end of the loop.
+            # The threads that drain would delay the end of the loop.
             for port in self._own():
                 port.cache._is_hurried = True
             raise
@@ -154,7 +155,7 @@ class AsyncCache(AsyncFetching):
                 await port.close()
             elif port.process == os.getpid() and loop.is_running():
                 there = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(port.close(), loop))
-                # A loop that stops meanwhile leaves nobody who waits.
+                # If that loop stops now, the future never ends.
                 await asyncio.wait([there], timeout=5)
             else:
                 port.detach()
@@ -177,7 +178,7 @@ class AsyncCache(AsyncFetching):
             return
         for loop, port in list(getattr(self, "_ports", {}).items()):
             if port.process == os.getpid() and not loop.is_closed():
-                # Its loop may be another thread's.
+                # The loop may run in another thread.
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(port.detach)
 
@@ -242,14 +243,14 @@ class AsyncCache(AsyncFetching):
             raise Closed("the cache has been closed", "closed")
 
     async def _opened(self) -> Port:
-        """What the running loop has of it, opened off the loop."""
+        """Returns the running loop's port. Opens it in a thread if there is none."""
         loop = asyncio.get_running_loop()
         self._check()
         known = self._ports.get(loop)
         if known is not None:
             return known
         cache = await loop.run_in_executor(None, self._make)
-        # A loop that has ended leaves a handle behind.
+        # Close the handles of loops that have ended.
         for other in [loop for loop in list(self._ports) if loop.is_closed()]:
             old = self._ports.pop(other, None)
             if old is not None:
@@ -260,14 +261,14 @@ class AsyncCache(AsyncFetching):
         port = Port(loop, cache)
         first = self._ports.setdefault(loop, port)
         if first is not port or self._is_closed:
-            # Another task was faster, or has closed it.
+            # Another task opened a handle first, or closed the cache.
             self._ports.pop(loop) if first is port else None
             await loop.run_in_executor(None, cache.close)
             self._check()
         return first
 
     def _port(self) -> Port:
-        """The same for what can't wait."""
+        """Returns the running loop's port. Opens it without waiting if there is none."""
         loop = asyncio.get_running_loop()
         self._check()
         known = self._ports.get(loop)

@@ -1,4 +1,4 @@
-"""What can be asked of caches and of sites alike, for programs that run on an event loop."""
+"""Requests of caches and sites, for programs that run on an event loop."""
 
 import asyncio
 from typing import (
@@ -52,7 +52,7 @@ class _AsyncRun:
             ticket._wake()
 
     def end(self, ticket: AsyncTicket[Any], number: int) -> None:
-        """Called when a ticket has news. Takes them, so that no pixels are held that nobody wants."""
+        """Takes the events of a ticket. Called when it has new ones; taking them frees their pixels."""
         if not ticket._is_over or self.plan.under_way.pop(number, None) is None:
             return
         if ticket._failure is not None:
@@ -70,11 +70,11 @@ class _AsyncRun:
 
 @explained
 class AsyncFetching:
-    """Requests, as :class:`AsyncCache` and :class:`AsyncSite` have them."""
+    """The requests of :class:`AsyncCache` and :class:`AsyncSite`."""
 
     @property
     def _owner(self) -> "AsyncCache":
-        """Whose handles requests go to."""
+        """The cache whose handles requests use."""
         raise NotImplementedError
 
     def _by(self, port: Port) -> Fetching:
@@ -89,13 +89,13 @@ class AsyncFetching:
         return cast(Response, await self._perform(url, None, {**options, "method": method}))
 
     async def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
-        """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop."""
+        """As :meth:`Cache.thumbnail`. Returns a thumbnail that is in memory without a turn of the loop."""
         return cast(Image, await self._perform(url, sides(size, url), dict(options)))
 
     def peek(
         self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Optional[Image]:
-        """As :meth:`Cache.peek`: at once, and not to be awaited."""
+        """As :meth:`Cache.peek`. Returns at once; don't await it."""
         return self._by(self._owner._port()).peek(url, size, decode=decode, **options)
 
     @overload
@@ -126,7 +126,7 @@ class AsyncFetching:
         sizes: Optional[Sequence[Size]] = None,
         **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> AsyncTicket[Any]:
-        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is."""
+        """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns."""
         port = self._owner._port()
         return port.submit(self._by(port), url, size, sizes, dict(options))
 
@@ -138,7 +138,7 @@ class AsyncFetching:
         sizes: Optional[Sequence[Size]] = None,
         **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> AsyncIterator[Event[Any]]:
-        """The events of a request as they come; leaving the loop over them cancels it."""
+        """Gives the events of a request as they come. Leaving the loop cancels the request."""
         port = await self._owner._opened()
         ticket = port.submit(self._by(port), url, size, sizes, dict(options))
         try:

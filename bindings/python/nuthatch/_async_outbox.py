@@ -12,13 +12,15 @@ from ._quantities import Duration, lasting, moment
 if TYPE_CHECKING:
     from ._async import AsyncCache
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     AsyncCache = Any
 
 
 class AsyncOutbox:
-    """An :class:`Outbox` whose methods are awaited: :attr:`AsyncCache.outbox`. Functions that listen are called on
-    the event loop that runs when they are attached, without further ado, and may be ``async``."""
+    """An :class:`Outbox` whose methods are awaited: :attr:`AsyncCache.outbox`.
+
+    Functions that are attached run on the event loop that ran when they were attached. They may be ``async``, and need
+    no call of ``dispatch``."""
 
     def __init__(self, owner: "AsyncCache") -> None:
         self._owner = owner
@@ -71,7 +73,7 @@ class AsyncOutbox:
             port.cache.outbox.detach(handler)
 
     def provide(self, provider: str, secret: "Union[Secret, Callable[[str], Any]]") -> None:
-        """As :meth:`Outbox.provide`. An ``async`` function is asked only for requests that wait."""
+        """As :meth:`Outbox.provide`. An ``async`` function is called only for requests that wait in the outbox."""
         self._here().provide(provider, cast(Any, secret))
 
     def _here(self) -> Outbox:

@@ -1,4 +1,4 @@
-"""Where answers go while they come, for programs that run on an event loop."""
+"""Saves answers while they arrive, for programs that run on an event loop."""
 
 import asyncio
 import inspect
@@ -7,16 +7,16 @@ from typing import Any, Awaitable, Callable, Dict, Optional
 
 from ._saving import sinks, taken, takers
 
-#: The most that is given at once.
+#: The most bytes that are given at once.
 PIECE = 1 << 18
 
 
 class Stream:
-    """The pieces of an answer, for functions on an event loop that may be ``async``.
+    """Gives the pieces of an answer to functions on an event loop. They may be ``async``.
 
-    They come by a pair of sockets: what isn't taken yet holds the transfer up, and no more of it is in memory than a
-    socket holds. Events of the library wouldn't do: they are taken for all requests together, whichever of them has to
-    wait.
+    The pieces come through a pair of sockets. While a function doesn't take them, the socket is full and the transfer
+    waits, so memory is limited. Events of the library can't be used: they are taken for all requests together, and one
+    slow function would delay the other requests.
     """
 
     def __init__(self, save_to: Any) -> None:
@@ -27,24 +27,24 @@ class Stream:
 
     @classmethod
     def of(cls, options: Dict[str, Any]) -> "Optional[Stream]":
-        """What a request needs; None where its answer is given to no function."""
+        """Returns a stream if an option names functions that save the answer, or None."""
         return cls(options["save_to"]) if takers(options.get("save_to")) else None
 
     def begun(self, options: Dict[str, Any]) -> Dict[str, Any]:
-        """The options that the library is told."""
+        """Returns the options for the library, with the socket in place of the functions."""
         return {**options, "save_to": [*self._others, self._writing.fileno()]}
 
     def handed_over(self) -> None:
-        """The library has a descriptor of its own now: when it closes that, there is an end to read."""
+        """Closes our copy of the descriptor. When the library closes its own, the reading socket reaches its end."""
         self._writing.close()
 
     def close(self) -> None:
-        """Gives no more."""
+        """Closes both sockets."""
         self._reading.close()
         self._writing.close()
 
     async def give(self, then: Callable[[bytes], Awaitable[None]]) -> None:
-        """Gives piece after piece to the functions, and then to ``then``, until the last."""
+        """Gives each piece to the functions, and then to ``then``, until the end of the answer."""
         loop = asyncio.get_running_loop()
         while True:
             piece = await loop.sock_recv(self._reading, PIECE)

@@ -17,7 +17,7 @@ from ._values import repeatable
 if TYPE_CHECKING:
     from ._async import AsyncCache
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     AsyncCache = Any
 
 
@@ -25,11 +25,11 @@ class AsyncSite(AsyncFetching):
     """A :class:`Site` whose methods are awaited. :meth:`AsyncCache.site` makes one."""
 
     def __init__(self, owner: "AsyncCache", base_url: str, options: Dict[str, Any]) -> None:
-        #: What requests are resolved against.
+        #: The URL that relative URLs are resolved against.
         self.base_url = base_url
         self._of = owner
         refuse_unknown(options, SITE)
-        # For one loop after the other.
+        # Each event loop reads the options again.
         repeatable(options)
         self._options = options
 

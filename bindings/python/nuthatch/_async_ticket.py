@@ -31,16 +31,17 @@ from ._ticket import Asked, Event
 if TYPE_CHECKING:
     from ._port import Port
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     Port = Any
 
 T = TypeVar("T")
 
 
 class AsyncTicket(Asked[T]):
-    """A request under way. Letting go of a ticket never cancels it; cancelling a task that waits for one does.
+    """A request under way.
 
-    Awaiting it gives its result.
+    Deleting a ticket does not cancel its request. If a task that waits for the ticket is cancelled, the request is
+    cancelled, too. Awaiting a ticket gives its result.
 
     >>> async def main():
     ...     async with nuthatch.AsyncCache(directory) as cache:
@@ -62,29 +63,29 @@ class AsyncTicket(Asked[T]):
     ) -> None:
         super().__init__(fetching, handle, url, size, sizes, options)
         self._port = port
-        #: What came and nobody has asked for.
+        #: Events that have come and were not taken.
         self._news: Deque[Event[T]] = deque()
         self._waiting: List[asyncio.Future[None]] = []
         self._listener: Optional[Callable[[], None]] = None
-        #: What gives the answer to functions while it comes, and the final event until all has been given.
+        #: The task that gives pieces of the answer to functions; and the final event, held back until that task ends.
         self._saving: Optional[asyncio.Future[None]] = None
         self._held: Optional[Event[T]] = None
-        #: How many loops over the events there are, which hear of each piece.
+        #: The number of loops over the events. Each piece is an event for them.
         self._hearing = 0
-        #: How many wait for the result: then no piece waits for a loop over the events to take it.
+        #: The number of tasks that wait for the result. If there are some, a piece doesn't wait for a loop to take it.
         self._hurrying = 0
-        #: Bytes of the answer.
+        #: Bytes of the answer that were given to functions.
         self._given = 0
         self._taken: Optional[asyncio.Future[None]] = None
 
     def resubmit(self) -> "AsyncTicket[T]":
-        """The same request once more, as :meth:`Ticket.resubmit`."""
+        """Submits the same request again, as :meth:`Ticket.resubmit`."""
         return cast("AsyncTicket[T]", self._port.resubmit(self))
 
     async def result(self, timeout: Duration = None) -> T:
-        """Waits for the final event and gives its response, image, or images; raises its error.
+        """Waits for the final event. Returns its response, image, or images, or raises its error.
 
-        :param timeout: bounds the wait in seconds, and not the request.
+        :param timeout: the longest wait in seconds. It limits the wait, not the request.
         """
         due = moment(timeout, self._port.loop.time())
         self._hurrying += 1
@@ -103,9 +104,9 @@ class AsyncTicket(Asked[T]):
         return self.result().__await__()
 
     async def events(self, timeout: Duration = None) -> AsyncIterator[Event[T]]:
-        """The events as they come, the final one last.
+        """Gives the events as they come, the final one last.
 
-        :raises TimeoutError: when none came for ``timeout`` seconds.
+        :raises TimeoutError: if none comes for ``timeout`` seconds.
         """
         self._hearing += 1
         try:
@@ -127,10 +128,10 @@ class AsyncTicket(Asked[T]):
             raise self._failure
 
     async def _wait(self, due: Optional[float]) -> bool:
-        """Until something has come. False when the time was over before."""
+        """Waits for an event. Returns False if none came in time."""
         loop = self._port.loop
         if asyncio.get_running_loop() is not loop:
-            raise RuntimeError("a ticket is waited for on the event loop that it was submitted on")
+            raise RuntimeError("a ticket can be awaited only on the event loop that it was submitted on")
         future: asyncio.Future[None] = loop.create_future()
         self._waiting.append(future)
         timer = None if due is None else loop.call_at(due, _over, future)
@@ -168,7 +169,7 @@ class AsyncTicket(Asked[T]):
                 future.set_result(None)
 
     def _take(self, told: abi.nh_event) -> None:
-        """An event of the library's, on the loop's thread."""
+        """Takes an event of the library, on the loop's thread."""
         question = told.question
         event = self._event(told)
         if not question:
@@ -186,10 +187,10 @@ class AsyncTicket(Asked[T]):
         except Exception as failure:
             self._fail(failure)
 
-    # What is saved by functions
+    # Saving by functions
 
     def _save(self, stream: Stream) -> None:
-        """Has the answer given to functions while it comes."""
+        """Starts to give the answer to functions while it comes."""
         self._saving = self._port.begin(stream.give(self._tell_of))
 
         def ended(saving: "asyncio.Future[None]") -> None:
@@ -198,8 +199,10 @@ class AsyncTicket(Asked[T]):
             held, self._held = self._held, None
             failure = None if saving.cancelled() else saving.exception()
             if saving.cancelled() and not self._is_over and (held is None or held.error is None):
-                # By nothing here: the request hasn't ended without an answer, nor with its cache.
-                failure = error_for(abi.CANCELLED, f"what saves {shown(self.url)} was cancelled", self.url)
+                # Not by this ticket: its request has not failed, and its cache was not closed.
+                failure = error_for(
+                    abi.CANCELLED, f"a function that saves {shown(self.url)} was cancelled", self.url
+                )
             if failure is not None:
                 self._fail(failure)
             if held is not None:
@@ -209,7 +212,7 @@ class AsyncTicket(Asked[T]):
         self._saving.add_done_callback(ended)
 
     def _hold(self, event: Event[T]) -> None:
-        """Nobody hears of the end before all has been given that came until then."""
+        """Holds the final event back until the functions have been given all pieces."""
         self._final, self._held = None, event
         if event.error is not None:
             self._stop_saving()
@@ -219,7 +222,7 @@ class AsyncTicket(Asked[T]):
             self._saving.cancel()
 
     async def _tell_of(self, piece: bytes) -> None:
-        """Tells those who listen to events of a piece. The next one comes when they have taken it."""
+        """Gives a piece to the loops over the events, and waits until they have taken it."""
         self._given += len(piece)
         if not self._hearing:
             return
@@ -240,9 +243,9 @@ class AsyncTicket(Asked[T]):
         try:
             tell(self._handle, question, await given, self.url)
         except asyncio.CancelledError:
-            # What the function waited for was cancelled, or the cache is being closed, which its tickets know already.
+            # The function was cancelled, or the cache is being closed. Then the ticket has failed already.
             if not self._is_over:
-                why = f"what was asked for {shown(self.url)} was cancelled"
+                why = f"the function that answers a question about {shown(self.url)} was cancelled"
                 self._fail(error_for(abi.CANCELLED, why, self.url))
             raise
         except Exception as failure:

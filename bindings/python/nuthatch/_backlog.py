@@ -4,15 +4,15 @@ import time
 from collections import deque
 from typing import Any, Deque, Dict, Optional, Tuple
 
-#: How many requests are under way at a host at first, and at most; four more with every good answer.
+#: The number of requests under way at one host, at first and at most. It grows by 4 after every good answer.
 FIRST_SHARE, LARGEST_SHARE = 8, 64
-#: So many bytes of URLs wait, and so many requests are under way, at most.
+#: The most bytes of URLs that wait, and the most requests under way.
 MOST_BYTES, MOST_UNDER_WAY = 32 << 20, 16_384
-#: So many times as many as are to be under way may wait.
+#: The most URLs that wait, as a multiple of ``enough``.
 LOOK_AHEAD = 8
-#: What the bookkeeping of a URL takes, about.
+#: Memory for one URL beside its text, in bytes; an estimate.
 OVERHEAD = 200
-#: A host that has given no answer for so many seconds keeps others from nothing.
+#: A host is silent if no answer came for so many seconds. Its requests don't stop the reading of more URLs.
 SILENCE = 1.0
 
 
@@ -26,30 +26,30 @@ class _Host:
 
 
 class Backlog:
-    """Which URL is begun next, and whether more are to be read.
+    """Decides which URL starts next, and whether to read more URLs.
 
-    A host has a few requests under way at a time, and the rest of its URLs wait here, so that a host that hangs, or
-    URLs that are sorted by host, keep no other host from its turn. More URLs are read until ``enough`` requests are
-    under way, or eight times as many wait, at hosts that answer.
+    A host has a few requests under way at a time. The rest of its URLs wait here, so that a host that hangs, or URLs
+    that are sorted by host, don't delay other hosts. More URLs are read until ``enough`` requests are under way, or
+    eight times as many URLs wait, at hosts that answer.
     """
 
     def __init__(self, enough: int) -> None:
         self._enough = enough
         self._hosts: Dict[str, _Host] = {}
-        #: Hosts with room and with URLs, those that have waited for the longest first.
+        #: Hosts that have room and URLs, longest waiting first.
         self._turns: Deque[str] = deque()
         self._under_way: Dict[int, str] = {}
         self._bytes = self._waiting = 0
-        #: How many are under way, and wait, at silent hosts.
+        #: The number of requests under way, and of URLs that wait, at silent hosts.
         self._silent = (0, 0)
         self._judged_at = 0.0
 
     def __bool__(self) -> bool:
-        """Whether something waits or is under way."""
+        """Returns whether a URL waits or is under way."""
         return bool(self._hosts)
 
     def wants_more(self) -> bool:
-        """Whether more URLs are to be read."""
+        """Returns whether to read more URLs."""
         if len(self._under_way) >= MOST_UNDER_WAY or self._bytes >= MOST_BYTES:
             return False
         self._judge()
@@ -60,7 +60,7 @@ class Backlog:
         )
 
     def add(self, number: int, url: Any) -> None:
-        """One that has been read, or is to be begun again."""
+        """Adds a URL that was read, or that must start again."""
         name = _host(url)
         host = self._hosts.setdefault(name, _Host())
         host.waiting.append((number, url))
@@ -69,7 +69,7 @@ class Backlog:
         self._offer_turn(name, host)
 
     def next(self) -> Optional[Tuple[int, Any]]:
-        """The next URL whose host has room. It is under way from now on."""
+        """Takes the next URL whose host has room, and counts it as under way. Returns None if there is none."""
         if not self._turns:
             return None
         name = self._turns.popleft()
@@ -86,7 +86,7 @@ class Backlog:
         return number, url
 
     def end(self, number: int, is_good: bool) -> None:
-        """How one that was under way has ended."""
+        """Notes that a URL that was under way has ended."""
         name = self._under_way.pop(number, None)
         if name is None:
             return
@@ -114,7 +114,7 @@ class Backlog:
 
 
 def _host(url: Any) -> str:
-    """As much of a URL as tells whose it is; what is no URL has a host of its own, where it fails."""
+    """Returns the host of a URL. Texts that are no URL share the host ``""``; their requests fail."""
     if not isinstance(url, str):
         return ""
     place = url.find("//")

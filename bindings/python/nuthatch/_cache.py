@@ -1,4 +1,4 @@
-"""Caches: where requests begin."""
+"""Caches."""
 
 import contextlib
 import ctypes
@@ -46,7 +46,7 @@ from ._values import QUESTIONS, encode_path, repeatable
 
 T = TypeVar("T")
 
-#: Held while a cache opens itself again in a forked child, where several threads may find out that it must.
+#: Held while a cache opens itself again in a forked child. Several threads may try it at the same time.
 _reopening = threading.Lock()
 
 
@@ -72,16 +72,16 @@ _ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 
 @explained
 class Cache(Fetching):
-    """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
+    """A cache directory, and requests through it. A context manager. Any thread may use it.
 
-    What isn't given is as by default. ``None`` is no limit, or none, where the list below says so; elsewhere it is as
-    if it weren't given. Sites and requests may say otherwise what they have an option for.
+    An option that is not given has its default. ``None`` means no limit, or none, where the list below says so;
+    elsewhere it means the default. An option of a site or a request overrides that of the cache.
 
-    With ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` a header's value is read from the environment, and with
-    ``proxy="env:NAME"`` the proxy. They go into no pickle; ``headers`` that may be secrets keep a cache from being
-    pickled. What a program is asked (``ask_headers`` …) is asked by each request, those of sites, too.
+    ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` reads a header's value from an environment variable, and
+    ``proxy="env:NAME"`` the proxy. A pickle holds only the names of these variables. A cache with ``headers`` that may
+    be secrets can't be pickled. Functions such as ``ask_headers`` are called for each request, also for those of sites.
 
-    :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
+    :param path: the directory. If it is missing, it is created. ``None``: ``$NUTHATCH_CACHE``, else
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
 
     >>> with nuthatch.Cache(directory) as cache:
@@ -96,19 +96,19 @@ class Cache(Fetching):
     ) -> None:
         given: Any = {"path": path, **options}
         repeatable(given)
-        #: How to make another one: for pickles, and for handles of its own.
+        #: The arguments, for pickles and copies.
         self._arguments: Any = given
         self._handle: Optional[ctypes.c_void_p] = None
-        #: The same, where a picture that is asked for without options needs no question first.
+        #: The handle as an argument for ctypes; None if requests have questions. For hits without options.
         self._plain: Any = None
-        #: Others of the same directory that this one answers for: their requests are its own.
+        #: Other handles of the directory that belong to this cache, for example for a prefetch.
         self._twins: Set[Cache] = set()
         self._asks = {name: called(given[name], name) for name in QUESTIONS if given.get(name) is not None}
         self._listeners: Listeners = Listeners()
-        #: Set by another thread that has no more patience with this one's close.
+        #: Set by another thread to end the waits of this cache's close.
         self._is_hurried: bool = False
         self._path: Optional[bytes] = None if path is None else encode_path(path, None)
-        #: The same with the values of the secrets.
+        #: The arguments with the values of the secrets.
         self._resolved: Dict[str, Any] = resolved(given)
         own = {
             name: self._resolved[name] for name in self._resolved if name != "path" and name not in QUESTIONS
@@ -119,16 +119,16 @@ class Cache(Fetching):
         _log.follow()
         self._open()
 
-    # What can be shown at once
+    # Thumbnails at once
 
     def peek(
         self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
     ) -> Optional[Image]:
-        """A thumbnail that can be shown at once: it is in memory, or lies on disk as pixels, and is fresh.
+        """Returns a thumbnail that can be shown at once: it is fresh, and in memory or stored as pixels on disk.
 
-        ``None`` for whatever would take longer: never asks the network, and never waits.
+        Returns ``None`` if it would take longer. Never uses the network, and never waits.
 
-        :param decode: whether one that is packed on disk is unpacked.
+        :param decode: whether to decode a thumbnail that is stored compressed.
 
         >>> cache.peek("http://example.org/never-asked-for.png", 64) is None
         True
@@ -136,7 +136,7 @@ class Cache(Fetching):
         >>> cache.peek(picture_url, 64).size
         (64, 48)
         """
-        # In as few steps as there can be; whatever is out of the ordinary takes the long way, which says what is wrong.
+        # The fast path. Unusual arguments and errors take the slow path, `_sight`, which raises the right error.
         if not decode:
             try:
                 place = _place_of(size, options)
@@ -170,7 +170,7 @@ class Cache(Fetching):
     # Requests under way
 
     def cancel_all(self, tag: Optional[str] = None) -> None:
-        """Cancels the requests that are under way, or those of them with a tag."""
+        """Cancels the requests that are under way, or only those with a tag."""
         struct = abi.nh_options(ctypes.sizeof(abi.nh_options))
         if tag is not None:
             struct.tag = encode(tag, "tag")
@@ -179,7 +179,7 @@ class Cache(Fetching):
             pass
 
     def wait_idle(self, timeout: Duration = None) -> bool:
-        """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
+        """Waits until no request is under way. Returns False after ``timeout`` seconds."""
         due = moment(timeout, time.monotonic())
         while True:
             left = left_until(due, time.monotonic(), PATIENCE)
@@ -190,16 +190,16 @@ class Cache(Fetching):
 
     @property
     def activity(self) -> int:
-        """How many requests are under way: queued, running, or waiting to be tried again."""
+        """The number of requests under way: queued, running, or waiting for a retry."""
         told = abi.nh_statistics(ctypes.sizeof(abi.nh_statistics))
         self._call(lambda handle: quick.nh_stats(handle, _byref(told)))
         return int(told.activity) + sum(self._of_twins(lambda twin: twin.activity))
 
     @property
     def options(self) -> "_wishes.CacheWishes":
-        """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
-        first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
-        ``***``.
+        """The options of its requests: the given ones and the defaults. Options of the directory are those that it was
+        first opened with in this process. ``None`` means no limit. Options without a value are missing. Values of
+        secret headers are ``***``.
 
         >>> cache.options["retries"], cache.options["policy"]
         (3, 'kit')
@@ -208,29 +208,30 @@ class Cache(Fetching):
         self._call(lambda handle: quick.nh_cache_get_options(handle, _byref(struct)))
         return cast("_wishes.CacheWishes", told(struct, CACHE))
 
-    # What is stored
+    # Sites, the outbox and stored answers
 
     def site(self, base_url: str, **options: "_wishes.Unpack[_wishes.SiteWishes]") -> Site:
-        """A base URL with what the requests below it have in common.
+        """Returns a site: a base URL and the options that requests to it share.
 
-        User and password go to the base URL's origin and to no other. With ``user=(name, "")`` and
-        ``password_provider="env:NAME"`` that variable has the password, and ``secrets`` are as of :class:`Cache`: such
-        a site can be pickled. Sites with the same base URL, user and partition share their cookies. What it doesn't say
-        is as the cache has it; a question that is None is asked by no request of it.
+        User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
+        ``password_provider="env:NAME"`` the environment variable has the password. ``secrets`` work as in
+        :class:`Cache`. A site whose secrets are given so can be pickled. Sites with the same base URL, user and
+        partition share their cookies. An option that is not given is that of the cache. A question that is None is not
+        asked.
         """
         return Site(self, base_url, dict(options))
 
     @property
     def outbox(self) -> Outbox:
-        """The requests that wait for the network, and what came of them."""
+        """The requests that wait for the network, and their outcomes."""
         return Outbox(self)
 
     def remove(self, url: str, **options: "_wishes.Unpack[_wishes.Naming]") -> None:
-        """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
+        """Removes all stored answers of a URL, for all credentials and partitions. Its next request asks the server.
 
-        When this returns, no process gets from the cache what was asked for before.
+        After this returns, no process gets from the cache an answer that was requested before.
 
-        Options narrow it to the answer that a request with them gets.
+        With options, only the answer is removed that a request with these options would get.
         """
         if options:
             described = self._complete(url, dict(options))
@@ -240,20 +241,20 @@ class Cache(Fetching):
             self._call(lambda handle: library.nh_remove(handle, address, None), url)
 
     def clear(self) -> None:
-        """Forgets everything that is stored."""
+        """Removes everything that is stored."""
         self._call(library.nh_clear)
 
     def trim(self, disk_bytes: ByteCount) -> None:
-        """Drops what was not used for longest until no more than that is left on disk."""
+        """Removes the records that were not used for the longest time, until ``disk_bytes`` or less are on disk."""
         most = amount(disk_bytes, "disk_bytes")
         self._call(lambda handle: library.nh_trim(handle, most))
 
     def flush(self) -> None:
-        """Writes to disk what ``spill="pressure"`` keeps in memory only."""
+        """Writes records to disk that ``spill="pressure"`` keeps in memory only."""
         self._call(library.nh_flush)
 
     def stats(self) -> Stats:
-        """What the directory holds, and what happened to it in this process: a dictionary of numbers.
+        """Returns a dictionary of numbers: what the directory holds, and what this process did with it.
 
         A notebook shows it as a table.
 
@@ -274,30 +275,30 @@ class Cache(Fetching):
     # Life
 
     def close(self, drain: Duration = None) -> None:
-        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
+        """Closes the cache. Requests under way raise :class:`Closed`. May be called again.
 
-        :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
-            that.
+        :param drain: the longest wait, in seconds, for requests that are under way, and for requests of the outbox that
+            are being sent.
 
-        The last cache of a directory writes what is in memory only (``spill="pressure"``). Where another process holds
-        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so. The
-        cache is closed all the same.
+        The last cache of a directory writes records that are in memory only (``spill="pressure"``). If another process
+        holds the directory's lock for five seconds, they are lost, and :class:`Error` with the code ``busy`` is raised.
+        The cache is closed all the same.
 
-        Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
-        the cache all the same.
+        It also waits for background revalidations, two seconds at most. Ctrl-C ends both waits, and the cache is closed
+        all the same.
         """
         try:
             if drain is not None and not self.closed:
                 self._drain(drain)
         except Closed:
-            pass  # by another thread
+            pass  # another thread has closed it
         finally:
             self._end()
 
     def _end(self) -> None:
         handle, self._handle, self._plain = self._handle, None, None
         for twin in list(self._twins):
-            # Its events say so to whoever waits for them, who then closes it.
+            # The thread that waits for its events sees that, and closes it.
             other = twin._handle
             if other is not None:
                 library.nh_shutdown(other)
@@ -305,7 +306,7 @@ class Cache(Fetching):
             self._let_go(handle)
 
     def _let_go(self, handle: ctypes.c_void_p) -> None:
-        """Revalidations behind stale answers may end, for two seconds at most, and Ctrl-C ends the wait."""
+        """Closes a handle. Waits for background revalidations, at most two seconds; Ctrl-C ends the wait."""
         due = time.monotonic() + 2
         status = abi.TIMEOUT
         try:
@@ -336,16 +337,16 @@ class Cache(Fetching):
         except Error:
             if kind is None:
                 raise
-            # What has ended the block is what its caller wants to know.
+            # Otherwise ignore it: the exception that ended the block is more important.
 
     def __del__(self, _is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        # At the interpreter's end modules may be gone already, this one's names too; the process frees everything then.
+        # When the interpreter ends, modules and the names of this one may be gone. The process frees everything then.
         if getattr(self, "_handle", None) is not None and not _is_ending():
             with contextlib.suppress(Error):
                 self.close()
 
     def _reduced(self) -> Tuple[Any, ...]:
-        # As path and options: whoever gets it opens the same directory.
+        # The pickle has path and options. Unpickling opens the same directory.
         return remade, (type(self), Cache, (), self._arguments), added_to(self, Cache, *_OWN)
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -365,8 +366,8 @@ class Cache(Fetching):
     # How it is done
 
     def _ready(self, url: str, size: Size, options: Mapping[str, Any]) -> Optional[Image]:
-        """The thumbnail that a request would give at once, without making one of it; the library counts it as one. None
-        for whatever is out of the ordinary, too, which takes the long way."""
+        """Returns a thumbnail that is ready, without starting a request; the library counts it as one. Returns None if
+        there is none, and for unusual arguments, which take the slow path."""
         try:
             place = _place_of(size, options)
             if place is not None and "\0" not in url and not _tells_all():
@@ -381,7 +382,7 @@ class Cache(Fetching):
         return None
 
     def _stored(self, url: str, place: Any) -> Optional[Response]:
-        """The same for an answer."""
+        """Returns a stored answer that is ready, as ``_ready`` does for a thumbnail."""
         try:
             if "\0" in url or _tells_all():
                 return None
@@ -397,7 +398,7 @@ class Cache(Fetching):
         put_place(response, (found.body, found.body_size))
         return response
 
-    # No attribute: what refers to itself lives until somebody looks for such, and a cache is closed when nobody has it.
+    # A property, not an attribute: with a reference to itself, a cache would not be closed when its last user drops it.
     @property
     def _cache(self) -> "Cache":
         return self
@@ -407,7 +408,7 @@ class Cache(Fetching):
 
     def _wait_idle(self, patience: int) -> bool:
         def wait(handle: ctypes.c_void_p) -> int:
-            # Without giving the interpreter's lock away where nothing is to be waited for.
+            # First without releasing the GIL: often there is nothing to wait for.
             status = int(quick.nh_wait_idle(handle, 0))
             return status if status != abi.TIMEOUT else int(library.nh_wait_idle(handle, patience))
 
@@ -429,13 +430,13 @@ class Cache(Fetching):
         return cache
 
     def _of_twins(self, ask: "Callable[[Cache], T]") -> Iterator[T]:
-        """What those say that are open, of which any may be closed at any moment."""
+        """Gives the results for all twins that are open. Another thread may close one at any moment."""
         for twin in list(self._twins):
             with contextlib.suppress(Closed):
                 yield ask(twin)
 
     def _twin(self) -> "Cache":
-        """Another handle on the same directory, whose events are its own."""
+        """Opens another handle of the directory. It has its own events."""
         twin = Cache(**self._resolved)
         self._twins.add(twin)
         if self.closed:
@@ -448,7 +449,7 @@ class Cache(Fetching):
         self._handle = handle
         if self._listeners:
             Outbox(self)._listen_again(handle)
-        # As an argument that is ready to be passed.
+        # Already converted, so that ctypes doesn't convert it for each call.
         self._plain = None if self._asks else ctypes.c_void_p.from_param(handle.value)
 
     def _usable(self, url: Optional[str]) -> ctypes.c_void_p:
@@ -465,15 +466,15 @@ class Cache(Fetching):
         *,
         counts: bool = False,
     ) -> int:
-        """Calls the library with the cache's handle; once more with another one after ``os.fork()``.
+        """Calls the library with the cache's handle. After ``os.fork()``, calls it again with a new handle.
 
-        ``counts`` is for functions that give a number, and a status as a negative one.
+        :param counts: whether the function returns a number, or a status as a negative number.
         """
         handle = self._usable(url)
         given = function(handle)
         status = _status(given, counts)
         if status in (abi.FORKED, abi.INVALID):
-            # Read on this thread, before another call of the library on it.
+            # Read it before this thread calls the library again.
             message = last_message(status)
             successor = self._successor(handle, status)
             if successor is None:
@@ -489,14 +490,14 @@ class Cache(Fetching):
         return given
 
     def _successor(self, handle: ctypes.c_void_p, status: int) -> Optional[ctypes.c_void_p]:
-        """The handle to go on with when ``handle`` was refused: ``None`` when the cache has been closed meanwhile, NULL
-        when there is no other. A cache that was opened before ``os.fork()`` opens itself again in the child."""
+        """Returns another handle after ``handle`` was refused: ``None`` if the cache has been closed meanwhile, NULL if
+        there is no other. A cache that was opened before ``os.fork()`` opens itself again in the child."""
         with _reopening:
             if self._handle is None or self._handle is not handle:
                 return self._handle
             if status != abi.FORKED:
                 return ctypes.c_void_p()
-            # What the parent had under way beside is the parent's.
+            # The twins belong to the parent process.
             self._twins = set()
             self._listeners.lock = threading.Lock()
             self._open()
@@ -505,7 +506,7 @@ class Cache(Fetching):
 
 
 def _place_of(size: Any, options: Mapping[str, Any]) -> Any:
-    """Where a struct is that says this; None for what is out of the ordinary."""
+    """Returns the place of a struct with this size and these options, or None for unusual arguments."""
     if type(size) is not int:
         return None
     place = squares[size]
@@ -516,7 +517,7 @@ def _status(given: int, counts: bool) -> int:
     return given if not counts else -given if given < 0 else abi.OK
 
 
-#: What a cache has of its own, beside what a program adds to it.
+#: The attributes of a cache. A program may add others.
 _OWN = (
     "_arguments",
     "_asks",

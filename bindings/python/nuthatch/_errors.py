@@ -1,4 +1,4 @@
-"""What can go wrong: one class for all, subclasses for what people catch."""
+"""Errors: one base class, and subclasses for errors that programs handle."""
 
 import builtins
 from typing import Any, Dict, Optional, Tuple, Type
@@ -9,8 +9,8 @@ from . import _prototypes
 class Error(Exception):
     """A failed call. ``code`` is a stable word such as ``"too_large"``, ``url`` the URL as it was passed.
 
-    ``status`` is the HTTP status behind it, and ``retry_after`` the seconds after which to ask again; ``None`` where
-    there is none.
+    ``status`` is the HTTP status of the answer, and ``retry_after`` the seconds to wait before a retry. Both are
+    ``None`` if unknown.
     """
 
     status: Optional[int] = None
@@ -34,7 +34,7 @@ class TransportError(Error, ConnectionError):
 
 
 class HTTPStatusError(Error):
-    """The answer is not a success, or not HTTP. ``response`` is the answer, where there is one."""
+    """The status is not a success, or the answer is not HTTP. ``response`` is the answer, or None."""
 
     response: Any = None
 
@@ -44,11 +44,11 @@ class TooLarge(Error):
 
 
 class NotAnImage(Error):
-    """The bytes are no picture."""
+    """The bytes are not a picture."""
 
 
 class UnsupportedFormat(NotAnImage):
-    """A picture, but of a format that isn't decoded; the message names it."""
+    """The picture has a format that can't be decoded. The message names it."""
 
 
 class Corrupt(Error):
@@ -56,7 +56,7 @@ class Corrupt(Error):
 
 
 class WrongFormat(Error, ValueError):
-    """The answer isn't of the format that it was read as: JSON, XML."""
+    """The answer was read as JSON or XML, but has another format."""
 
 
 class TooManyRedirects(Error):
@@ -64,11 +64,11 @@ class TooManyRedirects(Error):
 
 
 class BadURL(Error, ValueError):
-    """The URL can't be used; the message says at which byte."""
+    """The URL is wrong. The message names the byte."""
 
 
 class BadHeader(Error, ValueError):
-    """The method, or the name or value of a header, can't be sent."""
+    """The method, or the name or value of a header, has characters that can't be sent."""
 
 
 class Invalid(Error, ValueError):
@@ -76,15 +76,15 @@ class Invalid(Error, ValueError):
 
 
 class Denied(Error):
-    """The address guard refused the address, or the cache's directory belongs to somebody else."""
+    """The address guard refused the address, or the cache's directory belongs to another user."""
 
 
 class Offline(Error):
-    """The network isn't to be used, and the cache has no answer."""
+    """The network is off (policy ``offline``), and the cache has no answer."""
 
 
 class CircuitOpen(TransportError):
-    """The host failed too often in a row and is left alone for a while."""
+    """The host failed too often in a row, and no requests are sent to it for a while."""
 
 
 class Conflict(Error):
@@ -100,10 +100,10 @@ class Closed(Error):
 
 
 class Frozen(Error):
-    """The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret
-    isn't known."""
+    """The request is in the outbox and will be sent later: no answer came, other requests of its queue wait, or its
+    secret is unknown."""
 
-    #: Its number there, for :attr:`Cache.outbox`.
+    #: The request's number in :attr:`Cache.outbox`.
     outbox_id: int = 0
 
 
@@ -141,12 +141,12 @@ _CLASSES: Dict[int, Type[Error]] = {
 
 
 def _remade(kind: Type[Error], args: Tuple[Any, ...]) -> Error:
-    """What a pickle has: a class of a program's own may want to be given something else."""
+    """Makes an error from a pickle. Doesn't call ``__init__``: a subclass of the program may need other arguments."""
     made = kind.__new__(kind)
     made.args = args
     return made
 
 
 def error_for(status: int, message: str, url: Optional[str]) -> Error:
-    """The exception that a status means."""
+    """Returns the exception for a status."""
     return _CLASSES.get(status, Error)(message, _prototypes.WORDS.get(status, "internal"), url)

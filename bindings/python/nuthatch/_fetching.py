@@ -1,4 +1,4 @@
-"""What can be asked of caches and of sites alike."""
+"""Requests of caches and sites."""
 
 import ctypes
 from typing import (
@@ -35,32 +35,32 @@ from ._values import boxes_of, several
 if TYPE_CHECKING:
     from ._cache import Cache
 
-#: Options by which a call looks at files that aren't the cache's.
+#: Options that make a call read files outside of the cache.
 _FILES = frozenset(("save_to", "body", "files", "netrc"))
 
 
 @explained
 class Fetching:
-    """Requests, as :class:`Cache` and :class:`Site` have them."""
+    """The requests of :class:`Cache` and :class:`Site`."""
 
-    #: Functions that are asked by each request which brings none of its own.
+    #: Functions that answer questions of requests without functions of their own.
     _asks: Dict[str, Any]
-    #: The same, by way of other handles, as long as these are in use.
+    #: The same cache or site with other handles, while these are in use.
     _twins: Set[Any]
-    #: Whether its requests name a site of the library's, which is another one for each handle.
+    #: Whether requests need a site of the library. Each handle has its own one.
     _is_site = False
 
     @property
     def _cache(self) -> "Cache":
-        """Whose handle requests go to."""
+        """The cache whose handle requests use."""
         raise NotImplementedError
 
     def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int:
-        """Says whose request it is."""
+        """Writes the site of the request into the options. Returns a status."""
         raise NotImplementedError
 
     def _for(self, cache: "Cache") -> "Fetching":
-        """The same, by way of another handle on the directory."""
+        """Returns the same cache or site with another handle of the directory."""
         raise NotImplementedError
 
     def peek(
@@ -72,11 +72,11 @@ class Fetching:
     # Waiting for answers
 
     def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
-        """Fetches a URL and waits for the answer, of whatever status; redirects are followed (``redirects``).
+        """Fetches a URL and waits for the answer. Any status is an answer. Redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
 
-        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
+        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: if there is no answer.
 
         >>> cache.get(url, headers={"Accept": "text/plain"}).text
         'hello'
@@ -84,7 +84,7 @@ class Fetching:
         return cast(Response, self._perform(url, None, dict(options)))
 
     def request(self, method: str, url: str, **options: "_wishes.Unpack[_wishes.Sending]") -> Response:
-        """Sends a request of any method and waits for the answer.
+        """Sends a request with any method and waits for the answer.
 
         >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
         '{"seeds": 3}'
@@ -94,9 +94,9 @@ class Fetching:
         return cast(Response, self._perform(url, None, {**options, "method": method}))
 
     def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
-        """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
+        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless the cache has a fresh one.
 
-        :raises HTTPStatusError: when the answer isn't a success.
+        :raises HTTPStatusError: if the answer is not a success.
 
         >>> cache.thumbnail(picture_url, (100, 20), fit="cover").size
         (100, 20)
@@ -133,21 +133,22 @@ class Fetching:
         sizes: Optional[Sequence[Size]] = None,
         **options: "_wishes.Unpack[_wishes.Wishes]",
     ) -> Ticket[Any]:
-        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+        """Starts a request and returns its :class:`Ticket` at once.
 
-        Requests for one URL share one fetch, whatever their sizes.
+        Requests for one URL share one fetch, also with different sizes.
 
-        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+        :param size, sizes: the box that a thumbnail must fit, or several boxes; without either, the ticket gives the
+            response itself. They exclude each other.
 
-        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
-        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
-        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
-        on the thread that waits for the ticket.
+        ``headers`` is a mapping, or pairs; a name that is given twice is sent twice. ``user`` is a pair to sign in
+        with, or a triple with the host, as for :meth:`prefetch`. ``cert`` is the file of a certificate, or a tuple of
+        the certificate's file, the key's file and the key's password. Functions such as ``ask_headers`` are called on
+        the thread that waits for the ticket.
 
-        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
-        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
-        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
-        :meth:`Outbox.provide` says.
+        If a ``freezable`` request is kept for later, its last event is "frozen". Then :class:`Frozen` is raised, with
+        the number of the request in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be
+        written to disk: ``{"Authorization": ("Bearer ", "token")}``. The provider "env:NAME" is an environment
+        variable; the secrets of other providers are set by :meth:`Outbox.provide`.
 
         >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
         >>> small.size, large.size
@@ -164,25 +165,24 @@ class Fetching:
         images: bool = False,
         **options: "_wishes.Unpack[_wishes.Prefetching]",
     ) -> "Iterator[_prefetch.Item]":
-        """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
+        """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
-        Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
-        when the loop is left. What fails is told, and stops nothing. While another process has held the cache's
-        lock for more than 30 seconds, nothing can be stored: then nothing is fetched until it is free, and the log says
-        so.
+        Reads URLs as there is room for them, four times as many as run at once, and holds no pixels. Leaving the loop
+        cancels the requests under way. An error is part of an item, and the run goes on. If another process holds the
+        cache's lock for more than 30 seconds, nothing can be stored; then nothing is fetched until the lock is free,
+        and the log says so.
 
-        :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
-        :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
+        :param sizes: the sizes of the thumbnails to store in the cache; ``()`` for the answers themselves.
+        :param progress: whether to show the progress on standard error, by tqdm if that is installed, else as a line.
         :param images: whether items hold their images, or their response.
 
-        The priority is -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named
-        by ``save_to`` is called with the pieces of all URLs, in the order in which they come.
+        The default priority is -5, and a ``deadline`` counts from the first attempt of each URL. Functions in
+        ``save_to`` are called with pieces of all URLs, in the order in which they come.
 
-        ``user`` is name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or host:port,
-        which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair goes to the
-        site's origin; of a cache, all URLs must be at one origin then, and are gone through before anything is sent:
-        several are :class:`Invalid`. So they are with ``bearer``. ``headers`` go to all URLs, those of a site to its
-        own.
+        ``user`` is name, password and the host that they are sent to: ``("ann", "pw", "https://example.org")``, or a
+        host or host:port, over HTTPS and HTTP. They are sent to no other host. For a pair, a site uses its origin. A
+        cache reads all URLs before anything is sent; they must be at one origin, else :class:`Invalid` is raised. The
+        same holds for ``bearer``. ``headers`` are sent to all URLs, those of a site to its own ones.
 
         >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
         >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
@@ -198,7 +198,7 @@ class Fetching:
         try:
             return ticket.result()
         except BaseException:
-            # After the final event it does nothing.
+            # Does nothing after the final event.
             ticket.cancel()
             raise
 
@@ -230,9 +230,9 @@ class Fetching:
         options: Dict[str, Any],
         number: int = 0,
     ) -> ctypes.c_void_p:
-        """Submits a request. Its events come by nh_poll when it is given a number, else by nh_wait only."""
+        """Submits a request. If it has a number, its events come by nh_poll, else only by nh_wait."""
         ticket = ctypes.c_void_p()
-        # A file is looked at before the request is under way, and its disk may not answer.
+        # Release the GIL for options with files: they are opened during the call, and a disk may be slow.
         hand_in = bare if _FILES.isdisjoint(options) else library
 
         def submit(cache: ctypes.c_void_p, address: bytes, place: Any) -> int:
@@ -261,13 +261,13 @@ class Fetching:
         return ticket
 
     def _start_again(self, ticket: ctypes.c_void_p, url: str) -> ctypes.c_void_p:
-        """Submits the request of a ticket once more."""
+        """Submits the request of a ticket again."""
         again = ctypes.c_void_p()
         self._cache._call(lambda cache: int(library.nh_resubmit(cache, ticket, ctypes.byref(again))), url)
         return again
 
     def _sight(self, url: str, size: Size, decode: bool, options: Dict[str, Any]) -> Optional[Image]:
-        """What a request that is described in full would show at once."""
+        """Returns a thumbnail that can be shown at once, for any options, or None."""
         options = self._complete(url, options)
         found: List[int] = []
         decodes = flag(decode, "decode")
@@ -292,10 +292,10 @@ class Fetching:
         use: Callable[[ctypes.c_void_p, bytes, Any], int],
         number: int = 0,
     ) -> None:
-        """Calls the library with the cache's handle, a URL, and the place of a struct that says what is wanted."""
+        """Calls the library with the cache's handle, a URL, and the place of a struct with the options."""
         _log.follow()
         if size is not None and sizes is not None:
-            raise error_for(abi.INVALID, "of size and sizes there can be one", url)
+            raise error_for(abi.INVALID, "size and sizes exclude each other", url)
         boxes = boxes_of([*([] if size is None else [size]), *([] if sizes is None else several(sizes))], url)
         address = encode(url, "url")
         struct, kept = request_struct(options, boxes, number)

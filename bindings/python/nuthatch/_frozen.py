@@ -1,4 +1,4 @@
-"""What is known of requests that wait for the network."""
+"""Information about requests in the outbox."""
 
 import ctypes
 from typing import Any, List, Optional
@@ -7,7 +7,7 @@ from . import _prototypes as abi
 from ._library import check, quick, shown
 from ._response import Response
 
-#: Where a request stands.
+#: The states of a request.
 STATES = {
     abi.FROZEN_WAITING: "waiting",
     abi.FROZEN_SENDING: "sending",
@@ -18,15 +18,15 @@ STATES = {
 
 
 class Attempt:
-    """An attempt to send a request that didn't end it."""
+    """An attempt to send a request after which it stayed in the outbox."""
 
     __slots__ = ("code", "reason", "status", "time")
 
     #: Seconds since 1970.
     time: int
-    #: The status of the answer; None where there was none.
+    #: The status of the answer; None if there was none.
     status: Optional[int]
-    #: Why there was none, as a stable word; None where there was one.
+    #: The error if there was no answer, as a stable word, or None.
     code: Optional[str]
     #: What happened, in words.
     reason: str
@@ -41,24 +41,24 @@ class Attempt:
 
 
 class FrozenRequest:
-    """What is known of a request in the outbox, at one moment."""
+    """A request in the outbox, as it was when it was looked up."""
 
     __slots__ = (
         "attempts", "body_size", "code", "frozen_at", "handler", "history", "id", "key", "method", "queue", "reason",
         "state", "status", "tag", "url", "wait",
     )  # fmt: skip
 
-    #: Its number, which no other request of the directory ever has.
+    #: Its number. No other request of the directory ever gets the same one.
     id: int
-    #: "waiting" (for the network, for its time, for those before it), "sending", "paused" (the server wants other
-    #: credentials, and nothing of its queue is sent meanwhile), "done", or "dead" (put aside, with a reason).
+    #: "waiting" (for the network, for its next attempt, or for the requests before it), "sending", "paused" (the server
+    #: needs other credentials, and the whole queue waits), "done", or "dead" (it failed; see ``reason``).
     state: str
     method: str
-    #: The URL as it was passed, without password; that of a site's request from its beginning on.
+    #: The URL as it was passed, without password. For a request of a site, the absolute URL.
     url: str
     #: The name of its queue, or its URL's origin.
     queue: str
-    #: Who gets the outcome.
+    #: The name of the handler that gets the outcome.
     handler: Optional[str]
     tag: Optional[str]
     #: The ``Idempotency-Key`` that every attempt is sent with.
@@ -69,11 +69,11 @@ class FrozenRequest:
     body_size: int
     #: When it was frozen, in seconds since 1970.
     frozen_at: int
-    #: Seconds until it is tried again; None where that doesn't depend on time.
+    #: Seconds until the next attempt; None if that doesn't depend on time.
     wait: Optional[int]
-    #: How often it was tried since.
+    #: The number of attempts since it was frozen.
     attempts: int
-    #: The status of the last answer; None where there is none.
+    #: The status of the last answer; None if there is none.
     status: Optional[int]
     #: The last attempts, oldest first, up to 32.
     history: List[Attempt]
@@ -104,13 +104,13 @@ class FrozenRequest:
 
 
 class Outcome:
-    """What came of a request that was in the outbox."""
+    """The outcome of a request in the outbox."""
 
     __slots__ = ("request", "response")
 
-    #: What is known of the request.
+    #: The request.
     request: FrozenRequest
-    #: The answer, with up to 1 MiB of its body; None where there was none.
+    #: The answer, with up to 1 MiB of its body; None if there was none.
     response: Optional[Response]
 
     def __init__(self, request: FrozenRequest, response: Optional[Response]) -> None:
@@ -123,17 +123,17 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the server has done it (2xx). Else it was put aside: :meth:`Outbox.replay` sends it again."""
+        """Whether the server accepted it (2xx). Otherwise the request is dead; :meth:`Outbox.replay` sends it again."""
         return self.request.state == "done"
 
     @property
     def status(self) -> Optional[int]:
-        """The status of the last answer; None where there was none."""
+        """The status of the last answer; None if there was none."""
         return self.request.status
 
     @property
     def reason(self) -> Optional[str]:
-        """Why it was put aside."""
+        """Why the request is dead; None if it is done."""
         return self.request.reason
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ SOURCES = {
     _prototypes.SOURCE_REVALIDATED: "revalidated",
     _prototypes.SOURCE_NETWORK: "network",
 }
-#: The number, and the bytes of a pixel.
+#: The library's number of each format, and its bytes for one pixel.
 _PIXELS = {
     "rgba": (_prototypes.PIXELS_RGBA, 4),
     "bgra": (_prototypes.PIXELS_BGRA, 4),
@@ -36,7 +36,7 @@ Size = Union[int, Tuple[int, int]]
 
 
 class ImageHandle(ctypes.c_void_p):
-    """An image of the library's, or NULL. A class of its own, so that a function can have it as its result."""
+    """An image of the library, or NULL. A subclass, so that ctypes returns an object instead of a number."""
 
     __slots__ = ()
 
@@ -77,42 +77,42 @@ class Image:
     original_size: Tuple[int, int]
     #: The URL as it was passed.
     url: str
-    #: True when the source was in the cache before the request was submitted.
+    #: True if the source was in the cache before the request was submitted.
     is_in_cache: bool
-    #: True when the cache has the source now: it was there, or has been kept.
+    #: True if the source is in the cache now: it was there before, or has been stored.
     is_stored: bool
     #: "memory", "disk", "revalidated" or "network".
     source: str
-    #: The HTTP status of the answer that it was made of; None where there is none.
+    #: The HTTP status of the answer that it was made from; None if there is none.
     status: Optional[int]
     #: The URL that answered, after redirects, without user and password.
     final_url: str
-    #: True when the source is older than it should be: the server couldn't be asked, or is yet to be.
+    #: True if the source is stale: the server could not be asked, or has not been asked yet.
     is_stale: bool
-    #: How old the source is, in seconds, by the rules of HTTP.
+    #: The age of the source in seconds, by the rules of HTTP.
     age: int
-    #: True when pixels are missing or wrong because the source is damaged; only with ``allow_damaged``.
+    #: True if pixels are missing or wrong because the source is damaged; only with ``allow_damaged``.
     is_partial: bool
     _address: int
     _handle: ctypes.c_void_p
 
     def __init__(self, handle: ctypes.c_void_p, url: str) -> None:
-        # Nothing else: whoever shows ten thousand a second asks few of them for more.
+        # Nothing else: a program that shows ten thousand images a second reads the other attributes of few.
         put_handle(self, handle)
         put_url(self, url)
 
-    # Whoever sees the pixels holds the image, and only the image's end gives them back.
+    # Every view of the pixels holds a reference to the image, so the pixels are freed after the last view.
     def __del__(self, _release: Callable[[ctypes.c_void_p], int] = bare.nh_image_release) -> None:
-        # Its context manager takes as long as all the rest.
+        # contextlib.suppress would take as long as all the rest.
         try:  # noqa: SIM105
             _release(self._handle)
         except AttributeError:
-            pass  # never begun
+            pass  # __init__ has not run
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            # Called for slots that are still empty: all of them are filled at the first question.
+            # Called for slots that are still empty. The first access fills all of them.
             if name not in _TOLD:
                 raise AttributeError(f"an Image has no {name!r}")
             info = _prototypes.nh_image_info()
@@ -143,15 +143,16 @@ class Image:
 
     @property
     def pixels(self) -> memoryview:
-        """The pixels as a read-only memoryview of shape (height, width, 4); no copy, and pinned while a view lives."""
+        """The pixels as a read-only memoryview of shape (height, width, 4), without a copy. They stay valid while a
+        view exists."""
         array = (ctypes.c_ubyte * (self.width * self.height * 4)).from_address(self._address)
-        # A view holds the array that it was made from, and the array holds the image.
+        # A view references the array that it was made from, and the array references the image.
         array._image = self  # type: ignore[attr-defined]
         return memoryview(array).toreadonly().cast("B").cast("B", (self.height, self.width, 4))
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        """What numpy reads, so that ``numpy.asarray(image)`` is the same memory, read-only."""
+        """NumPy's array interface: ``numpy.asarray(image)`` is the same memory, read-only."""
         shape = (self.height, self.width, 4)
         return {"version": 3, "shape": shape, "typestr": "|u1", "data": (self._address, True)}
 
@@ -160,12 +161,11 @@ class Image:
         return self.pixels
 
     def convert(self, format: str) -> memoryview:
-        """The pixels in another order of bytes: a memoryview of shape (height, width, bytes of a pixel), or of
-        (height, width) for "grey". It is a copy, which may be written to.
+        """Returns the pixels in another format: a memoryview of shape (height, width, bytes of a pixel), or of
+        (height, width) for "grey". It is a copy, and can be written to.
 
-        :param format: "rgba", "bgra", "rgba_premultiplied", "bgra_premultiplied" (what cairo and Qt call ARGB32,
-            premultiplied), "rgb", "bgr" (what OpenCV has) or "grey". Those without alpha lay on white what shows
-            through.
+        :param format: "rgba", "bgra", "rgba_premultiplied", "bgra_premultiplied" (cairo and Qt call it premultiplied
+            ARGB32), "rgb", "bgr" (for OpenCV) or "grey". Formats without alpha have transparent pixels on white.
 
         >>> image = cache.thumbnail(picture_url, 64)
         >>> image.convert("bgr").shape, image.convert("grey").shape
@@ -183,11 +183,11 @@ class Image:
         return memoryview(made).cast("B", shape)
 
     def encode(self, format: str = "png", *, quality: Optional[int] = None, small: bool = False) -> bytes:
-        """The image as the bytes of a file.
+        """Returns the image as the bytes of a file.
 
-        :param format: "png", or "jpeg", which lays on white what shows through.
-        :param quality: of a JPEG, 1 to 100; 92 by default.
-        :param small: the smallest PNG, which takes much longer.
+        :param format: "png", or "jpeg", which has transparent pixels on white.
+        :param quality: the quality of a JPEG, 1 to 100. Default: 92.
+        :param small: whether to make the smallest PNG, which takes much longer.
 
         >>> image = cache.thumbnail(picture_url, 64)
         >>> image.encode()[1:4], image.encode("jpeg", quality=80)[:2]
@@ -205,29 +205,29 @@ class Image:
         return ctypes.string_at(data, count.value)
 
     def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
-        """Writes a PNG or JPEG file, by the ending of its name; ``options`` as for :meth:`encode`."""
+        """Writes a PNG or JPEG file. The ending of its name sets the format. ``options`` as for :meth:`encode`."""
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if ending not in _FORMATS:
             raise error_for(
-                _prototypes.INVALID, f"{os.fspath(path)!r} ends in neither .png nor .jpg", self.url
+                _prototypes.INVALID, f"{os.fspath(path)!r} must end in .png, .jpg or .jpeg", self.url
             )
         data = self.encode(_FORMATS[ending], **options)
         with open(path, "wb") as file:
             file.write(data)
 
     def to_pil(self) -> Any:
-        """The image as a ``PIL.Image`` of mode RGBA; a copy, as Pillow's images can be written to."""
+        """Returns the image as a ``PIL.Image`` of mode RGBA; a copy, because Pillow's images can be written to."""
         with loading:
             from PIL import Image as PILImage
 
         return PILImage.frombytes("RGBA", self.size, bytes(self.pixels))
 
     def _repr_png_(self) -> bytes:
-        """What notebooks show."""
+        """Returns the PNG that notebooks show."""
         return self.encode("png")
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # As the bytes of a PNG, which has the same pixels, and what else was told.
+        # The pickle has a PNG with the same pixels, and the other attributes.
         told = {name: getattr(self, name) for name in _KEPT}
         return _unpickled, (type(self), self.encode("png"), self.url, told), added_to(self, Image)
 
@@ -244,7 +244,7 @@ class Image:
 _FILL = immutable(Image)
 put_handle, put_url = _FILL["_handle"], _FILL["url"]
 
-#: What is asked of the library when somebody asks for it, and what of that a pickle has beside the pixels.
+#: The attributes that a pickle has beside the pixels. They are read from the library at the first access.
 _KEPT = (
     "age",
     "final_url",
@@ -260,7 +260,7 @@ _TOLD = frozenset([*_KEPT, "_address", "height", "width"])
 
 
 def decoded(data: bytes, wanted: Any, url: str) -> ctypes.c_void_p:
-    """An image of bytes that come from no cache. ``wanted`` is the place of its options."""
+    """Decodes bytes that come from no cache. ``wanted`` is the place of the options."""
     made = ctypes.c_void_p()
     check(library.nh_image_decode(data, len(data), wanted, ctypes.byref(made)), url)
     return made
@@ -270,10 +270,10 @@ def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -
     with loading:
         from ._options import NO_LIMITS, image_place
 
-    # Of whatever size, as it was one before.
+    # Allow the largest size: the picture is not scaled.
     wanted, _kept = image_place(65535, NO_LIMITS, url)
     image: Image = remade(kind, Image, (decoded(data, wanted, url), url), {})
-    # Fills all that is told, some of which is then put right.
+    # Fills all attributes. Then those of the pickle replace some.
     getattr(image, "width")  # noqa: B009
     for name, value in told.items():
         _FILL[name](image, value)
@@ -281,15 +281,17 @@ def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -
 
 
 def sides(size: Size, url: str) -> Tuple[int, int]:
-    """Width and height of a box."""
+    """Returns width and height of a box."""
     try:
-        # Whatever is a whole number will do, numpy's too; no set, which has no order, and no bytes.
+        # Accept any whole number, also NumPy's. Refuse a set, which has no order, and bytes.
         is_pair = isinstance(size, (tuple, list)) or hasattr(size, "__array__")
         given: Any = (size, size) if hasattr(size, "__index__") else size if is_pair else ()
         width, height = (index(side) for side in given)
-        # Out of ctypes' range a number would be cut, silently, into one that may be valid.
+        # ctypes would silently cut a larger number, and the result may be a valid size.
         if 1 <= width <= 65535 and 1 <= height <= 65535:
             return width, height
     except (TypeError, ValueError):
         pass
-    raise error_for(_prototypes.INVALID, f"size must be 1 to 65535, or a pair of such, not {size!r}", url)
+    raise error_for(
+        _prototypes.INVALID, f"size must be 1 to 65535, or a pair of such numbers, not {size!r}", url
+    )

@@ -1,4 +1,4 @@
-"""Objects that stay what they were made as: where their memory lies is among what they know."""
+"""Makes objects immutable. Some of their attributes are addresses of memory, so a change would be dangerous."""
 
 from typing import Any, Callable, Dict, Type
 
@@ -6,8 +6,8 @@ Put = Callable[[Any, Any], None]
 
 
 def immutable(kind: Type[Any]) -> Dict[str, Put]:
-    """Has a class refuse that its slots are assigned to, or deleted, by whatever is not given what comes back: for each
-    slot what fills it. A subclass may have attributes of its own."""
+    """Makes a class refuse to assign or delete its slots. Returns a setter for each slot, which still works. A subclass
+    may have attributes of its own."""
     fill = {name: getattr(kind, name).__set__ for name in kind.__slots__ if name != "__weakref__"}
     fixed = {*fill, "__class__"}
 

@@ -1,4 +1,4 @@
-"""What options hold, as the library tells it."""
+"""Reads the options that are in force from the library."""
 
 import ctypes
 import math
@@ -9,15 +9,15 @@ from ._option_table import ROWS, Row
 
 
 def empty() -> abi.nh_options:
-    """What the library tells them in."""
+    """Returns an empty struct for the options."""
     return abi.nh_options(ctypes.sizeof(abi.nh_options))
 
 
 def told(struct: abi.nh_options, level: int) -> Dict[str, Any]:
-    """Options by their names. To be called while what told them is open, as whose its texts are."""
+    """Returns the options by name. Call it while the cache or site is open: the texts belong to it."""
     made: Dict[str, Any] = {}
     for name, row in ROWS.items():
-        # Who signs in isn't told, and what Python alone has is no member of the struct.
+        # The library doesn't return credentials. Options that only Python has are not in the struct.
         if row.levels & level and row.kind not in ("argument", "question", "secret", "secrets"):
             value = _value(struct, row)
             if value is not None:
@@ -29,9 +29,9 @@ _NO_LIMIT = object()
 
 
 def _value(struct: abi.nh_options, row: Row) -> Any:
-    """None for what isn't told."""
+    """Returns the value of an option, or None if it has none."""
     if row.kind in ("text", "path", "names"):
-        # No text is read where there is none.
+        # Read the pointer first: NULL and OFF point to no text.
         place = ctypes.c_void_p.from_buffer(struct, getattr(abi.nh_options, row.member).offset).value
         if place in (None, abi.OFF):
             return False if place else None

@@ -1,4 +1,4 @@
-"""The library's log, by way of the logger "nuthatch"."""
+"""Passes the library's log to the logger "nuthatch"."""
 
 import atexit
 import contextlib
@@ -15,23 +15,23 @@ _LEVELS = {abi.LOG_ERROR: 40, abi.LOG_WARNING: 30, abi.LOG_INFO: 20, abi.LOG_DEB
 _callback_type = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_void_p)
 _logger: Any = None
 _level = abi.LOG_NONE
-#: What the logger lets through: the severity from which on it does.
+#: The lowest severity that the logger accepts.
 _least = 1000
 
 
 def follow() -> None:
-    """Has the library keep what the logger "nuthatch" lets through; what the program says of levels holds from the next
-    request on. Costs next to nothing while nobody has imported ``logging``."""
+    """Sets the library's log level to that of the logger "nuthatch". Called at each request, so a change of the level
+    takes effect at the next one. Costs almost nothing if the program has not imported ``logging``."""
     global _logger, _level, _least
     if _logger is None:
-        # Every hit comes by here: asked so, a free-threaded interpreter takes no lock, which a fork may leave behind.
+        # Every hit runs this test. In a free-threaded interpreter it takes no lock, which a fork could leave locked.
         if "logging" not in sys.modules:
             return
         logging: Any = sys.modules["logging"]
         if not hasattr(logging, "getLogger"):
             return
         _logger = logging.getLogger("nuthatch")
-        # As libraries do: what nobody handles isn't shown.
+        # As all libraries should: without a handler of the program, nothing is shown.
         _logger.addHandler(logging.NullHandler())
     least = _logger.getEffectiveLevel()
     if least == _least:
@@ -47,7 +47,7 @@ def follow() -> None:
 
 
 def tells_all() -> bool:
-    """Whether somebody reads of every request's end, that of hits, too."""
+    """Returns whether the logger accepts DEBUG lines. Then every hit needs a request, which writes such a line."""
     if _logger is None:
         follow()
     return _logger is not None and bool(_logger.isEnabledFor(10))
@@ -55,7 +55,7 @@ def tells_all() -> bool:
 
 def _line(level: int, text: bytes, user: Any) -> None:
     logger = _logger
-    # There is nobody to tell what goes wrong here.
+    # An error here can't be reported.
     with contextlib.suppress(Exception):
         if logger is not None:
             logger.log(_LEVELS.get(level, 20), "%s", text.decode("utf-8", "replace"))
@@ -66,13 +66,13 @@ _callback = _callback_type(_line)
 
 @atexit.register
 def _leave() -> None:
-    """Lines are handed over by threads that wait in the library, and need the interpreter's lock for it: none may come
-    for it once the interpreter ends."""
+    """Stops the log before the interpreter ends. Threads of the library pass lines to Python, and must not ask for the
+    GIL after that."""
     global _level, _logger
     if _level == abi.LOG_NONE:
         return
     quick.nh_log_set(abi.LOG_NONE, _callback_type(), None)
     _level, _logger = abi.LOG_NONE, None
     if threading.active_count() > 1:
-        # Whoever is at it already gets the lock before this thread has it again.
+        # A thread that waits for the GIL now gets it before this thread has it again.
         time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""What options may be that are no plain text, number, word or flag, as type checkers see it."""
+"""Types of options that are not a plain text, number, word or flag, for type checkers."""
 
 import os
 from typing import (
@@ -23,7 +23,7 @@ else:
     except ImportError:  # before Python 3.11
 
         class Unpack:
-            """What stands for the options that a function takes, for type hints that are read at run time."""
+            """Stands for the options of a function in type hints that are read at run time."""
 
             def __class_getitem__(cls, options):
                 return options
@@ -34,18 +34,18 @@ HeaderArgument = Union[Mapping[str, str], Iterable[Tuple[str, str]], None]
 #: Bytes, or the path of a file that is read while it is sent.
 Body = Union[bytes, bytearray, memoryview, os.PathLike[str], None]
 
-#: A path, an open file or descriptor, what has a ``write``, a function that gets each piece; or a list of these.
+#: A path, an open file or descriptor, an object with ``write``, a function that gets each piece; or a list of these.
 SinkArgument = Any
 Fields = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 
-#: By the name of the field: bytes, a path, an open file, or (file name, one of these[, type]).
+#: For the name of each field: bytes, a path, an open file, or (file name, one of these[, type]).
 Files = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 
-#: Headers' names, and the providers of their values; or tuples of what stands before the secret, such as "Bearer ", and
-#: the provider.
+#: For the name of each header: the provider of its value, or a tuple of the text before the secret, such as "Bearer ",
+#: and the provider.
 Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 
-#: A file with users and passwords by host; True for the usual one.
+#: A file with users and passwords by host. True: $NETRC, else ~/.netrc.
 Netrc = Union[bool, str, os.PathLike[str], None]
 _Path = Union[str, os.PathLike[str]]
 FileName = Optional[_Path]
@@ -56,7 +56,7 @@ Certificate = Union[
 ]
 AskHeaders = Optional[Callable[[str], Union[HeaderArgument, Awaitable[HeaderArgument]]]]
 
-#: Name and password; of requests, whose they are as a third.
+#: Name and password; for requests also the host that they are sent to.
 User = Union[Tuple[str, str], Tuple[str, str, str], None]
 _Pair = Optional[Tuple[str, str]]
 AskCredentials = Optional[Callable[[Response], Union[_Pair, Awaitable[_Pair]]]]

@@ -1,4 +1,4 @@
-"""What is said of a cache, a site or a request, in the shape that the library reads."""
+"""Writes options of caches, sites and requests into the library's structs."""
 
 import ctypes
 import os
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def refuse_unknown(names: Iterable[str], level: int) -> None:
-    """Raises what is to be said of options that a cache, a site or a request doesn't have."""
+    """Raises an error for an option that a cache, a site or a request doesn't have."""
     for name in names:
         row = ROWS.get(name)
         if row is None:
@@ -53,7 +53,7 @@ _PLACES = {
 
 
 def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options, List[Any]]:
-    """What was given, and what must live as long as the struct is read."""
+    """Returns a struct of the given options, and the objects that must live while the struct is read."""
     struct = abi.nh_options()
     struct.struct_size = ctypes.sizeof(struct)
     kept: List[Any] = []
@@ -67,14 +67,16 @@ def options_struct(given: Mapping[str, Any], level: int) -> Tuple[abi.nh_options
     return struct, kept
 
 
-#: What is said of a request by other calls than the struct.
+#: Options of a request that need other calls than the struct.
 STRUCTURE = frozenset(("body", "save_to"))
 
 
 def request_struct(
     options: Mapping[str, Any], boxes: Sequence[Tuple[int, int]], number: int
 ) -> Tuple[abi.nh_options, List[Any]]:
-    """The same for a request, with the number of its events; 0 where nobody polls."""
+    """Returns the struct of a request, as ``options_struct``.
+
+    :param number: marks its events for nh_poll; 0: its events come only by nh_wait."""
     said: Dict[str, Any] = {}
     asks = 0
     for name, value in options.items():
@@ -90,7 +92,7 @@ def request_struct(
     if number:
         struct.user_data = number
     else:
-        # Its events are waited for by its ticket, and nobody polls.
+        # Its ticket waits for the events; they must not come by nh_poll, too.
         struct.quiet = abi.YES
     return struct, kept
 
@@ -103,7 +105,7 @@ def _put_boxes(struct: abi.nh_options, boxes: Sequence[Tuple[int, int]], kept: L
 
 
 def put_structure(request: ctypes.c_void_p, options: Mapping[str, Any], url: str) -> None:
-    """Tells a request of the library what no struct says."""
+    """Adds the options to a request that the struct can't hold."""
     if "body" in options:
         put_body(request, options["body"], url)
     if "save_to" in options:
@@ -117,24 +119,24 @@ NO_LIMITS: Dict[str, Any] = {
 
 
 def image_place(size: Size, said: Mapping[str, Any], url: str) -> Tuple[Any, List[Any]]:
-    """The place of the options of a decode, and what must live as long."""
+    """Returns the place of the options of a decode, and the objects that must live as long."""
     struct, kept = options_struct(said, IMAGE)
     _put_boxes(struct, [sides(size, url)], kept)
     return ctypes.byref(struct), kept
 
 
-#: Places of structs that have been filled, by what they say.
+#: Places of filled structs, by their options.
 _READY: Dict[Any, Any] = {}
 _KINDS = frozenset(("duration", "bytes", "count", "pixels", "share", "flag", "words", "text"))
 _SIMPLE = frozenset((str, int, float, bool))
 
 
 def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any:
-    """The place of a struct that says this, filled once for all calls that say the same; None for options that aren't
-    as simple. Nothing secret is kept."""
+    """Returns the place of a struct with these options. Calls with the same options share a struct. Returns None for
+    options that are not simple. Secrets are never kept."""
     values = options.values()
     try:
-        # Types, too: 1, 1.0 and True are one key, and are not the same.
+        # Include the types: 1, 1.0 and True are equal as keys, but mean different things.
         key = (size, quiet, *options, *values, *map(type, values))
         known = _READY.get(key)
     except TypeError:
@@ -147,7 +149,7 @@ def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any
     try:
         struct, _ = options_struct(options, REQUEST)
     except (TypeError, ValueError, Error):
-        return None  # the long way says what is wrong
+        return None  # the slow path raises the error
     struct.size = size
     if quiet:
         struct.quiet = abi.YES
@@ -158,7 +160,7 @@ def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any
 
 
 class _Squares(Dict[int, Any]):
-    """The same for nothing but the side of a box."""
+    """Places of structs that have only the side of a box, by the side."""
 
     def __missing__(self, side: int) -> Any:
         if not 0 < side < 65536:
@@ -173,7 +175,7 @@ squares = _Squares()
 
 
 def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
-    """None is none where that is unlimited or off; where it would be zero, or isn't anything, it is nothing said."""
+    """Writes None: "unlimited" or "off" if the option has that, else the default."""
     if row.none == "unlimited":
         setattr(struct, row.member, abi.NONE)
     elif row.none == "off" and not (level == SITE and row.member == "user"):
@@ -183,7 +185,7 @@ def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
 _Put = Callable[[abi.nh_options, Row, Any, str, List[Any]], None]
 
 
-#: More than this is as much as there can be.
+#: A larger number counts as no limit.
 _MANY = 2**62
 
 
@@ -206,7 +208,7 @@ def _number(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[
         made = abi.FOREVER
     elif kind == "duration":
         made = rounded(made)
-    # Nothing said is 0, so that 0 is said otherwise. No wait at all is a millisecond.
+    # In the struct, 0 means the default. So a 0 is written as NONE, or as 1: a wait of 0 becomes 1 ms.
     setattr(struct, row.member, made or (abi.NONE if row.none == "zero" else 1))
 
 
@@ -227,7 +229,7 @@ def _path(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[An
         parts = (value,) if isinstance(value, (str, os.PathLike)) else value
         if not isinstance(parts, (tuple, list)) or not 1 <= len(parts) <= 3:
             raise TypeError("cert must be a file, or a tuple of certificate, key and the key's password")
-        # Each in its place: a password must not become the name of a file.
+        # Keep the positions: a password must not become the name of a file.
         for member, part in zip(("cert", "cert_key", "cert_password"), parts):
             if part is not None or member == "cert":
                 text = os.fspath(part) if isinstance(part, os.PathLike) else part

@@ -1,4 +1,4 @@
-"""Requests that wait for the network, and what came of them."""
+"""The outbox: requests that wait for the network, and their outcomes."""
 
 import ctypes
 import select
@@ -18,15 +18,15 @@ from ._ticket import EVENT_SIZE, PATIENCE
 if TYPE_CHECKING:
     from ._cache import Cache
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     Cache = Any
 
-#: A secret, or a function that is asked for it with the provider's name; None where it isn't known.
+#: A secret, or a function that gets the provider's name and returns the secret; None if it is unknown.
 Secret = Union[str, Callable[[str], Optional[str]], None]
 
 
 class Listeners:
-    """Who listens for what comes without a ticket: of a cache, whatever handle it has."""
+    """The functions of a cache that get events without a ticket. They are kept when the handle changes."""
 
     def __init__(self) -> None:
         self.handlers: Dict[str, Callable[[Outcome], Any]] = {}
@@ -39,12 +39,12 @@ class Listeners:
         return bool(self.handlers or self.providers or self.sites)
 
 
-#: What an event of no ticket tells: its kind, a name, and a number.
+#: An event without a ticket: its kind, a name, and a number.
 News = Tuple[int, str, int]
 
 
 def heard(event: abi.nh_event) -> News:
-    """What an event of no ticket tells; it is given back."""
+    """Reads an event without a ticket, and clears it."""
     try:
         text = ctypes.string_at(event.message) if event.message else b""
         number = event.outbox_id if event.kind == abi.EVENT_OUTCOME else event.is_reachable
@@ -54,10 +54,10 @@ def heard(event: abi.nh_event) -> News:
 
 
 class Outbox:
-    """The requests of a directory that wait for the network, and what came of them: :attr:`Cache.outbox`.
+    """The requests of a directory that wait for the network, and their outcomes: :attr:`Cache.outbox`.
 
-    They survive restarts and losses of power, and are sent, in their order, by whatever process has the directory open
-    without ``outbox="off"``. Calls may wait for the disk.
+    They survive restarts and power loss. They are sent in their order by a process that has the directory open without
+    ``outbox="off"``. Calls may wait for the disk.
 
     >>> cache.outbox.attach("rows", lambda outcome: print(outcome.ok, outcome.request.method))
     >>> try:
@@ -73,10 +73,10 @@ class Outbox:
     def __init__(self, cache: "Cache") -> None:
         self._cache = cache
 
-    # Looking
+    # Reading
 
     def list(self) -> "List[FrozenRequest]":
-        """All requests, in the order in which they are sent."""
+        """Returns all requests, in the order in which they are sent."""
         found: List[FrozenRequest] = []
         while True:
             one = self._take("nh_outbox_next", found[-1].id if found else 0)
@@ -85,15 +85,15 @@ class Outbox:
             found.append(one)
 
     def get(self, id: int) -> Optional[FrozenRequest]:
-        """The request of a number; None when there is none."""
+        """Returns the request with this number, or None."""
         one = self._take("nh_outbox_next", _number(id) - 1)
         return one if one is not None and one.id == id else None
 
     def outcome(self, id: int) -> Optional[Outcome]:
-        """What came of a request; None while it hasn't ended, and when there is none of that number.
+        """Returns the outcome of a request, or None if it has not ended or no request has this number.
 
-        It stays until it is collected or dropped. Who makes something of it first, and calls :meth:`drop` then, doesn't
-        lose it to a kill in between.
+        The outcome stays until it is collected or dropped. Process it first and then call :meth:`drop`: if the process
+        is killed in between, the outcome is still there.
         """
         request = self.get(id)
         if request is None or request.state not in ("done", "dead"):
@@ -107,19 +107,18 @@ class Outbox:
         return Outcome(request, Response(answer, request.url) if status == abi.OK else None)
 
     def collect(self, id: int) -> Optional[Outcome]:
-        """What came of a request that is done, which is forgotten then; None while it hasn't ended. What was put aside
-        is given, too, and stays."""
+        """Returns the outcome of a request, or None if it has not ended. A request that is done is removed; one that is
+        dead stays."""
         outcome = self.outcome(id)
         if outcome is not None and outcome.ok:
             self.drop(id)
         return outcome
 
     def wait(self, id: int, timeout: Duration = None) -> Outcome:
-        """Waits until a request has ended, and gives its outcome, which stays. Meanwhile it does what
-        :meth:`dispatch` does.
+        """Waits until a request has ended, and returns its outcome, which stays. Calls :meth:`dispatch` meanwhile.
 
-        :raises TimeoutError: when it hasn't ended after ``timeout`` seconds.
-        :raises Invalid: when there is none of that number.
+        :raises TimeoutError: if it has not ended after ``timeout`` seconds.
+        :raises Invalid: if no request has this number.
         """
         due = moment(timeout, time.monotonic())
         while True:
@@ -132,18 +131,18 @@ class Outbox:
                 raise error_for(abi.TIMEOUT, f"request {id} has not ended after {lasting(timeout)}", None)
             self.dispatch(0.05)
 
-    # Deciding
+    # Changing
 
     def replay(self, id: Optional[int] = None) -> int:
-        """Sends a request that was put aside, or waits, as soon as it is its turn; without a number all of them.
-        Times and attempts count from now on. How many there are."""
+        """Sends a request that is dead or waits, as soon as it is first in its queue; without a number, all of them.
+        Times and attempts count again from zero. Returns the number of these requests."""
         number = 0 if id is None else _number(id)
         return self._cache._call(lambda cache: library.nh_outbox_replay(cache, number), counts=True)
 
     def drop(self, id: int) -> bool:
-        """Forgets a request, or its outcome: it is never sent after this. False when there is none of that number.
+        """Removes a request and its outcome: it is never sent after this. Returns False if no request has this number.
 
-        :raises Conflict: while another process is sending it.
+        :raises Conflict: if another process is sending it.
         """
         number = _number(id)
         status = self._cache._call(
@@ -154,30 +153,30 @@ class Outbox:
     # Listening
 
     def attach(self, handler: str, function: Callable[[Outcome], Any]) -> None:
-        """Has outcomes of requests with this handler given to a function, those from before among them, also of other
-        processes and from before a restart.
+        """Delivers the outcomes of requests with this handler to a function: also earlier ones, those of other
+        processes, and those from before a restart.
 
-        It is called by :meth:`dispatch` and :meth:`wait`, on the thread that calls these; of an :class:`AsyncCache`
-        on the event loop, where it may be ``async``. What it has returned from is collected when the request is
-        done. What it raises is raised there, and the outcome stays, for the next that opens the directory: at least
-        once, therefore.
+        :meth:`dispatch` and :meth:`wait` call the function, on their own thread. With :class:`AsyncCache` it runs on
+        the event loop, and may be ``async``. When it returns, a request that is done is removed. An exception of the
+        function is raised by ``dispatch`` or ``wait``. Then the outcome stays, and is delivered again when the
+        directory is opened next. So each outcome is delivered at least once.
         """
         name = encode(handler, "handler")
         self._cache._listeners.handlers[handler] = called(function, "function")
         self._cache._call(lambda cache: library.nh_outbox_attach(cache, name, None, None))
 
     def detach(self, handler: str) -> None:
-        """They aren't any more."""
+        """Stops delivering the outcomes of requests with this handler."""
         name = encode(handler, "handler")
         self._cache._listeners.handlers.pop(handler, None)
         self._cache._call(lambda cache: quick.nh_outbox_detach(cache, name))
 
     def provide(self, provider: str, secret: Secret) -> None:
-        """Tells the secret of a provider, which is kept in memory only; None takes it back.
+        """Sets the secret of a provider. It is kept in memory only. None removes it.
 
-        A function is asked when a freezable request with it is submitted, on that thread; and for requests
-        that wait for it, or whose secret the server has refused, where :meth:`attach` says. It gives the secret, or
-        None: the requests wait on.
+        A function is called when a freezable request with this provider is submitted, on the same thread. It is called
+        by :meth:`dispatch` and :meth:`wait` if requests wait for the secret, or the server has refused it. It returns
+        the secret, or None; then the requests go on waiting.
         """
         name = encode(provider, "provider")
         listeners = self._cache._listeners
@@ -185,15 +184,15 @@ class Outbox:
             listeners.providers[provider] = secret
             self._cache._call(lambda cache: library.nh_outbox_ask(cache, name, None, None))
             return
-        # What was said last holds.
+        # A secret replaces an earlier function.
         listeners.providers.pop(provider, None)
         self._put(provider, secret)
 
     def dispatch(self, timeout: Duration = 0) -> int:
-        """Calls the functions that listen for outcomes, secrets and the reachability of sites, on this thread, for what
-        has come. How many.
+        """Calls the functions for outcomes, secrets and the reachability of sites, on this thread, for all events that
+        have come. Returns the number of events.
 
-        :param timeout: the longest wait for the first, in seconds; None waits for ever. Ctrl-C ends the wait.
+        :param timeout: the longest wait for the first event, in seconds; None: no limit. Ctrl-C ends the wait.
         """
         due = moment(timeout, time.monotonic())
         ready = select.poll()
@@ -209,7 +208,8 @@ class Outbox:
     # How it is done
 
     def _told(self) -> int:
-        """Tells what is there. One event at a time, so that what a function raises loses nothing."""
+        """Calls the functions for the events that are there. Takes one event at a time, so that no event is lost if a
+        function raises."""
         count = 0
         event = abi.nh_event()
         while True:
@@ -231,12 +231,12 @@ class Outbox:
                 self._settle(told, given)
 
     def _listener(self, news: News) -> Tuple[Optional[Callable[[Any], Any]], Any]:
-        """Who is to be told, and what."""
+        """Returns the function for an event, or None, and its argument."""
         kind, name, number = news
         listeners = self._cache._listeners
         if kind == abi.EVENT_OUTCOME:
             outcome = self.outcome(number)
-            # Somebody else may have collected it meanwhile.
+            # Another thread or process may have collected it meanwhile.
             if outcome is None:
                 return None, None
             return listeners.handlers.get(outcome.request.handler or ""), outcome
@@ -256,7 +256,7 @@ class Outbox:
         self._cache._call(lambda cache: library.nh_outbox_provide(cache, name, value))
 
     def _prepare(self, options: Dict[str, Any]) -> None:
-        """Asks for the secrets of a request that is about to be submitted."""
+        """Calls the functions for the secrets of a request before it is submitted."""
         providers = [given[-1] if isinstance(given, tuple) else given for _, given in secret_list(options)]
         providers.append(options.get("password_provider"))
         for provider in providers:
@@ -268,7 +268,7 @@ class Outbox:
                 self._put(provider, given)
 
     def _listen_again(self, cache: ctypes.c_void_p) -> None:
-        """Has a new handle hear of what those before did."""
+        """Registers the handlers and providers with a new handle."""
         listeners = self._cache._listeners
         for handler in list(listeners.handlers):
             library.nh_outbox_attach(cache, handler.encode(), None, None)
@@ -288,7 +288,7 @@ class Outbox:
 
 
 def secret_list(options: Dict[str, Any]) -> List[Tuple[str, Any]]:
-    """Of ``secrets``: headers' names, and who knows what they hold."""
+    """Returns the option ``secrets`` as pairs of a header's name and its provider."""
     return fields(options.get("secrets"), "secrets")
 
 

@@ -1,18 +1,18 @@
-"""How what pickles is made again, also where a program has made a class of its own of it."""
+"""Makes objects from pickles, also objects of subclasses that a program defines."""
 
 from typing import Any, Dict, Tuple, Type
 
 
 def remade(kind: Type[Any], base: Type[Any], arguments: Tuple[Any, ...], named: Dict[str, Any]) -> Any:
-    """An object of ``kind``, as ``base`` begins it: what ``kind`` itself wants to be given isn't known."""
+    """Makes an object of ``kind`` with ``base.__init__``: the arguments of ``kind.__init__`` are unknown."""
     made = object.__new__(kind)
     base.__init__(made, *arguments, **named)
     return made
 
 
 def copied(reduced: Tuple[Any, ...], memo: Any = None) -> Any:
-    """What ``__reduce__`` tells, made at once: nothing leaves the process."""
-    from copy import deepcopy  # which calls this, so that it is there
+    """Makes a copy from the result of ``__reduce__``. Secrets may be in it, because it doesn't leave the process."""
+    from copy import deepcopy  # It calls this function, so it is loaded.
 
     function, arguments, (_, added) = reduced
     made = function(*arguments)
@@ -22,9 +22,9 @@ def copied(reduced: Tuple[Any, ...], memo: Any = None) -> Any:
 
 
 def added_to(thing: Any, base: Type[Any], *own: str) -> Tuple[None, Dict[str, Any]]:
-    """What a program has added to an object, as the state that a pickle keeps beside how it is made.
+    """Returns the attributes that a program has added to an object, as the state for a pickle.
 
-    :param own: the attributes of ``base`` that stand in the object's dictionary.
+    :param own: the attributes of ``base`` in the object's ``__dict__``.
     """
     added = {name: value for name, value in getattr(thing, "__dict__", {}).items() if name not in own}
     for kind in type(thing).__mro__:

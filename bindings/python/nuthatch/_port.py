@@ -1,4 +1,4 @@
-"""What an event loop has of a cache."""
+"""The parts of a cache that belong to one event loop."""
 
 import asyncio
 import ctypes
@@ -23,38 +23,38 @@ from ._values import several
 if TYPE_CHECKING:
     from ._async_fetching import AsyncFetching
 
-#: After so many hits in a row that needed no wait, the loop has its turn.
+#: After so many hits without a wait, other tasks of the loop get a turn.
 TURN = 512
-#: The number of all requests of a loop: tickets are told apart by their handles.
+#: The number of all requests of a loop. Their tickets differ by handle.
 NUMBER = 1
 
 
 class Port:
-    """What belongs to one event loop: a handle, whose events nobody else takes, and the tickets that wait for them.
+    """Holds a handle of its own for one event loop, takes its events, and passes them to the tickets.
 
-    Only its loop's thread uses it, but for ``close``."""
+    Only the loop's thread uses it, except ``close``."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, cache: Cache) -> None:
         self.loop = loop
         self.cache = cache
-        #: What is being asked of the program.
+        #: Tasks that run functions of the program.
         self.tasks: Set[asyncio.Future[None]] = set()
         self.process: int = os.getpid()
         self.hits: int = 0
-        #: By handle. Whoever waits for a ticket holds it; what nobody holds is of no interest.
+        #: Tickets by handle. A task that waits for a ticket references it. Tickets without references need no events.
         self.tickets: weakref.WeakValueDictionary[int, AsyncTicket[Any]] = weakref.WeakValueDictionary()
         self.sites: weakref.WeakKeyDictionary[AsyncFetching, Fetching] = weakref.WeakKeyDictionary()
         self.arrivals: Optional[Arrivals] = None
 
     def listen(self) -> Arrivals:
-        """From the first request on that isn't a hit."""
+        """Starts to take events. Called at the first request that isn't a hit."""
         if self.arrivals is None:
             self.arrivals = Arrivals(self.cache._usable(None))
             self.loop.add_reader(self.arrivals.descriptor, self.drain)
         return self.arrivals
 
     def drain(self) -> None:
-        """Takes what has come."""
+        """Takes the events that have come."""
         arrivals = self.arrivals
         if arrivals is None:
             return
@@ -65,7 +65,7 @@ class Port:
             for lost in list(self.tickets.values()):
                 lost._fail(failure)
             return
-        # What is left makes the descriptor readable again, after the others' turn.
+        # Events that are left make the descriptor readable again. Other tasks get a turn in between.
         for one in told:
             if not one.ticket:
                 self.begin(self._tell(heard(one)))
@@ -76,7 +76,7 @@ class Port:
                 continue
             try:
                 ticket._take(one)
-            except Exception as failure:  # of a number that the library made up: nobody else may suffer
+            except Exception as failure:  # an unexpected event of this ticket must not stop the others
                 ticket._fail(failure)
 
     def begin(self, work: "Coroutine[Any, Any, None]") -> "asyncio.Future[None]":
@@ -86,7 +86,7 @@ class Port:
         return task
 
     async def _tell(self, news: News) -> None:
-        """Calls who listens for what belongs to no ticket."""
+        """Calls the function for an event without a ticket."""
         outbox = self.cache.outbox
         try:
             tell, told = await self.loop.run_in_executor(None, outbox._listener, news)
@@ -137,7 +137,7 @@ class Port:
         return self._follow(AsyncTicket(self, fetching, handle, url, size, sizes, before._options))
 
     def _follow(self, ticket: AsyncTicket[Any]) -> AsyncTicket[Any]:
-        """Takes what the cache has, which need not go by the descriptor, and has ``drain`` take the rest."""
+        """Takes an event that is there already, for example of a hit. ``drain`` takes the others."""
         told = abi.nh_event()
         if bare.nh_wait(ticket._handle, NO_WAIT, ctypes.byref(told), EVENT_SIZE) == abi.OK:
             ticket._take(told)
@@ -147,13 +147,13 @@ class Port:
         return ticket
 
     async def turn(self) -> None:
-        """To be called for hits, which wait for nothing: now and then the others on the loop have their turn."""
+        """Call it for each hit. A hit doesn't wait, so this gives other tasks of the loop a turn from time to time."""
         self.hits += 1
         if self.hits % TURN == 0:
             await asyncio.sleep(0)
 
     def detach(self) -> None:
-        """Takes no more events. Those who wait are told that the cache is closed."""
+        """Stops taking events."""
         arrivals, self.arrivals = self.arrivals, None
         if arrivals is None:
             return
@@ -161,7 +161,7 @@ class Port:
             self.loop.remove_reader(arrivals.descriptor)
 
     async def close(self) -> None:
-        """Ends everything, tells those who wait, and closes the handle off the loop."""
+        """Fails all tickets, cancels all tasks, and closes the handle in a thread."""
         self.detach()
         for ticket in list(self.tickets.values()):
             ticket._fail(Closed("the cache has been closed", "closed", ticket.url))

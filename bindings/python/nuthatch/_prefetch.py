@@ -1,4 +1,4 @@
-"""Fetching many URLs, a few at a time."""
+"""Fetches many URLs, a few at a time."""
 
 import ctypes
 import select
@@ -38,16 +38,16 @@ from ._values import boxes_of, several
 if TYPE_CHECKING:
     from ._fetching import Fetching
 
-#: How many events are taken at once.
+#: The most events that are taken at once.
 BATCH = 64
 
-#: For how long, in milliseconds, another process holds the cache's lock before nothing is fetched that can't be stored.
+#: After another process has held the cache's lock for so many milliseconds, nothing is fetched that must be stored.
 HELD_UP = 30_000
 
-#: What comes after the last URL.
+#: Marks the end of the URLs.
 END: Any = object()
 
-#: What a run does next (``Run.step``): ends what is under way, reads a URL, or waits.
+#: The next step of a run (``Run.step``): cancel the requests under way, read a URL, or wait.
 HOLD, READ, WAIT = object(), object(), object()
 
 
@@ -67,24 +67,24 @@ class Item:
         "url",
     )
 
-    #: Its place among the URLs, from 0.
+    #: The place of the URL, from 0.
     index: int
     #: The URL as it was passed.
     url: str
-    #: Whether what was asked for is in the cache now.
+    #: Whether the URL succeeded: there is no error, and the status is a success.
     ok: bool
-    #: Why not.
+    #: The error, or None.
     error: Optional[Error]
     #: With ``images=True``: the images in the order of the sizes; without sizes, the response.
     images: List[Image]
     response: Optional[Response]
-    #: True when it was in the cache before.
+    #: True if the answer was in the cache before.
     is_in_cache: bool
-    #: True when it is there now: it was before, or has been kept.
+    #: True if the answer is in the cache now: it was there before, or has been stored.
     is_stored: bool
-    #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
+    #: "memory", "disk", "revalidated" or "network"; None if there is no answer.
     source: Optional[str]
-    #: The HTTP status of the answer, or of the one that was no success; None where there is none.
+    #: The HTTP status of the answer, also of an error; None if there is none.
     status: Optional[int]
 
     def __init__(self, index: int, url: str, error: Optional[Error] = None) -> None:
@@ -102,7 +102,7 @@ class Item:
 
 
 def item(index: int, event: Event[Any], keeps: bool) -> Item:
-    """What an item tells of the final event."""
+    """Makes an item from a final event."""
     made = Item(index, event.url, event.error)
     made.is_in_cache, made.is_stored = event.is_in_cache, event.is_stored
     made.source, made.status = event.source, event.status
@@ -118,7 +118,7 @@ def item(index: int, event: Event[Any], keeps: bool) -> Item:
 
 
 class Run:
-    """What both kinds of prefetch know of a run: what is wanted, and what of it is begun next."""
+    """The state of a run, for both kinds of prefetch: the options, and the URLs that wait or are under way."""
 
     def __init__(
         self,
@@ -136,36 +136,36 @@ class Run:
             raise wrong("urls", "an iterable of URLs", urls)
         if options.get("cache_key") is not None:
             raise error_for(
-                abi.INVALID, "a prefetch takes no cache_key: all its URLs would have one answer", None
+                abi.INVALID, "prefetch can't use cache_key: all URLs would share one answer", None
             )
         options.setdefault("delivery", "fresh")
         options.setdefault("priority", -5)
         options["_batched"] = True
-        #: Whether it fetches in order to store, so that a request may be ended and made again.
+        #: Whether the run only fills the cache. Then a request can be cancelled and started again.
         self._stores = options.get("method") in (None, "GET") and options.get("save_to") is None
         self.options = prepared(options, "")
-        #: What there is to fetch, to be gone through once.
+        #: The URLs, which can be read only once.
         self.urls = bind(self.options, urls, base_url)
         total = len(urls) if hasattr(urls, "__len__") else None
         self._progress = Progress(total) if progress else None
-        #: What has been read and hasn't ended.
+        #: The URLs that were read and have not ended.
         self._backlog = Backlog(4 * room())
         self._count, self._is_open = 0, True
-        #: The requests under way, by number, which begins at 1; those that are ended because nothing can be stored, and
-        #: begun again when something can; and what has ended and hasn't been given.
+        #: Three collections: the requests under way, by number from 1; the numbers of those that were cancelled because
+        #: nothing can be stored, and start again later; and the items that have not been given yet.
         self.under_way: Dict[int, Any] = {}
         self._recalled: Set[int] = set()
         self._ended: Deque[Item] = deque()
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something to read, to wait for, or to give."""
+        """Whether the run has a URL to read, a request to wait for, or an item to give."""
         return self._is_open or bool(self._backlog) or bool(self._ended)
 
     def step(self, cache: Optional[ctypes.c_void_p]) -> Any:
-        """What is to be done next: ``HOLD``, ``READ``, ``WAIT``, or the number and the URL of a request to begin.
+        """Returns the next step: ``HOLD``, ``READ``, ``WAIT``, or the number and the URL of a request to start.
 
-        While another process holds the cache's lock for long, what is fetched is lost. The log says so.
+        ``HOLD``: another process has held the cache's lock for long. A fetched answer would be lost. The log says so.
         """
         if self._stores and quick.nh_is_held_up(cache, HELD_UP) > 0:
             return HOLD
@@ -174,17 +174,17 @@ class Run:
 
     @property
     def patience(self) -> float:
-        """For how many seconds to wait: now and then it is looked whether hosts have fallen silent."""
+        """The longest wait in seconds. After it, the run checks which hosts are silent."""
         return 0.25 if self._is_open else 1
 
     def recall(self) -> List[Any]:
-        """The requests to be ended because nothing can be stored."""
+        """Returns the requests to cancel because nothing can be stored, and notes that they start again later."""
         numbers = [number for number in self.under_way if number not in self._recalled]
         self._recalled.update(numbers)
         return [self.under_way[number] for number in numbers]
 
     def read(self, url: Any) -> None:
-        """A URL that has been read, or ``END``."""
+        """Takes a URL that was read, or ``END``."""
         if url is END:
             self._is_open = False
             return
@@ -192,16 +192,16 @@ class Run:
         if isinstance(url, str):
             self._backlog.add(self._count, url)
         else:
-            # Those of lists with gaps.
-            self.refuse(self._count, url, BadURL(f"{shown(repr(url))} is no URL", "bad_url", url))
+            # For example None, in a list with gaps.
+            self.refuse(self._count, url, BadURL(f"{shown(repr(url))} is not a URL", "bad_url", url))
 
     def refuse(self, number: int, url: Any, error: Error) -> None:
-        """One that can't be begun."""
+        """Makes the item of a URL that can't start."""
         self._backlog.end(number, False)
         self._ended.append(Item(number - 1, url, error))
 
     def end(self, number: int, event: Event[Any]) -> None:
-        """The final event of a request."""
+        """Takes the final event of a request."""
         one = item(number - 1, event, self._keeps)
         self._backlog.end(number, one.ok)
         is_recalled = number in self._recalled
@@ -212,7 +212,7 @@ class Run:
             self._ended.append(one)
 
     def items(self) -> Iterator[Item]:
-        """What has ended since the last call."""
+        """Gives the items of URLs that have ended since the last call."""
         while self._ended:
             one = self._ended.popleft()
             if self._progress is not None:
@@ -232,7 +232,7 @@ def prefetch(
     keeps: bool,
     options: Dict[str, Any],
 ) -> Iterator[Item]:
-    """The items of URLs, in the order in which they end."""
+    """Gives the items of URLs, in the order in which they end."""
     fetching._cache._usable(None)
     run = Run(urls, sizes, progress, keeps, options, getattr(fetching, "base_url", None))
     refuse_async(run.options.get("save_to"), "")
@@ -240,7 +240,7 @@ def prefetch(
 
 
 def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:
-    # Events come to a handle of its own: nobody else takes them, and it nobody else's.
+    # Use another handle, so that no other thread takes the events of this run, and the run takes no others.
     cache = fetching._cache._twin()
     mine: Optional[Fetching] = None
     try:
@@ -248,7 +248,7 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
         arrivals = Arrivals(cache._usable(None))
         descriptor = select.poll()
         descriptor.register(arrivals.descriptor, select.POLLIN)
-        # Each of the requests that it is said of gets an Idempotency-Key of its own from the library.
+        # The same options for all requests. The library gives each freezable one its own Idempotency-Key.
         options = mine._complete("", dict(run.options))
         while run.goes_on:
             step = run.step(cache._usable(None))
@@ -259,7 +259,7 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
             elif step is READ:
                 run.read(next(urls, END))
             elif step is WAIT:
-                # Ctrl-C ends it; a cache that is closed makes it readable.
+                # Ctrl-C ends the wait. Closing the cache makes the descriptor readable.
                 descriptor.poll(1000 * run.patience)
             else:
                 number, url = step
@@ -267,7 +267,7 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
                     run.under_way[number] = (url, mine._start(url, None, run.sizes, options, number))
                 except (BadURL, Denied) as error:
                     run.refuse(number, url, error)
-            # What the cache has is there at once.
+            # Take events after each step: hits end at once.
             for number, event in arrivals.take(run.under_way, options):
                 run.end(number, event)
             fetching._cache._usable(None)
@@ -283,11 +283,11 @@ def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item
 
 
 class Arrivals:
-    """The events of a handle's numbered requests, as they come."""
+    """Takes the events of a handle's numbered requests."""
 
     def __init__(self, cache: ctypes.c_void_p) -> None:
         self._cache = cache
-        #: Readable while there are some.
+        #: Readable while there are events.
         self.descriptor: int = quick.nh_fd(cache)
         if self.descriptor < 0:
             check(-self.descriptor)
@@ -295,7 +295,7 @@ class Arrivals:
         self._told = [self._places[place] for place in range(BATCH)]
 
     def poll(self) -> List[abi.nh_event]:
-        """Up to ``BATCH`` events, valid until the next call, each to be cleared."""
+        """Returns up to ``BATCH`` events. They are valid until the next call, and the caller must clear each."""
         count = quick.nh_poll(self._cache, self._places, BATCH, EVENT_SIZE.value)
         if count < 0:
             if -count == abi.INVALID:
@@ -306,7 +306,8 @@ class Arrivals:
     def take(
         self, under_way: Dict[int, Tuple[str, ctypes.c_void_p]], options: Mapping[str, Any]
     ) -> List[Tuple[int, Event[Any]]]:
-        """The final events that are there. Their tickets are released, and no longer under way."""
+        """Takes all events that are there, and returns the final ones. Releases their tickets, and removes them from
+        ``under_way``."""
         ended = []
         told = self.poll()
         try:

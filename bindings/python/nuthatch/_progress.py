@@ -1,4 +1,4 @@
-"""How far a run is, on standard error."""
+"""Shows the progress of a run on standard error."""
 
 import contextlib
 import importlib
@@ -8,14 +8,14 @@ from typing import Any, Optional
 
 
 class Progress:
-    """By tqdm where that is installed, else a line."""
+    """Shows the progress by tqdm if that is installed, else as a line."""
 
     def __init__(self, total: Optional[int]) -> None:
         self._done = self._failed = 0
         self._total = total
         self._start = self._shown = time.monotonic()
         self._bar: Any = None
-        # A program may have no standard error, as services and windowed ones do.
+        # Services and programs with windows may have no standard error.
         self._is_shown = sys.stderr is not None
         self._is_terminal = self._is_shown and sys.stderr.isatty()
         if self._is_shown:
@@ -24,7 +24,7 @@ class Progress:
                 self._bar = tqdm(total=total, unit="URL")
 
     def add(self, ok: bool) -> None:
-        """One more has ended."""
+        """Counts one more URL."""
         self._done += 1
         if not ok:
             self._failed += 1
@@ -38,7 +38,7 @@ class Progress:
             sys.stderr.flush()
 
     def close(self) -> None:
-        """No more will come."""
+        """Shows the final line."""
         if self._bar is not None:
             self._bar.close()
         elif self._is_shown:

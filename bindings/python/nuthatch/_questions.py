@@ -1,4 +1,4 @@
-"""What a request asks its program, and how the library hears the answer."""
+"""Questions of a request to its program, and the replies."""
 
 import ctypes
 from typing import Any, List, Mapping, Optional, Tuple
@@ -19,7 +19,7 @@ _NAMES = {number: name for name, number in QUESTIONS.items()}
 
 
 def reply(question: int, given: Any, url: str) -> Tuple[Optional[abi.nh_reply], Any]:
-    """What the library is told (None: nothing, and it goes on without), and what must live until it has been."""
+    """Returns the reply for the library (None: the request goes on without one), and objects that must live as long."""
     if given is None:
         return None, None
     made = abi.nh_reply()
@@ -40,24 +40,24 @@ def reply(question: int, given: Any, url: str) -> Tuple[Optional[abi.nh_reply], 
 
 
 def ask(options: Mapping[str, Any], question: int, event: Any) -> Any:
-    """What the function that a request names says to a question; None where it names none."""
+    """Calls the function that a request names for a question. Returns its result, or None if there is no function."""
     function = options.get(_NAMES.get(question, ""))
     return None if function is None else function(event.response or event.url)
 
 
 def tell(ticket: ctypes.c_void_p, question: int, given: Any, url: str) -> None:
-    """Answers the question that a ticket asked last."""
+    """Sends the reply to the last question of a ticket."""
     if hasattr(given, "__await__"):
         given.close()
-        raise error_for(abi.INVALID, "an async function can't be asked here; AsyncCache can", url)
+        raise error_for(abi.INVALID, "an async function can't be called here; use AsyncCache", url)
     made, kept = reply(question, given, url)
-    # The question may have ended meanwhile, with its request.
+    # Ignore the status: the request may have ended meanwhile, and the question with it.
     quick.nh_answer(ticket, None if made is None else ctypes.byref(made))
     del kept
 
 
 def header_array(lines: List[Tuple[str, str]]) -> Any:
-    """Headers as the library reads them; to be kept for as long as it does."""
+    """Returns headers as an array for the library. Keep the array while the library reads it."""
     made = (abi.nh_header * len(lines))()
     for place, (name, value) in enumerate(lines):
         made[place].name, made[place].value = encode(name, "header"), encode(value, "header")

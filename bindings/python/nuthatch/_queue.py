@@ -1,4 +1,4 @@
-"""The process's one queue."""
+"""The queue of the process, which all caches share."""
 
 import ctypes
 from typing import Any, Dict, Optional, Union
@@ -7,13 +7,13 @@ from ._library import check, library
 from ._options import PROCESS, options_struct
 from ._quantities import ByteCount
 
-#: As many requests as are taken to run at once while nobody says how many may.
+#: The assumed number of requests that run at once, if the program sets none.
 AUTOMATIC = 64
 _room = AUTOMATIC
 
 
 def room() -> int:
-    """How many requests run at once, or so."""
+    """Returns about how many requests run at once."""
     return _room
 
 
@@ -25,14 +25,15 @@ def queue(
     rate: Optional[float] = None,
     inflight_bytes: ByteCount = None,
 ) -> None:
-    """Says how much this process asks for at once, of all caches together. What isn't given is as at the start.
+    """Sets the limits of this process, for all caches together. A limit that is not given is set to its default.
 
-    :param concurrency: how many requests run at once, 1 to 512; "auto" for as many as the way to the network carries.
-    :param per_host: how many of them at one host; 6, or 32 where it speaks HTTP/2. "auto" is per_host_grows.
-    :param per_host_grows: more at a host that bears it, for a prefetch, to 32; its first 429, 503 or reset halves that.
-    :param rate: starts a second for each host; no limit.
-    :param inflight_bytes: what all bodies that are being received may hold in memory; 64 MiB, or an
-        eighth of what the machine or its control group has, where that is less.
+    :param concurrency: the most requests that run at once, 1 to 512. Default: "auto", as many as the network carries.
+    :param per_host: the most requests at one host. Default: 6, or 32 with HTTP/2. "auto" sets per_host_grows.
+    :param per_host_grows: whether a prefetch tries more requests at a host, up to 32. The first 429, 503 or broken
+        connection halves the number.
+    :param rate: the most requests that start in a second at one host. Default: no limit.
+    :param inflight_bytes: the memory for all bodies that are being received. Default: 64 MiB, or an eighth of the
+        memory of the machine or its control group if that is less.
 
     >>> nuthatch.queue(per_host=2)
     >>> nuthatch.queue()

@@ -29,7 +29,7 @@ from ._pickling import added_to, remade
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 else:
-    # Loaded where it is needed; type hints that are read at run time say no more.
+    # Imported where it is needed. At run time, the type hint is Any.
     Element = Any
 
 _get_info = bare.nh_response_get_info
@@ -38,19 +38,18 @@ _info_type = _prototypes.nh_response_info
 _info_size = ctypes.sizeof(_info_type)
 _byref, _string_at = ctypes.byref, ctypes.string_at
 
-#: Of a Content-Type: a name, and a value, in quotes or plain.
+#: A parameter of a Content-Type: a name, and a value, in quotes or plain.
 _PARAMETER = r';\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s";]*))'
-#: What Python takes for text encodings, too. The first needs a minute for half a megabyte.
+#: Codecs of Python that are not charsets. The first needs a minute for half a megabyte.
 _NO_CHARSETS = ("punycode", "idna", "undefined", "unicode-escape", "raw-unicode-escape")
 
 
 class Headers(Mapping[str, str]):
-    """The headers of an answer: a mapping of names, in any spelling, to their values.
+    """The headers of an answer: a mapping of names to values. Upper and lower case of names are equal.
 
-    The values of a name that came in several lines are joined by ", ". Only ``Set-Cookie`` is never joined: it maps to
-    its first value, and ``items()`` has a pair for each. ``get_all`` gives the values of a name, and ``lines`` the
-    lines, as they came. They equal another mapping that has the same values, its names compared without
-    regard to case.
+    If a name came in several lines, its values are joined by ", ". Only ``Set-Cookie`` is never joined: it maps to its
+    first value, and ``items()`` has a pair for each. ``get_all`` returns the values of a name, and ``lines`` the lines
+    as they came. Headers are equal to another mapping with the same names and values; the case of names doesn't count.
 
     >>> headers = nuthatch.Headers([("Vary", "Accept"), ("ETag", "x"), ("vary", "Cookie")])
     >>> headers["VARY"], headers.items()
@@ -61,7 +60,7 @@ class Headers(Mapping[str, str]):
 
     def __init__(self, lines: Iterable[Tuple[str, str]]) -> None:
         self._lines = list(lines)
-        #: By the name in small letters: how it was spelled first, and its values.
+        #: For each name in lower case: its first spelling, and its values.
         self._known: Dict[str, Tuple[str, List[str]]] = {}
         for name, value in self._lines:
             self._known.setdefault(name.lower(), (name, []))[1].append(value)
@@ -91,15 +90,15 @@ class Headers(Mapping[str, str]):
             name.lower() if isinstance(name, str) else name: value for name, value in other.items()
         }
 
-    # As of every mapping that compares.
+    # Not hashable, as other mappings that compare by value.
     __hash__ = None  # type: ignore[assignment]
 
     def _compared(self) -> Dict[str, Any]:
-        """What is equal where headers are."""
+        """Returns a value for comparisons."""
         return {name: self.get_all(name) if name == _APART else self[name] for name in self._known}
 
     def items(self) -> List[Tuple[str, str]]:  # type: ignore[override]
-        """Names, as they were spelled first, and values, in the order in which the names came."""
+        """Returns names in their first spelling, and values, in the order in which the names came."""
         pairs = []
         for name, values in self._known.values():
             apart = values if name.lower() == _APART else [", ".join(values)]
@@ -108,11 +107,11 @@ class Headers(Mapping[str, str]):
 
     @property
     def lines(self) -> List[Tuple[str, str]]:
-        """Every line that was received, in order, as it was received."""
+        """All lines as they were received, in order."""
         return list(self._lines)
 
     def get_all(self, name: str) -> List[str]:
-        """Every value of a name, in order; an empty list where there is none."""
+        """Returns all values of a name, in order; an empty list if there is none."""
         return list(self._known[name.lower()][1]) if name in self else []
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -122,12 +121,12 @@ class Headers(Mapping[str, str]):
         return f"Headers({self._lines!r})"
 
 
-#: Its values hold commas of their own, so that none may be put between them.
+#: Its values contain commas, so they can't be joined by commas.
 _APART = "set-cookie"
 
 
 class Response:
-    """An answer, of whatever status.
+    """An answer, with any status.
 
     >>> response = cache.get(url)
     >>> response.status, response.ok, response.headers["content-type"], response.body
@@ -137,7 +136,7 @@ class Response:
     _body: Optional[bytes]
     _handle: Optional[ctypes.c_void_p]
     _info: _prototypes.nh_response_info
-    #: Where the body lies, and how long it is.
+    #: The address and the length of the body.
     _lies: Tuple[int, int]
 
     __slots__ = (
@@ -166,42 +165,42 @@ class Response:
 
     #: The HTTP status, such as 200.
     status: int
-    #: The words after it; empty where the server sent none.
+    #: The reason phrase after the status; empty if the server sent none.
     reason: str
     #: The URL as it was passed.
     url: str
     #: The URL that answered, after redirects, without user and password.
     final_url: str
     headers: Headers
-    #: What came before it, such as early hints: status and headers of each.
+    #: Interim answers that came before it, such as early hints: status and headers of each.
     interim: List[Tuple[int, Headers]]
-    #: True when the bytes were in the cache before the request was submitted.
+    #: True if the bytes were in the cache before the request was submitted.
     is_in_cache: bool
-    #: True when the cache has the answer now: it was there, or has been kept. False for what must not be kept, and
-    #: for what couldn't be, because another process held the lock of the cache or the disk was full.
+    #: True if the answer is in the cache now: it was there before, or has been stored. False if it must not be stored,
+    #: or could not be, because another process held the lock of the cache or the disk was full.
     is_stored: bool
-    #: True when the request ("POST", "PUT", "DELETE", "PATCH") has made stored answers invalid that couldn't be
-    #: removed yet, for the same reasons. No process gives them any more, and the next one that keeps an answer removes
-    #: them. Of what a bad disk refuses to remove only this process knows.
+    #: True if the request ("POST", "PUT", "DELETE", "PATCH") has made stored answers invalid that could not be removed
+    #: yet, for the same reasons. No process uses these answers. The next process that stores an answer removes them. If
+    #: the disk fails, only this process knows that they are invalid.
     is_removal_due: bool
-    #: True when the answer is older than it should be: the server couldn't be asked, or is yet to be.
+    #: True if the answer is stale: the server could not be asked, or has not been asked yet.
     is_stale: bool
-    #: True when the body was longer: of an answer to a request in the outbox the first MiB is kept.
+    #: True if the body was longer: for a request of the outbox, the first MiB of the answer is kept.
     is_cut: bool
-    #: True when the body may end too early: nothing says how long it is, and its TLS connection ended without the
-    #: farewell (close_notify) that only the server can send. Such an answer isn't stored.
+    #: True if the body may be incomplete: its length is unknown, and its TLS connection ended without close_notify.
+    #: Such an answer is not stored.
     is_truncated: bool
-    #: How old it is, in seconds, by the rules of HTTP.
+    #: The age of the answer in seconds, by the rules of HTTP.
     age: int
     #: "memory", "disk", "revalidated" or "network".
     source: str
-    #: How many redirects were followed.
+    #: The number of redirects that were followed.
     redirects: int
-    #: How long the last exchange took.
+    #: The time of the last exchange in seconds.
     seconds: float
 
     def __init__(self, handle: Optional[ctypes.c_void_p], url: str) -> None:
-        # Nothing else: what nobody asks for isn't made.
+        # Nothing else: other attributes are read at the first access.
         put_answer(self, handle)
         put_body(self, None)
         put_answers_url(self, url)
@@ -211,19 +210,19 @@ class Response:
             if self._handle is not None:
                 _release(self._handle)
         except AttributeError:
-            pass  # never begun
+            pass  # __init__ has not run
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            # Called for slots that are still empty: filled when somebody asks.
+            # Called for slots that are still empty. They are filled at the first access.
             if name == "_info":
                 info = _info_type(_info_size)
                 _FILL["_info"](self, info)
                 check(_get_info(self._handle, _byref(info)), self.url)
                 put_place(self, (info.body, info.body_size))
             elif name == "_lies":
-                self._info  # noqa: B018  # says that, too
+                self._info  # noqa: B018  # fills _lies, too
             elif name == "headers":
                 lines = range(self._info.header_count)
                 _FILL[name](self, Headers([_header(self._handle, line) for line in lines]))
@@ -231,7 +230,7 @@ class Response:
                 numbers = range(self._info.interim_count)
                 _FILL[name](self, [_interim(self._handle, number) for number in numbers])
             elif name not in _TOLD:
-                known = f"; its {_OTHERWISE[name]!r} is that" if name in _OTHERWISE else ""
+                known = f"; use {_OTHERWISE[name]!r}" if name in _OTHERWISE else ""
                 raise AttributeError(f"a Response has no {name!r}{known}")
             else:
                 self._fill()
@@ -262,7 +261,7 @@ class Response:
         """The bytes of the body."""
         if self._body is None:
             body = _string_at(*self._lies)
-            # What the disk failed to give while it was copied reads as zeros.
+            # If the disk fails during the copy, the bytes read as zeros. So check afterwards.
             if self._handle is not None:
                 check(_check_body(self._handle), self.url)
             put_body(self, body)
@@ -271,8 +270,8 @@ class Response:
 
     @property
     def view(self) -> memoryview:
-        """The bytes of the body where they lie, read-only and without a copy; pinned while a view lives. What the disk
-        fails to give reads as zeros there, while ``body`` is an ``io`` error then."""
+        """The bytes of the body, read-only and without a copy. They stay valid while a view exists. If the disk fails,
+        they read as zeros; ``body`` raises an ``io`` error then."""
         if self._handle is None:
             return memoryview(self.body)
         start, size = self._lies
@@ -291,8 +290,8 @@ class Response:
 
     @property
     def text(self) -> str:
-        """The body as text: by the charset of the Content-Type, else UTF-8; what can't be decoded becomes U+FFFD."""
-        # Of several lines the first.
+        """The body as text, decoded by the charset of the Content-Type, else as UTF-8. Wrong bytes become U+FFFD."""
+        # The first line, if there are several.
         kind = self.headers.get_all("content-type")[:1]
         for name, quoted, plain in re.findall(_PARAMETER, "".join(kind)):
             if name.lower() == "charset":
@@ -305,9 +304,9 @@ class Response:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The body as JSON.
+        """Parses the body as JSON.
 
-        :raises WrongFormat: when it is none; also a ``ValueError``.
+        :raises WrongFormat: if it is not JSON; also a ``ValueError``.
         """
         with loading:
             import json
@@ -315,25 +314,25 @@ class Response:
         try:
             return json.loads(self.body)
         except (ValueError, RecursionError) as error:
-            raise self._wrong(f"no JSON ({error})") from None
+            raise self._wrong(f"not JSON ({error})") from None
 
     def _wrong(self, what: str) -> WrongFormat:
         return WrongFormat(f"{what}: {shown(self.final_url)}", "wrong_format", self.url)
 
     def xml(self) -> "Element":
-        """The body as XML: the root of its tree (``xml.etree.ElementTree``).
+        """Parses the body as XML. Returns the root of its tree (``xml.etree.ElementTree``).
 
-        Whatever defines entities is refused, because a few lines of it can stand for gigabytes, or for a file of this
+        A document that defines entities is refused: a few lines of it can expand to gigabytes, or to a file of this
         machine.
 
-        :raises WrongFormat: when it is no XML, or has a document type; also a ``ValueError``.
+        :raises WrongFormat: if it is not XML, or has a document type; also a ``ValueError``.
         """
         with loading:
             from xml.etree.ElementTree import ParseError, TreeBuilder
             from xml.parsers import expat
 
         tree = TreeBuilder()
-        # No namespaces are resolved by a separator of ours: names have the form of ElementTree's own.
+        # With the separator "}", names get the form of ElementTree: "{namespace}name".
         parser = expat.ParserCreate(None, "}")
 
         def name(text: str) -> str:
@@ -343,7 +342,7 @@ class Response:
             tree.start(name(tag), {name(key): value for key, value in attributes.items()})
 
         def refuse(*_: Any) -> None:
-            raise self._wrong("XML with a document type or entities isn't read")
+            raise self._wrong("XML with a document type or entities is refused")
 
         parser.StartElementHandler = start
         parser.EndElementHandler = lambda tag: tree.end(name(tag))
@@ -355,9 +354,9 @@ class Response:
             return tree.close()
         except WrongFormat:
             raise
-        # A ValueError is what an encoding of several bytes is to expat.
+        # expat raises ValueError for encodings with several bytes a character.
         except (expat.ExpatError, ParseError, AssertionError, LookupError, ValueError) as error:
-            raise self._wrong(f"no XML ({error})") from None
+            raise self._wrong(f"not XML ({error})") from None
 
     def raise_for_status(self) -> "Response":
         """Raises :class:`HTTPStatusError` unless the status is a success; returns the response itself."""
@@ -381,13 +380,14 @@ class Response:
         """Decodes the body, a JPEG or PNG, to fit a box.
 
         :param size: the side of a square box, or width and height.
-        :param fit: "inside" the box; "cover" it, and what is beyond is cut off; "stretch", proportions given up.
-        :param enlarge: make a smaller picture larger.
+        :param fit: "inside": fit into the box. "cover": fill the box, and cut off the rest. "stretch": fill the box,
+            and change the proportions.
+        :param enlarge: whether to enlarge a smaller picture.
         :param scaling: "best", or "fast".
-        :param allow_damaged: take what decodes of a damaged picture; see ``is_partial``.
-        :param max_pixels: the most that the source may have; what the request allowed by default, and 100 million once
-            the response was pickled.
-        :raises NotAnImage, UnsupportedFormat, Corrupt, ...: when there is no picture to be had.
+        :param allow_damaged: whether to use the part of a damaged picture that can be decoded; see ``is_partial``.
+        :param max_pixels: the most pixels of the source. Default: the request's limit; 100 million for a response from
+            a pickle.
+        :raises NotAnImage, UnsupportedFormat, Corrupt, ...: if the body can't be decoded.
         """
         with loading:
             from ._options import image_place
@@ -410,7 +410,7 @@ class Response:
         return Image(made, self.url)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # As bytes, and what was told of them.
+        # The pickle has the bytes and all attributes.
         told = {name: getattr(self, name) for name in _TOLD}
         arguments = (type(self), self.body, self.url, self.headers, self.interim, told)
         return _unpickled, arguments, added_to(self, Response)
@@ -429,13 +429,13 @@ _FILL = immutable(Response)
 put_answer, put_answers_url = _FILL["_handle"], _FILL["url"]
 put_body, put_place = _FILL["_body"], _FILL["_lies"]
 
-#: What the library is asked for when somebody asks for it.
+#: The attributes that are read from the library at the first access.
 _TOLD = frozenset(
     set(Response.__slots__)
     - {"__weakref__", "_body", "_handle", "_info", "_lies", "headers", "interim", "url"}
 )
 
-#: What other libraries call it, for who has their names in mind.
+#: Names in other libraries, and ours for them.
 _OTHERWISE = {
     "content": "body",
     "data": "body",

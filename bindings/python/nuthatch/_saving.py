@@ -1,4 +1,4 @@
-"""Where answers go while they come."""
+"""Saves answers while they arrive."""
 
 import ctypes
 import errno
@@ -16,37 +16,37 @@ if TYPE_CHECKING:
 
 
 def sinks(save_to: "SinkArgument") -> List[Any]:
-    """Where an answer is saved, as a list."""
+    """Returns the places where an answer is saved, as a list."""
     if save_to is None:
         return []
     return [_sink(sink) for sink in (save_to if isinstance(save_to, (list, tuple)) else [save_to])]
 
 
 def _sink(sink: Any) -> Any:
-    """What isn't a plain file makes something else of what it is given, or has no descriptor: it is written to."""
+    """Returns a file object, or its ``write`` function if the object changes the bytes or has no descriptor."""
     if not hasattr(sink, "write") or _is_plain(sink):
         return sink
     if isinstance(sink, io.TextIOBase):
         raise TypeError(
-            "save_to takes files that are opened for bytes, as by open(path, 'wb'), and none of text"
+            "save_to needs a file that is opened for bytes, as by open(path, 'wb'), not for text"
         )
     return sink.write
 
 
 def _is_plain(sink: Any) -> bool:
-    """Whether what is written to a file goes to its descriptor as it is."""
+    """Returns whether the bytes that are written to a file object go to its descriptor unchanged."""
     if type(sink) in (io.BufferedWriter, io.BufferedRandom):
         sink = sink.raw
     return type(sink) is io.FileIO
 
 
 def takers(save_to: "SinkArgument") -> List[Callable[[bytes], Any]]:
-    """The functions among them."""
+    """Returns the functions that save an answer."""
     return [sink for sink in sinks(save_to) if callable(sink)]
 
 
 def give(save_to: "SinkArgument", piece: bytes, url: str) -> None:
-    """Gives the functions a piece of the answer, where they can't be awaited."""
+    """Gives a piece of the answer to the functions. Refuses ``async`` ones."""
     for taker in takers(save_to):
         given = taken(taker, piece)
         if hasattr(given, "__await__"):
@@ -56,20 +56,20 @@ def give(save_to: "SinkArgument", piece: bytes, url: str) -> None:
 
 
 def taken(taker: Callable[[bytes], Any], piece: bytes) -> Any:
-    """Calls one with a piece. A raw file may take a part of it at a time."""
+    """Calls a function with a piece. The ``write`` of a raw file may take only a part, so it is called again."""
     given = taker(piece)
     if not isinstance(getattr(taker, "__self__", None), io.RawIOBase):
         return given
     while given != len(piece):
         if not given:
-            raise BlockingIOError(errno.EAGAIN, "a file that save_to names takes no more at the moment")
+            raise BlockingIOError(errno.EAGAIN, "a file of save_to is non-blocking and can't take more bytes now")
         piece = piece[given:]
         given = taker(piece)
     return given
 
 
 def refuse_async(save_to: "SinkArgument", url: str) -> None:
-    """Refuses, before anything is sent, functions that would have to be awaited where they can't be."""
+    """Refuses ``async`` functions before anything is sent."""
     for taker in takers(save_to):
         if _is_async(taker) or _is_async(getattr(type(taker), "__call__", None)):  # noqa: B004
             raise _needs_loop(url)
@@ -82,7 +82,7 @@ def _is_async(function: Any) -> bool:
 
 
 def _needs_loop(url: str) -> Exception:
-    return error_for(abi.INVALID, "save_to: an async function can't be called here; AsyncCache can", url)
+    return error_for(abi.INVALID, "save_to: an async function can't be called here; use AsyncCache", url)
 
 
 def _told(kind: int, **place: Any) -> Any:
@@ -90,19 +90,19 @@ def _told(kind: int, **place: Any) -> Any:
 
 
 def save(request: ctypes.c_void_p, save_to: "SinkArgument", append: bool, url: str) -> None:
-    """Tells a request of the library where its answer is saved."""
+    """Writes the places where the answer is saved into a request of the library."""
     for sink in sinks(save_to):
         if callable(sink):
             check(quick.nh_request_save_to(request, _told(abi.SINK_EVENTS)), url)
         elif isinstance(sink, int) or hasattr(sink, "fileno"):
             flush = getattr(sink, "flush", None)
             if flush is not None:
-                # What was written to it before comes before.
+                # Earlier writes to the file object must come first.
                 flush()
             number = sink if isinstance(sink, int) else sink.fileno()
-            # Out of ctypes' range a number would be cut, silently, into one that may be somebody's.
+            # ctypes would silently cut a larger number, and the result may be another open descriptor.
             if isinstance(number, bool) or not 0 <= number < 2**31:
-                raise error_for(abi.INVALID, f"save_to: {number!r} is no descriptor", url)
+                raise error_for(abi.INVALID, f"save_to: {number!r} is not a descriptor", url)
             check(quick.nh_request_save_to(request, _told(abi.SINK_DESCRIPTOR, descriptor=number)), url)
         elif isinstance(sink, (str, bytes)) or hasattr(sink, "__fspath__"):
             path = encode_path(sink, url, "save_to")

@@ -1,4 +1,4 @@
-"""Secrets that are named instead of given: "env:NAME" is a variable of the environment."""
+"""Secrets that are given by name: "env:NAME" is an environment variable."""
 
 import os
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
@@ -12,7 +12,7 @@ _ENVIRONMENT = "env:"
 
 
 def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
-    """Options of a cache or a site with the values of what they name."""
+    """Returns the options of a cache or a site with the values of their secrets."""
     made = {name: value for name, value in options.items() if name not in ("secrets", "password_provider")}
     lines: List[Tuple[str, str]] = []
     for header, given in options.get("secrets") or ():
@@ -24,7 +24,7 @@ def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
     if provider is not None:
         user = made.get("user")
         if not isinstance(user, (tuple, list)) or len(user) != 2 or user[1]:
-            raise error_for(abi.INVALID, "password_provider belongs to a user with the password ''", None)
+            raise error_for(abi.INVALID, "password_provider needs user=(name, ''), with an empty password", None)
         made["user"] = (user[0], _value(provider, "password_provider"))
     proxy = made.get("proxy")
     if isinstance(proxy, str) and proxy.startswith(_ENVIRONMENT):
@@ -34,28 +34,31 @@ def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
 
 def _value(provider: Any, what: str) -> str:
     if not isinstance(provider, str) or not provider.startswith(_ENVIRONMENT):
-        # It may be the secret itself.
-        raise error_for(abi.INVALID, f"{what}: 'env:NAME' is needed, NAME being a variable", None)
+        # Don't show the value: it may be the secret itself.
+        raise error_for(
+            abi.INVALID, f"{what} must be 'env:NAME', where NAME is an environment variable", None
+        )
     value = os.environ.get(provider[len(_ENVIRONMENT) :])
     if value is None:
-        raise error_for(abi.INVALID, f"{what}: the environment has no {provider[len(_ENVIRONMENT) :]}", None)
+        name = provider[len(_ENVIRONMENT) :]
+        raise error_for(abi.INVALID, f"{what}: the environment variable {name} is not set", None)
     return value
 
 
 def refuse_secrets(thing: Any, options: Mapping[str, Any], base_url: str = "") -> None:
-    """Raises what is to be heard of a pickle that would hold a secret."""
+    """Raises an error if a pickle would contain a secret."""
     for what, advice in _held(options, base_url):
-        # Here, because it is there already where somebody pickles.
+        # Imported here: a program that pickles has loaded it already.
         from pickle import PicklingError
 
         raise PicklingError(
-            f"{thing!r} can't be pickled: the pickle would hold {what}. Give it as {advice}, which travels by its "
-            "name and is read from the environment where it is unpickled"
+            f"{thing!r} can't be pickled: the pickle would contain {what}. Give it as {advice}: then the pickle has "
+            "only the name of the variable, and the value is read from the environment on unpickling"
         )
 
 
 def _held(options: Mapping[str, Any], base_url: str) -> Iterator[Tuple[str, str]]:
-    """What is secret among options, and how it is given otherwise."""
+    """Gives each secret among the options, and another way to give it."""
     for name, _ in fields(options.get("headers"), "headers"):
         if quick.nh_header_is_secret(encode(name, "header")) != 0:
             yield f"the value of the header {name}", f"secrets={{{name!r}: 'env:NAME'}}"

@@ -1,4 +1,4 @@
-"""What is sent: bodies, forms, files."""
+"""Bodies of requests: bytes, forms, files."""
 
 import ctypes
 import os
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def as_json(value: Any, url: str) -> bytes:
-    """A value as JSON."""
+    """Returns a value as JSON."""
     with loading:
         import json
 
     try:
-        # Neither NaN nor infinity is JSON: a server may take the text for something else, or for nothing.
+        # JSON has no NaN and no infinity: a server may misread the text.
         return json.dumps(value, allow_nan=False).encode()
     except ValueError as error:
         raise error_for(abi.INVALID, f"json can't be sent: {error}", url) from None
@@ -35,7 +35,7 @@ def _as_form(lines: List[Tuple[str, Any]]) -> bytes:
 
 
 def _said(form: "Fields") -> List[Tuple[str, Any]]:
-    """The fields of a form without those that are None."""
+    """Returns the fields of a form without those that are None."""
     lines = []
     for name, value in fields(form, "form"):
         if isinstance(value, (list, tuple)):
@@ -46,13 +46,13 @@ def _said(form: "Fields") -> List[Tuple[str, Any]]:
 
 
 class OpenFile:
-    """An open file of a form. It is read from where it stood, each time that the form is sent."""
+    """An open file of a form. Each time that the form is sent, it is read from the position that it had at first."""
 
     __slots__ = ("_file", "_is_read", "_start", "name")
 
     def __init__(self, file: Any) -> None:
         own = getattr(file, "name", None)
-        #: Its own, where it has one.
+        #: The file's name without its folder, or None.
         self.name = os.path.basename(own) if isinstance(own, str) else None
         self._file = file
         self._is_read = False
@@ -62,7 +62,7 @@ class OpenFile:
             self._start = None
 
     def read(self, url: str) -> Any:
-        """What is left of it."""
+        """Reads the rest of the file."""
         if self._is_read:
             why = "it can't seek"
             try:
@@ -79,14 +79,14 @@ class OpenFile:
 
 
 def _opened(file: Any) -> Any:
-    """A file of a form, to be used again."""
+    """Returns a file of a form so that it can be sent again."""
     if isinstance(file, tuple):
         return tuple(_opened(part) for part in file)
     return OpenFile(file) if hasattr(file, "read") and not isinstance(file, OpenFile) else file
 
 
 class Form:
-    """A multipart form, whose files are read while it is sent."""
+    """A multipart form. Its files are read while it is sent."""
 
     __slots__ = ("fields", "files")
 
@@ -95,14 +95,14 @@ class Form:
 
 
 def prepared(options: Dict[str, Any], url: str) -> Dict[str, Any]:
-    """Options with headers as pairs, and with ``json``, ``form`` and ``files`` made a ``body``: to be used again, also
-    where they came as what can be gone through once."""
+    """Returns options that can be used again: headers are lists of pairs, and ``json``, ``form`` and ``files`` become a
+    ``body``. Iterators are read into lists."""
     repeatable(options)
     json, form, files = options.pop("json", None), options.pop("form", None), options.pop("files", None)
     if json is None and form is None and files is None:
         return options
     if options.get("body") is not None or (json is not None and not (form is files is None)):
-        raise error_for(abi.INVALID, "of body, json, and form with files there can be one", url)
+        raise error_for(abi.INVALID, "body, json, and form with files exclude each other", url)
     if files is not None:
         parts = [(name, _opened(file)) for name, file in fields(files, "files")]
         options["body"] = Form(_said(form), parts)
@@ -128,11 +128,11 @@ def put_body(request: ctypes.c_void_p, value: Any, url: str) -> None:
 
 
 def _as_bytes(value: Any, what: str, wanted: str) -> bytes:
-    # Not bytes(value) alone: of a number it makes as many zeros.
+    # Not bytes(value) alone: for a number it returns that many zeros.
     try:
         return value if isinstance(value, bytes) else bytes(memoryview(value))
     except TypeError:
-        hint = "; text.encode() makes bytes of a text" if isinstance(value, str) else ""
+        hint = "; use text.encode()" if isinstance(value, str) else ""
         raise TypeError(f"{what} must be {wanted}, not {type(value).__name__}{hint}") from None
 
 
@@ -158,7 +158,7 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
         if isinstance(file, tuple):
             parts: List[Any] = list(file)
             if len(parts) not in (2, 3):
-                raise error_for(abi.INVALID, "a file is named by (name, bytes or path[, type])", url)
+                raise error_for(abi.INVALID, "a tuple of files must be (name, bytes or path[, type])", url)
             called, kind = parts[0], parts[2] if len(parts) > 2 else None
             file = parts[1]
         if isinstance(file, (str, os.PathLike)):
@@ -169,5 +169,5 @@ def _form(request: ctypes.c_void_p, form: Form, url: str) -> None:
         if isinstance(file, OpenFile):
             called = called or file.name
             file = file.read(url)
-        data = _as_bytes(file, "what files names", "bytes, a path or an open file")
+        data = _as_bytes(file, "a file of files", "bytes, a path or an open file")
         add(name, data, called or name, kind)

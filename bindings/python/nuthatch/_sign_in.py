@@ -1,4 +1,4 @@
-"""Whose a password is that goes along with many URLs."""
+"""Finds the origin that a password or token is sent to, for many URLs."""
 
 from typing import Any, Dict, Optional
 
@@ -8,21 +8,21 @@ from ._library import encode, in_form
 
 
 def needs_origin(options: Dict[str, Any]) -> bool:
-    """Whether options sign in wherever the URLs lead, so that all of these have to be known first."""
+    """Returns whether options have credentials without a host. Then all URLs must be known first."""
     user = options.get("user")
     has_no_place = isinstance(user, (tuple, list)) and len(user) == 2
     return has_no_place or options.get("bearer") is not None
 
 
 def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
-    """Sees to it that user and password go to one origin: that of the site, else that of all URLs.
+    """Binds user and password, or the token, to one origin: that of the site, else the one that all URLs share.
 
-    :return: the URLs, which may have been such as can be gone through once.
+    :return: the URLs, as a list if they had to be read.
     """
     if not needs_origin(options):
         return urls
     first = None if base_url is None else _origin(base_url)
-    # What a site's URLs are relative to is known; a token has no place that it could be told.
+    # A site's origin is known, and user and password are bound to it. A token can't be bound, so read its URLs.
     if base_url is None or options.get("bearer") is not None:
         urls = list(urls)
         for url in urls:
@@ -36,7 +36,7 @@ def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
     if user is not None and len(user) == 2 and first is not None:
         options["user"] = (*user, first)
     if options.get("bearer") is not None and first is not None:
-        # What looks relative here may lead elsewhere all the same.
+        # A URL that looks relative here may still be at another host.
         options["_user_place"] = first
     return urls
 
@@ -44,14 +44,15 @@ def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
 def _several(one: str, other: str) -> Error:
     return error_for(
         abi.INVALID,
-        f"there are URLs at {one} and at {other}: say whose the password is, user=(name, password, {one!r}); "
-        f"what goes with bearer= or headers= goes to one origin by site({one!r}, headers=...).prefetch(...)",
+        f"there are URLs at {one} and at {other}: name the host that gets the password, "
+        f"user=(name, password, {one!r}); to send bearer= or headers= to one origin only, "
+        f"use site({one!r}, headers=...).prefetch(...)",
         None,
     )
 
 
 def _origin(url: str) -> Optional[str]:
-    """Where a URL's user and password go; None for what is no URL of HTTP."""
+    """Returns the origin of a URL; None if it is not an HTTP URL."""
     try:
         address = encode(url, "url")
     except ValueError:

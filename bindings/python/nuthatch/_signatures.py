@@ -1,4 +1,4 @@
-"""Has functions that take options show each of them, to help() and to whatever inspects them."""
+"""Adds all options to the signatures and docstrings of functions, for help(), editors and other tools."""
 
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Dict, List, Type, TypeVar
@@ -8,16 +8,16 @@ from ._option_help import HELP, MORE, TAKEN
 
 Kind = TypeVar("Kind", bound=Type[Any])
 
-#: Where the list of options says all of them, as opposed to a line on each.
+#: Functions with the full text of each option. Others have a line on each.
 _IN_FULL = frozenset(("Cache", "Cache.site", "Fetching.submit"))
-#: How a function says which options it takes.
+#: The beginning of the annotation that says which options a function takes.
 _TAKES = "_wishes.Unpack[_wishes."
-#: The lists that have been made.
+#: Lists of options that were made before.
 _made: Dict[Any, str] = {}
 
 
 def explained(kind: Kind) -> Kind:
-    """For classes: has the options that their functions take stand in signatures and docstrings."""
+    """Adds the options of a class's functions to their signatures and docstrings. A decorator."""
     for function in list(vars(kind).values()):
         taken = getattr(function, "__annotations__", {}).get("options")
         if not isinstance(taken, str) or not taken.startswith(_TAKES):
@@ -29,14 +29,14 @@ def explained(kind: Kind) -> Kind:
         elif function.__doc__:
             function.__doc__ = _with_list(function.__doc__, wishes, function.__qualname__)
         else:
-            # The same as the class above has it, by a shorter way.
+            # A faster version of a method of the base class. Use the docstring of that method.
             function.__doc__ = getattr(kind.__mro__[1], function.__name__).__doc__
     return kind
 
 
 def _with_list(doc: Any, wishes: str, name: str) -> Any:
     if not doc:
-        return doc  # by python -OO
+        return doc  # python -OO removes docstrings
     lines: List[str] = doc.split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
     text = "\n".join([lines[0], *(line[margin:] for line in lines[1:])]).rstrip()
@@ -53,8 +53,8 @@ def _more(name: str) -> str:
 
 
 class _Signature:
-    """A signature that is made when it is looked at: to make it takes longer than to load the package. It passes for
-    one by what it says is its class, which ``isinstance`` believes."""
+    """A signature that is made at its first use, because making it takes longer than loading the package.
+    ``isinstance`` accepts it as a ``Signature``, because its ``__class__`` says so."""
 
     def __init__(self, function: Any, wishes: str) -> None:
         self._function = function
@@ -86,7 +86,7 @@ class _Signature:
         from inspect import Parameter, Signature
 
         function, options = self._function, getattr(_wishes, self._wishes).__annotations__
-        # Without what stands in for its signature.
+        # A copy of the function without this placeholder.
         bound = function.__name__, function.__defaults__, function.__closure__
         bare = FunctionType(function.__code__, function.__globals__, *bound)
         bare.__kwdefaults__, bare.__annotations__ = function.__kwdefaults__, function.__annotations__

@@ -1,4 +1,4 @@
-"""Sites: what requests to one place have in common."""
+"""Sites: options that requests to one server share."""
 
 import contextlib
 import ctypes
@@ -19,18 +19,18 @@ from ._values import QUESTIONS, repeatable
 if TYPE_CHECKING:
     from ._cache import Cache
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     Cache = Any
 
 
 class Site(Fetching):
-    """A base URL, and what the requests below it have in common. :meth:`Cache.site` makes one.
+    """A base URL, and the options that requests to it share. :meth:`Cache.site` makes one.
 
-    What requests name is resolved against the base URL, as links on a page there would be. User and password go to its
-    origin only, and so do all headers but harmless ones (``Accept``, ``Range`` and their like, docs/HTTP.md) and those
-    that ``keep_headers_across_origins`` names.
+    URLs of requests are resolved against the base URL, as links on a page there. User, password and headers are sent to
+    its origin only. Harmless headers (such as ``Accept`` and ``Range``, see docs/HTTP.md) and those that
+    ``keep_headers_across_origins`` names are also sent to other origins.
 
-    With ``cookie_jar`` what its servers set is sent back to them.
+    With ``cookie_jar``, cookies of its servers are stored and sent back to them.
 
     >>> site = cache.site(base_url + "/api/", headers={"X-Api-Key": "seed"}, cookie_jar="memory", timeout=5)
     >>> site.get("statuses").json()
@@ -42,32 +42,32 @@ class Site(Fetching):
     _is_site = True
 
     def __init__(self, cache: "Cache", base_url: str, options: Dict[str, Any]) -> None:
-        #: What requests are resolved against.
+        #: The URL that relative URLs are resolved against.
         self.base_url = base_url
         self._owner = cache
         repeatable(options)
         self._arguments = options
         own = {name: options[name] for name in QUESTIONS if name in options}
-        # One by one: what the site doesn't say is as the cache has it, and None is none.
+        # A question that is not given is that of the cache. None means that it is not asked.
         self._asks = {
             name: called(function, name)
             for name, function in {**cache._asks, **own}.items()
             if function is not None
         }
-        #: The same with the values of the secrets.
+        #: The options with the values of the secrets.
         self._resolved = resolved(options)
         given = {name: value for name, value in self._resolved.items() if name not in QUESTIONS}
         self._options, self._kept = options_struct(given, SITE)
         self._base = encode(base_url, "url")
-        #: The same, by way of other handles.
+        #: The same site with other handles.
         self._twins: Set[Site] = set()
-        #: The library's sites by the handle of the cache: another one after a fork.
+        #: The library's site for each handle of the cache. After a fork the cache has another handle.
         self._handles: Dict[Optional[int], ctypes.c_void_p] = {}
         cache._call(lambda handle: self._opened(handle)[1], base_url)
 
     @property
     def options(self) -> "_wishes.SiteWishes":
-        """What holds for its requests, as :attr:`Cache.options` has it; who signs in isn't told."""
+        """The options of its requests, as :attr:`Cache.options`, but without user and password."""
         struct = empty()
         made: Dict[str, Any] = {}
 
@@ -81,14 +81,15 @@ class Site(Fetching):
 
     @property
     def reachable(self) -> Optional[bool]:
-        """Whether the site's host could be reached of late; None when nobody has tried."""
+        """Whether the site's host could be reached recently; None if there was no attempt."""
         told = ctypes.c_uint32()
         self._with(lambda site: quick.nh_site_reachable(site, ctypes.byref(told)))
         return {abi.YES: True, abi.NO: False}.get(told.value)
 
     def watch_reachability(self, function: Callable[[bool], Any]) -> None:
-        """Has a function called whenever :attr:`reachable` changes, with what it is then: by
-        :meth:`Outbox.dispatch`, or on the event loop. Sites with the same base URL share one, the last."""
+        """Calls a function with the new value whenever :attr:`reachable` changes. :meth:`Outbox.dispatch` calls it;
+        with :class:`AsyncCache` it runs on the event loop. Sites with the same base URL share one function, the
+        last."""
         self._cache._listeners.sites[self.base_url] = called(function, "function")
         self._with(lambda site: library.nh_site_watch(site, None, None))
 
@@ -122,7 +123,7 @@ class Site(Fetching):
         return status
 
     def _opened(self, cache: ctypes.c_void_p) -> Tuple[Optional[ctypes.c_void_p], int]:
-        """The library's site for a handle of the cache."""
+        """Returns the library's site for a handle of the cache, and a status."""
         known = self._handles.get(cache.value)
         if known is not None:
             return known, abi.OK
@@ -134,7 +135,7 @@ class Site(Fetching):
             check(library.nh_site_watch(made, None, None))
         first = self._handles.setdefault(cache.value, made)
         if first is not made:
-            quick.nh_site_close(made)  # another thread was faster
+            quick.nh_site_close(made)  # another thread has opened it first
         return first, abi.OK
 
     def _for(self, cache: "Cache") -> "Site":
@@ -143,7 +144,7 @@ class Site(Fetching):
         return twin
 
     def clear_cookies(self) -> None:
-        """Forgets the site's cookies, in memory and in the cache's directory."""
+        """Deletes the site's cookies, in memory and in the cache's directory."""
 
         def clear(handle: ctypes.c_void_p) -> int:
             site, status = self._opened(handle)
@@ -175,7 +176,7 @@ class Site(Fetching):
         return f"<Site {shown(self.base_url)}>"
 
 
-#: What a site has of its own, beside what a program adds to it.
+#: The attributes of a site. A program may add others.
 _OWN = (
     "_arguments",
     "_asks",

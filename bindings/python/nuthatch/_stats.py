@@ -1,4 +1,4 @@
-"""What a cache tells of itself."""
+"""Statistics of a cache."""
 
 from typing import Any, Dict
 
@@ -6,7 +6,7 @@ from ._later import loading
 
 
 class Stats(Dict[str, Any]):
-    """A dictionary of numbers, which a notebook shows as a table."""
+    """A dictionary of numbers. A notebook shows it as a table."""
 
     def _repr_html_(self) -> str:
         with loading:

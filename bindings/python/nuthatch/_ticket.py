@@ -30,13 +30,13 @@ from ._saving import give
 if TYPE_CHECKING:
     from ._fetching import Fetching
 else:
-    # Which loads this; type hints that are read at run time say no more.
+    # Not imported: that module imports this one. At run time, the type hint is Any.
     Fetching = Any
 
-#: A blocking call looks this often (in milliseconds) whether Ctrl-C was pressed.
+#: The longest wait in one call of the library, in milliseconds. Ctrl-C is handled between two calls.
 PATIENCE = 100
 
-#: How many forks lie between this process and the first that had the package.
+#: The number of forks between the first process that loaded the package and this one.
 _forks = 0
 
 
@@ -67,13 +67,13 @@ _STATES = {
     abi.TICKET_CANCELLED: "cancelled",
 }
 
-#: In the shape in which they are passed unchecked.
+#: Already converted for `bare`, which converts no arguments.
 NO_WAIT = ctypes.c_int64(0)
 EVENT_SIZE = ctypes.c_size_t(ctypes.sizeof(abi.nh_event))
 
 
 class Event(Generic[T]):
-    """What happened to a request. Exactly one event of a ticket is final, and it is the last.
+    """An event of a request. Exactly one event of a ticket is final, and it is the last.
 
     >>> for event in cache.submit(picture_url, size=64).events():
     ...     print(event.kind, event.is_final, event.is_in_cache, event.image.size)
@@ -99,31 +99,31 @@ class Event(Generic[T]):
         "url",
     )
 
-    #: "progress", "cached", "unchanged", "fresh", "failed", "cancelled" or "frozen" (``error.outbox_id`` says as what).
+    #: "progress", "data", "cached", "unchanged", "fresh", "failed", "cancelled", or "frozen" (``error.outbox_id``).
     kind: str
     is_final: bool
-    #: True when the bytes were in the cache before the request was submitted.
+    #: True if the bytes were in the cache before the request was submitted.
     is_in_cache: bool
-    #: True when the cache has the answer now: it was there, or has been kept.
+    #: True if the answer is in the cache now: it was there before, or has been stored.
     is_stored: bool
-    #: True when the answer is older than it should be.
+    #: True if the answer is stale.
     is_stale: bool
-    #: "memory", "disk", "revalidated" or "network"; None where there is no answer.
+    #: "memory", "disk", "revalidated" or "network"; None if there is no answer.
     source: Optional[str]
-    #: The HTTP status of the answer, or of the one that was no success; None where there is none.
+    #: The HTTP status of the answer, also of an error; None if there is none.
     status: Optional[int]
-    #: The answer, where no sizes were asked for.
+    #: The answer, if no sizes were given.
     response: Optional[Response]
     #: The images, in the order of the sizes.
     images: List[Image]
-    #: Why there is none.
+    #: The error, or None.
     error: Optional[Error]
-    #: Of "progress": whether it tells of the request's body; bytes of the body that are there, or have been sent, and
-    #: that there will be (None: not known).
+    #: For "progress": whether it is about the body of the request, not of the answer. Then the bytes that were sent or
+    #: received, and the total (None: unknown).
     is_upload: bool
     bytes_done: int
     bytes_total: Optional[int]
-    #: Of "data": a piece of the answer's body.
+    #: For "data": a piece of the answer's body.
     data: bytes
     #: The URL as it was passed.
     url: str
@@ -158,7 +158,7 @@ class Event(Generic[T]):
         if told.images:
             handles = (ctypes.c_void_p * told.image_count).from_address(told.images)
             for place in range(told.image_count):
-                # Taken out one by one: what is left of them is the event's to release.
+                # Take them one by one. If this fails, clearing the event frees the others.
                 image, handles[place] = ctypes.c_void_p(handles[place]), None
                 self.images.append(Image(image, url))
 
@@ -168,7 +168,7 @@ class Event(Generic[T]):
         return self.images[0] if self.images else None
 
     def result(self) -> T:
-        """The response, the image of ``size``, or the images of ``sizes`` in a list; raises what went wrong."""
+        """Returns the response, the image of ``size``, or the images of ``sizes`` in a list. Raises the error."""
         if self.error is not None:
             raise self.error
         if self.response is not None:
@@ -180,7 +180,7 @@ class Event(Generic[T]):
 
 
 class Asked(Generic[T]):
-    """What tickets have in common, however they are waited for."""
+    """The base class of tickets."""
 
     def __init__(
         self,
@@ -208,11 +208,11 @@ class Asked(Generic[T]):
         return _STATES.get(state.value, "done")
 
     def cancel(self) -> None:
-        """Ends the request: its final event is "cancelled", unless it had one before."""
+        """Cancels the request. Its final event is then "cancelled", unless it has ended before."""
         quick.nh_cancel(self._handle)
 
     def set_priority(self, priority: int) -> None:
-        """Gives it another place in the queue, -10 to 10, higher ones first."""
+        """Changes the priority in the queue: -10 to 10, the highest first."""
         if not -10 <= whole(priority, "priority") <= 10:
             raise error_for(abi.INVALID, f"priority must be -10 to 10, not {priority}", self.url)
         check(quick.nh_ticket_set_priority(self._handle, priority), self.url)
@@ -221,16 +221,17 @@ class Asked(Generic[T]):
         _release(self._handle)
 
     def __reduce__(self) -> Any:
-        what = f"{type(self).__name__} belongs to its process, and is neither copied nor pickled"
-        raise TypeError(f"a {what}: take its url, or what its result() gives")
+        what = f"{type(self).__name__} belongs to its process, and can't be copied or pickled"
+        raise TypeError(f"a {what}: use its url, or the value of result()")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {shown(self.url)}>"
 
     @property
     def _is_keyed(self) -> bool:
-        """Whether the library keeps its ``Idempotency-Key`` and has to submit it again. Others are described anew: the
-        library keeps nothing of a picture that it showed at once, and what they save to may be another file by now."""
+        """Whether the library must submit the request again, because it keeps the ``Idempotency-Key``. For other
+        requests the options are used again: the library doesn't keep requests for hits, and a file to save to may be
+        another one now."""
         return bool(self._options.get("freezable"))
 
     def _event(self, told: abi.nh_event) -> Event[T]:
@@ -249,13 +250,13 @@ class Asked(Generic[T]):
         return self._final.result()
 
     def _fail(self, failure: BaseException) -> None:
-        """What a function that was asked raised ends the request, and is raised by who waits for it."""
+        """Cancels the request after a function of the program raised. Waiting for the ticket raises the exception."""
         self._failure = failure
         self.cancel()
 
 
 class Ticket(Asked[T]):
-    """A request under way. Letting go of a ticket never cancels it.
+    """A request under way. Deleting a ticket does not cancel its request.
 
     >>> ticket = cache.submit(picture_url, size=64, priority=5)
     >>> ticket.result(timeout=30).size
@@ -278,13 +279,13 @@ class Ticket(Asked[T]):
         self._born = _forks
 
     def resubmit(self) -> "Ticket[T]":
-        """The same request once more, whatever became of it; after a failure, for instance.
+        """Submits the same request again, for example after a failure.
 
-        A freezable one keeps its ``Idempotency-Key``, so that a server that has had it doesn't do it twice; once
-        it has been seen to succeed (2xx), it is another request, with another key. It is sent with the body that it had
-        at first. For other requests, an open file of a form is read once more from where it stood at first.
+        A freezable request keeps its ``Idempotency-Key``, so that a server doesn't process it twice. After it has
+        succeeded (2xx), it is a new request with a new key. It is sent with its first body. For other requests, an open
+        file of a form is read again from the position that it had at first.
 
-        :raises Invalid: when such a file can't seek, or has been closed.
+        :raises Invalid: if such a file can't seek, or has been closed.
         """
         size, sizes = self._wanted
         if self._is_keyed:
@@ -294,9 +295,9 @@ class Ticket(Asked[T]):
         return cast("Ticket[T]", again)
 
     def events(self, timeout: Duration = None) -> Iterator[Event[T]]:
-        """The events as they come, the final one last.
+        """Gives the events as they come, the final one last.
 
-        :raises TimeoutError: when none came for ``timeout`` seconds.
+        :raises TimeoutError: if none comes for ``timeout`` seconds.
         """
         while self._final is None:
             event = self._next(timeout)
@@ -311,9 +312,9 @@ class Ticket(Asked[T]):
             raise self._failure
 
     def result(self, timeout: Duration = None) -> T:
-        """Waits for the final event and gives its response, image, or images; raises its error.
+        """Waits for the final event. Returns its response, image, or images, or raises its error.
 
-        :param timeout: bounds the wait in seconds, and not the request.
+        :param timeout: the longest wait in seconds. It limits the wait, not the request.
         """
         due = moment(timeout, time.monotonic())
         while self._final is None:
@@ -325,12 +326,12 @@ class Ticket(Asked[T]):
         return self._result()
 
     def _next(self, timeout: Duration) -> Optional[Event[T]]:
-        """The next event; None when none came, or another thread took the last one."""
+        """Returns the next event; None if none came, or another thread took the final one."""
         due = moment(timeout, time.monotonic())
         left = 0
-        # In slices, because a signal's Python handler runs only between two calls. The first doesn't wait.
+        # Wait in short steps: Python handles a signal only between two calls. The first call doesn't wait.
         while True:
-            # One thread waits for all: the final event is given once, and is everybody's.
+            # Only one thread waits in the library: the final event comes once, and `_final` keeps it for all threads.
             if self._lock.acquire(timeout=left / 1000):
                 try:
                     if self._final is not None:
@@ -341,7 +342,7 @@ class Ticket(Asked[T]):
                 if event is not None:
                     return event
             elif self._born != _forks:
-                # Whoever has the lock is not in this process.
+                # A thread of the parent process has locked it.
                 raise error_for(
                     abi.FORKED, f"the ticket belongs to the parent process: {shown(self.url)}", self.url
                 )

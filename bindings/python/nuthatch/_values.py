@@ -1,4 +1,4 @@
-"""Words, numbers and names, as the C side has them."""
+"""Converts values for the library."""
 
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
@@ -13,14 +13,14 @@ from ._option_table import ROWS
 if TYPE_CHECKING:
     from ._option_values import HeaderArgument
 
-#: The bits of what a program may be asked.
+#: The bit of each question that a request may ask its program.
 QUESTIONS: Dict[str, int] = {
     name: getattr(abi, row.member) for name, row in ROWS.items() if row.kind == "question"
 }
 
 
 def pairs(headers: "HeaderArgument") -> List[Tuple[str, str]]:
-    """Headers as a list of pairs."""
+    """Returns headers as a list of pairs."""
     lines = fields(headers, "headers")
     for name, value in lines:
         if not isinstance(name, str):
@@ -30,37 +30,37 @@ def pairs(headers: "HeaderArgument") -> List[Tuple[str, str]]:
     return lines
 
 
-#: What may come as what can be gone through once.
+#: Options that may be given as an iterator.
 _LISTS = {name: row.kind for name, row in ROWS.items() if row.kind in ("headers", "secrets")}
 
 
 def repeatable(options: Dict[str, Any]) -> None:
-    """Makes lists of such options."""
+    """Replaces iterators among the options by lists."""
     for name in _LISTS.keys() & options.keys():
         value = options[name]
         options[name] = pairs(value) if _LISTS[name] == "headers" else fields(value, name)
 
 
 def signature(user: Any, url: Optional[str]) -> Tuple[bytes, bytes]:
-    """User and password."""
-    # A text would be taken apart into letters.
+    """Returns user and password."""
+    # A str of two letters would pass as a pair.
     if not isinstance(user, (tuple, list)) or len(user) != 2:
         raise error_for(
-            abi.INVALID, "user must be name and password, or for a request name, password and host", url
+            abi.INVALID, "user must be (name, password), or for a request (name, password, host)", url
         )
     return encode(user[0], "user"), encode(user[1], "password")
 
 
 def several(sizes: Any) -> List[Size]:
-    """Sizes as a list."""
-    # The letters of a text, and the numbers of bytes, would be sizes, too.
+    """Returns sizes as a list."""
+    # Letters of a str and numbers of bytes would pass as sizes.
     if not hasattr(sizes, "__iter__") or isinstance(sizes, (str, bytes, Mapping)):
         raise wrong("sizes", "a sequence of sizes", sizes)
     return list(sizes)
 
 
 def names(value: Any, what: str) -> str:
-    """Several names, with commas between them."""
+    """Returns several names, with commas between them."""
     if not hasattr(value, "__iter__") or isinstance(value, (str, bytes)):
         raise wrong(what, "a sequence of names", value)
     listed = list(value)
@@ -70,15 +70,15 @@ def names(value: Any, what: str) -> str:
 
 
 def boxes_of(sizes: List[Size], url: str) -> List[Tuple[int, int]]:
-    """The sides of several boxes."""
+    """Returns width and height of several boxes."""
     boxes = [sides(size, url) for size in sizes]
     if len(boxes) > 64:
-        raise error_for(abi.INVALID, f"{len(boxes)} sizes; 64 at most", url)
+        raise error_for(abi.INVALID, f"sizes has {len(boxes)} sizes; 64 are allowed", url)
     return boxes
 
 
 def encode_path(path: Union[str, bytes, "os.PathLike[str]"], url: Optional[str], what: str = "path") -> bytes:
-    """A file's name as the library takes it."""
+    """Returns the path of a file as bytes for the library."""
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:

@@ -47,7 +47,7 @@ def test_names_of_other_libraries_lead_to_ours(
     server: TestServer, cache: nuthatch.Cache, other: str, own: str
 ) -> None:
     response = cache.get(server.url("/bytes/3"))
-    with pytest.raises(AttributeError, match=f"no '{other}'; its '{own}' is that"):
+    with pytest.raises(AttributeError, match=f"no '{other}'; use '{own}'"):
         getattr(response, other)
     assert hasattr(response, own)
     assert not hasattr(response, "nonsense")
