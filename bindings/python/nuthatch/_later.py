@@ -1,5 +1,4 @@
-"""What is loaded when somebody needs it: the modules of the standard library that few use are half of what loading
-the package would cost."""
+"""Lazy imports: modules of the standard library that few programs need would double the time to load the package."""
 
 import os
 import threading
@@ -9,7 +8,8 @@ if TYPE_CHECKING:
     from . import _prefetch as _prefetch
     from . import _wishes as _wishes
 
-#: Held while a module is loaded. A child that was forked meanwhile would wait for ever for the thread that loads it.
+#: Held while a module is loaded, and during a fork. Otherwise a forked child could wait for ever for the thread that
+#: loads a module in the parent.
 loading = threading.RLock()
 
 os.register_at_fork(before=loading.acquire, after_in_parent=loading.release, after_in_child=loading.release)

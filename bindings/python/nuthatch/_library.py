@@ -1,9 +1,9 @@
 """Finds and loads libnuthatch.
 
-It is loaded three times, which costs a table each. ``library`` gives the interpreter's lock away during a call, for
-what may wait. ``quick`` keeps it, for what waits for nothing, or for the cache's own disk at most: beside a busy
-thread, getting the lock back takes a thousand times as long as such a call. ``bare`` keeps it too, and checks and
-converts no arguments, for what is called for every hit: numbers must be in range there, and handles and places
+It is loaded three times; each needs only a table. ``library`` releases the GIL during a call. Use it for functions that
+may wait. ``quick`` keeps the GIL. Use it for functions that don't wait, or only for the cache's own disk: beside a busy
+thread, getting the GIL back takes a thousand times as long as such a call. ``bare`` keeps it, too, and doesn't check or
+convert arguments. Use it for functions that run for every hit: numbers must be in range, and handles and places must be
 ``c_void_p``.
 """
 
@@ -19,7 +19,7 @@ NAME = "libnuthatch.so.1"
 
 
 def _is_privileged() -> bool:
-    """Whether this program runs with more rights than who started it, whose words the environment has."""
+    """Returns whether this program has more rights than the user who started it, and who controls its environment."""
     auxiliary = ctypes.CDLL(None).getauxval
     auxiliary.restype = ctypes.c_ulong
     # AT_SECURE
@@ -29,10 +29,10 @@ def _is_privileged() -> bool:
 def _candidates() -> Iterator[str]:
     chosen = os.environ.get("NUTHATCH_LIBRARY")
     if chosen and not _is_privileged():
-        # Whoever names a library wants that one or an error, not another one instead.
+        # Try no other library: a program that names one must get that one, or an error.
         yield chosen
         return
-    # Without pathlib, which would take half as long to load as the library.
+    # Not pathlib: loading it takes half as long as loading the library.
     here = os.path.dirname(os.path.realpath(__file__))
     checkout = os.path.join(here, os.pardir, os.pardir, os.pardir)
     for folder in (here, os.path.join(checkout, "build")):
@@ -73,7 +73,7 @@ def _load() -> _Library:
                 library[name]
         except AttributeError as error:
             raise ImportError(
-                f"{path} is another version of libnuthatch than this package: {error}"
+                f"{path} and this package are different versions of Nuthatch: {error}"
             ) from None
         return library
     raise ImportError(
@@ -88,18 +88,18 @@ bare = ctypes.PyDLL(library._name)
 
 
 def version() -> str:
-    """The version of the library that is loaded."""
+    """Returns the version of the loaded library."""
     return str(library.nh_version().decode())
 
 
 def check(status: int, url: Optional[str] = None) -> None:
-    """Raises what a status other than OK means. To be called on the thread that made the call."""
+    """Raises the error of a status other than OK. Call it on the thread that made the call."""
     if status != _prototypes.OK:
         raise error_for(status, last_message(status), url)
 
 
 def last_message(status: int) -> str:
-    """What the library says of the last failure on this thread, which came to that status."""
+    """Returns the library's message for the last failure on this thread, which had this status."""
     told = library.nh_error_message().decode("utf-8", "replace")
     return _named(told) if status == _prototypes.INVALID and told.startswith(_NEWER) else told
 
@@ -108,7 +108,8 @@ _NEWER = "options says something at byte "
 
 
 def _named(told: str) -> str:
-    """The same with the name of the option that the library is too old for: of that it knows the place only."""
+    """Replaces the message about an option that the library is too old for. The library knows only its place in the
+    struct; the new message has its name."""
     byte, struct = int(told[len(_NEWER) :].partition(",")[0]), _prototypes.nh_options
     member = [field[0] for field in struct._fields_ if getattr(struct, field[0]).offset <= byte][-1]
     for name, row in ROWS.items():
@@ -119,14 +120,14 @@ def _named(told: str) -> str:
 
 
 def last_status() -> int:
-    """What the last call on this thread came to that gave NULL."""
+    """Returns the status of the last call on this thread that returned NULL."""
     told = _prototypes.nh_error_info(ctypes.sizeof(_prototypes.nh_error_info))
     quick.nh_error_get_info(ctypes.byref(told))
     return int(told.code)
 
 
 def in_form(form: int, url: bytes) -> Optional[str]:
-    """A URL in another form; None where it has none."""
+    """Returns a URL in another form, or None if it has none."""
     size = 512
     while True:
         buffer = ctypes.create_string_buffer(size)
@@ -139,7 +140,7 @@ def in_form(form: int, url: bytes) -> Optional[str]:
 
 
 def shown(url: Any) -> str:
-    """A URL, or a text with one in it, as messages show it: without a password."""
+    """Returns a URL, or a text with one in it, without its password, for messages."""
     text = str(url)
     if "@" not in text:
         return text
@@ -147,14 +148,16 @@ def shown(url: Any) -> str:
 
 
 def encode(text: str, what: str) -> bytes:
-    """UTF-8 for the C side. A NUL would end the string early there, and say something else than was meant."""
+    """Returns a text as UTF-8 for the library. Refuses a NUL, because it would end the string early there."""
     if not isinstance(text, str):
         raise TypeError(f"{what} must be a str, not {type(text).__name__}")
     if "\0" in text:
         code = _prototypes.BAD_URL if what == "url" else _prototypes.BAD_HEADER
-        raise error_for(code, f"a NUL character, at character {text.index(chr(0))} of the {what}", None)
+        raise error_for(code, f"there is a NUL at character {text.index(chr(0))} of the {what}", None)
     try:
         return text.encode()
     except UnicodeEncodeError as error:
         code = _prototypes.BAD_URL if what == "url" else _prototypes.BAD_HEADER
-        raise error_for(code, f"half a character, at character {error.start} of the {what}", None) from None
+        raise error_for(
+            code, f"there is half a surrogate pair at character {error.start} of the {what}", None
+        ) from None

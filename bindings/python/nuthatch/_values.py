@@ -82,9 +82,9 @@ def encode_path(path: Union[str, bytes, "os.PathLike[str]"], url: Optional[str],
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError:
-        raise error_for(abi.INVALID, f"{what}: half a character in {path!r}", url) from None
+        raise error_for(abi.INVALID, f"{what}: {path!r} has half a surrogate pair", url) from None
     except TypeError:
         raise wrong(what, "a str, bytes or a Path", path) from None
     if b"\0" in encoded:
-        raise error_for(abi.INVALID, f"{what}: a NUL character in {path!r}", url)
+        raise error_for(abi.INVALID, f"{what}: {path!r} has a NUL character", url)
     return encoded

@@ -33,4 +33,4 @@ def test_it_ignores_no_signal_that_python_does() -> None:
 def test_where_there_is_none_it_says_so() -> None:
     program = "import nuthatch.__main__ as m; m.command = lambda: None; m.main([])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "no command beside the package" in done.stderr
+    assert done.returncode == 1 and "the package has no command" in done.stderr
