@@ -1,4 +1,4 @@
-"""Completions for bash, zsh and fish, from what the command says of itself."""
+"""Makes completions for bash, zsh and fish from the command's description of itself."""
 
 import re
 from typing import Any, Dict, List
@@ -6,12 +6,12 @@ from typing import Any, Dict, List
 SOURCE = "Generated from options.toml and Sources/NuthatchCLI by Scripts/make-header; edit those instead."
 Command = Dict[str, Any]
 Option = Dict[str, Any]
-#: What commands take that isn't an option, where it is no URL.
+#: The arguments of commands that take no URL.
 OPERANDS = {"prefetch": "files", "export": "files", "outbox": "list replay collect drop", "help": "commands"}
 
 
 def _value(option: Option) -> str:
-    """Its words, "files", "folders", or nothing that can be completed."""
+    """Returns the words of an option's value, "files", "folders", or "" if it can't be completed."""
     if option["words"]:
         return " ".join(option["words"])
     kind = re.match(r"[A-Z]*", option["value"] or "")
@@ -34,7 +34,7 @@ BASH_HEAD = f"""\
 _nuthatch() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} option=${{COMP_WORDS[COMP_CWORD - 1]}} command=${{COMP_WORDS[1]}} words=
   COMPREPLY=()
-  # An equals sign is a word of its own.
+  # Bash gives an equals sign as a separate word.
   if [[ $current == = ]]; then
     current=
   elif [[ $option == = ]]; then
@@ -81,7 +81,7 @@ def bash(commands: List[Command]) -> str:
 
 
 def _rows(words: List[str], between: str = " | ") -> List[str]:
-    """Several words a line."""
+    """Joins words to lines of at most 100 characters."""
     rows = [""]
     for word in words:
         if rows[-1] and len(rows[-1]) + len(between) + len(word) > 100:
@@ -132,7 +132,7 @@ def _zsh_option(option: Option) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Between single quotes."""
+    """Returns a text that can stand between single quotes."""
     return text.replace("'", "'\\''")
 
 

@@ -1,4 +1,4 @@
-"""Changes what libraries a 64-bit ELF file asks for, in place: nothing moves, so that no tool is needed for it."""
+"""Changes the library names that a 64-bit ELF file needs, in place. Nothing is moved, so no other tool is needed."""
 
 import re
 import struct
@@ -11,18 +11,18 @@ LOAD, DYNAMIC, SECTION_VERNEED = 1, 2, 0x6FFFFFFE
 
 
 class Elf:
-    """A file, and the changes that were made to its bytes."""
+    """An ELF file in memory, which can be changed."""
 
     def __init__(self, path: Path) -> None:
         self.bytes = bytearray(path.read_bytes())
         if self.bytes[:6] != b"\x7fELF\x02\x01":
-            raise ValueError("%s is no 64-bit little-endian ELF file" % path)
+            raise ValueError("%s is not a 64-bit little-endian ELF file" % path)
         table, size, count = self._read("<Q", 32), self._read("<H", 54), self._read("<H", 56)
         self._segments = [
             struct.unpack_from("<IIQQQQQQ", self.bytes, table + size * number) for number in range(count)
         ]
         dynamic = next(segment for segment in self._segments if segment[0] == DYNAMIC)
-        # Where each entry stands in the file, in the order of the file: tags may repeat.
+        # The tag and the offset of each entry, in the order of the file. A tag may occur several times.
         self._dynamic: List[Tuple[int, int]] = []
         for place in range(dynamic[2], dynamic[2] + dynamic[5], 16):
             tag = self._read("<Q", place)
@@ -35,7 +35,7 @@ class Elf:
         return [self._string(self._read("<Q", place)) for tag, place in self._dynamic if tag == NEEDED]
 
     def versions(self) -> Dict[str, List[str]]:
-        """The symbol versions that are wanted of each library."""
+        """Returns the symbol versions that the file needs from each library."""
         return {
             self._string(self._read("<I", need + 4)): [
                 self._string(self._read("<I", version + 8)) for version in self._versions_of(need)
@@ -44,7 +44,7 @@ class Elf:
         }
 
     def rename(self, old: str, new: str) -> None:
-        """Calls a library, this one or one that it needs, by another name of the same length."""
+        """Renames this library, or one that it needs. The new name must have the same length."""
         if len(old) != len(new):
             raise ValueError("%s and %s differ in length" % (old, new))
         places = {self._read("<Q", place) for tag, place in self._dynamic if tag in (NEEDED, SONAME)}
@@ -55,7 +55,7 @@ class Elf:
                 self.bytes[start : start + len(new)] = new.encode()
 
     def forget_versions(self, library: str) -> None:
-        """Takes a library's symbols whatever version they have there: not every distribution gives it the same."""
+        """Removes the version requirements for a library: distributions give its symbols different versions."""
         before = None
         for need in list(self._needs()):
             if self._string(self._read("<I", need + 4)) != library:
@@ -75,7 +75,7 @@ class Elf:
             self._tell_tools(count)
 
     def settle_for_the_oldest(self, library: str, version: str) -> None:
-        """Takes the symbols that are wanted of `version` from the oldest version that is wanted of the library."""
+        """Needs the symbols of `version` from the oldest version that the file needs from the library instead."""
         for need in list(self._needs()):
             if self._string(self._read("<I", need + 4)) != library:
                 continue
@@ -85,13 +85,13 @@ class Elf:
                 continue
             number = self._read("<H", versions[oldest] + 6)
             self._renumber({self._read("<H", versions[version] + 6)}, number)
-            # Listed twice is as good as listed once: hash and name become those of the oldest.
+            # The entry gets hash and name of the oldest version. A version may be listed twice.
             self._write("<I", versions[version], self._read("<I", versions[oldest]))
             self._write("<I", versions[version] + 8, self._read("<I", versions[oldest] + 8))
 
     def _renumber(self, numbers: "set[int]", new: int) -> None:
         versions, symbols = self._offset(self._value(VERSYM)), self._offset(self._value(SYMTAB))
-        # The symbols end where the strings or the versions begin; undefined ones stand first.
+        # The symbol table ends where the strings or the versions begin. Undefined symbols are first.
         count = (min(versions, self._offset(self._value(STRTAB))) - symbols) // 24
         if versions < symbols:
             count = (self._offset(self._value(STRTAB)) - symbols) // 24
@@ -100,7 +100,7 @@ class Elf:
                 self._write("<H", versions + 2 * number, new)
 
     def _tell_tools(self, count: int) -> None:
-        """Tools read the sections, which the loader doesn't know of."""
+        """Updates the section header, too. The loader doesn't read it, but tools do."""
         table, size, number = self._read("<Q", 40), self._read("<H", 58), self._read("<H", 60)
         for section in range(table, table + size * number, size):
             if self._read("<I", section + 4) == SECTION_VERNEED:
@@ -132,7 +132,7 @@ class Elf:
         return self._read("<Q", self._place(tag))
 
     def _offset(self, address: int) -> int:
-        """Where in the file stands what is loaded at an address."""
+        """Returns the offset in the file of the bytes that are loaded at an address."""
         for kind, _, offset, start, _, size, _, _ in self._segments:
             if kind == LOAD and start <= address < start + size:
                 return int(offset + address - start)

@@ -1,4 +1,4 @@
-"""The manual, from the table and from what the command says of itself: man pages, and docs/OPTIONS.md."""
+"""Makes the man pages and docs/OPTIONS.md from the table and from the command's description of itself."""
 
 import re
 from pathlib import Path
@@ -9,17 +9,17 @@ from option_table import Row, Table, grouped, places
 
 SOURCE = "Generated from options.toml and Sources/NuthatchCLI by Scripts/make-header; edit those instead."
 ENVIRONMENT = {
-    "NUTHATCH_CACHE": "The cache directory, where --cache doesn't say which.",
+    "NUTHATCH_CACHE": "The cache directory if there is no --cache.",
     "XDG_CACHE_HOME": "Without NUTHATCH_CACHE, the cache is the folder nuthatch in it, else ~/.cache/nuthatch.",
-    "http_proxy, https_proxy, all_proxy, no_proxy": "The way of requests, where --proxy doesn't say which.",
-    "NETRC": "The file of --netrc, else ~/.netrc.",
-    "NUTHATCH_LOG": "error, warning, info or debug: log so much on standard error.",
-    "NO_COLOR": "Not empty: no colours. On a terminal whose TERM is dumb there are none, either.",
+    "http_proxy, https_proxy, all_proxy, no_proxy": "The proxy of requests if there is no --proxy.",
+    "NETRC": "The file of --netrc. Default: ~/.netrc.",
+    "NUTHATCH_LOG": "error, warning, info or debug: write a log with this level to standard error.",
+    "NO_COLOR": "If it is not empty, no colours are used. If TERM is dumb, none are used, either.",
 }
 
 
 def pages(table: Table, described: Dict[str, Any]) -> Dict[Path, str]:
-    """The man pages, by their places below share/man/man1."""
+    """Returns the man pages by their paths below share/man/man1."""
     commands = described["commands"]
     docs = {row.name: row.doc for row in table.rows}
     found = {Path("nuthatch.1"): _overview(commands, described["remarks"])}
@@ -32,7 +32,7 @@ def pages(table: Table, described: Dict[str, Any]) -> Dict[Path, str]:
 
 
 def _roff(text: str, is_code: bool = False) -> str:
-    """A text that roff prints as it is, but for what stands between backticks, which is bold."""
+    """Returns a text that roff prints unchanged. Text between backticks becomes bold."""
     special = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "^": "\\(ha", "~": "\\(ti"}
     if is_code:
         special["`"] = "\\(ga"
@@ -41,7 +41,7 @@ def _roff(text: str, is_code: bool = False) -> str:
 
 
 def _line(text: str, is_code: bool = False) -> str:
-    """A line that isn't taken for a request."""
+    """Returns a line that roff doesn't read as a request."""
     made = _roff(text, is_code)
     return "\\&" + made if made.startswith((".", "\\(aq")) else made
 
@@ -96,7 +96,7 @@ def _sentence(text: str) -> str:
 
 
 def _parts(details: str) -> Tuple[List[str], List[str], List[str]]:
-    """What is told, how it exits, and the examples."""
+    """Splits details into the description, the exit status, and the examples."""
     told: List[str] = []
     status: List[str] = []
     examples: List[str] = []
@@ -135,13 +135,13 @@ REFERENCE_HEAD = f"""\
 <!-- {SOURCE} -->
 # Options
 
-Every option, under its name in C, Swift, Python and the command. A request's counts before its site's, a site's before
-its cache's; what nothing is said of has its default. *None* is `NH_NONE` in C (`NH_OFF` for texts), `None` in Python
-where it means no limit or off, `none` in the command. An option that a level doesn't have is the error `invalid` there,
-and so is a number out of its range.
+All options, with their names in C, Swift, Python and the command. An option of a request overrides that of its site, and
+an option of a site overrides that of its cache. Without either, the default is used. *None* is `NH_NONE` in C (`NH_OFF`
+for texts), `None` in Python if it means no limit or off, and `none` in the command. An option that a level doesn't have,
+and a number out of range, is the error `invalid`.
 
-*Reaches* says what an option has a part in: which stored answer is given (hit), which requests share one transfer
-(fetch), what an answer is kept under (name), and what the outbox writes down (outbox).
+*Reaches* names what an option changes: which stored answer is returned (hit), which requests share one transfer (fetch),
+the cache key (name), and the requests in the outbox (outbox).
 """
 
 
@@ -181,7 +181,7 @@ def _entry(row: Row) -> List[str]:
     facts += [f"range: {row.range_text}"] if row.range_text else []
     facts += [f"none: {row.none}"] if row.none else []
     facts += [f"empty: {row.empty}"] if row.empty else []
-    facts += [f"said of {places(row)}"]
+    facts += [f"option of {places(row)}"]
     facts += [f"reaches: {', '.join(row.reaches)}"] if row.reaches else []
     facts += [f"merged {row.merge}"] if row.merge else []
     facts += [f"commands: {', '.join(flag.commands)}"] if flag else []

@@ -160,7 +160,7 @@ def test_signin(server: TestServer, tmp_path: Path) -> None:
     server.on("/empty", ok(""))
     empty = run("signin", [server.url("/empty"), "u", "p"], tmp_path)
     assert (empty.returncode, empty.stdout) == (1, "")
-    assert "an empty answer is none" in empty.stderr
+    assert "the answer is empty" in empty.stderr
 
 
 def test_limits(server: TestServer, tmp_path: Path) -> None:

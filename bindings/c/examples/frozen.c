@@ -1,4 +1,4 @@
-/* Looks into an outbox:  ./frozen CACHE [list | show ID | answer ID | replay ID | drop ID] */
+/* Shows and changes an outbox:  ./frozen CACHE [list | show ID | answer ID | replay ID | drop ID] */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ int main(int count, char **arguments) {
     nh_cache *cache;
     nh_frozen *frozen;
     nh_response *response;
-    /* It only looks: others send. */
+    /* This program sends nothing. Other processes do. */
     if (count < 2 || nh_open(arguments[1], NH_OPTIONS(.outbox = NH_OUTBOX_OFF), &cache) != NH_OK) return puts(nh_error_message()), 1;
     const char *what = count > 3 ? arguments[2] : "list";
     uint64_t id = count > 3 ? strtoull(arguments[3], NULL, 10) : 0;

@@ -1,4 +1,4 @@
-/* Prints what came before a body, as `curl -i` does, with nothing secret in it:  ./headers URL */
+/* Prints the headers of an answer, as `curl -i` does, but no secrets:  ./headers URL */
 #include <nuthatch.h>
 #include <stdio.h>
 
@@ -32,7 +32,7 @@ int main(int count, char **arguments) {
     }
     const char *server;
     nh_response_header(response, "server", &server);
-    fprintf(stderr, "%s, in %.1f ms\n", server ? server : "a server that doesn't say its name", (double)info.total_us / 1000);
+    fprintf(stderr, "%s, in %.1f ms\n", server ? server : "a server without a name", (double)info.total_us / 1000);
     nh_response_release(response);
     return nh_close(cache, 2000) != NH_OK;
 }

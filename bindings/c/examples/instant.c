@@ -1,10 +1,11 @@
-/* What a server with one thread says at once, and what it tells its client to ask for again:  ./instant [SIZE] < urls.txt */
+/* A server with one thread that sends what is cached at once, and asks its clients to try again for the rest:
+ * ./instant [SIZE] < urls.txt */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of bytes that can be sent now; -1 for "ask again", -2 for what is no URL. None of it waits. */
+/* Returns the number of bytes that can be sent now; -1: try again later; -2: not a URL. Never waits. */
 static long long now(nh_cache *cache, const char *url, int64_t size) {
     const nh_options *wanted = size > 0 ? NH_OPTIONS(.size = size) : NULL;
     long long bytes = -1;
@@ -19,7 +20,7 @@ static long long now(nh_cache *cache, const char *url, int64_t size) {
         if (found.response != NULL) bytes = (long long)found.body_size;
         nh_response_release(found.response);
     }
-    /* Fetched for the next time; nobody is told. */
+    /* Fetch it for the next time, without an event. */
     nh_options fetching = {.struct_size = sizeof fetching, .quiet = NH_YES, .size = size};
     if (bytes < 0 && nh_submit(cache, url, &fetching, NULL) != NH_OK) bytes = -2;
     return bytes;
@@ -37,8 +38,8 @@ int main(int count, char **arguments) {
         if (bytes >= 0) printf("%lld bytes\n", bytes);
         else puts(bytes == -1 ? "ask again" : nh_error_message());
     }
-    nh_drain(cache, 10000); /* what was begun ends, for ten seconds at most */
-    /* The same as nh_get_now, counted nowhere: for looks that aren't requests. */
+    nh_drain(cache, 10000); /* wait for the requests, ten seconds at most */
+    /* As nh_get_now, but not counted as a request. */
     if (nh_peek_response(cache, url, NULL, &response) == NH_OK && response != NULL) puts("the last one is there now");
     nh_response_release(response);
     return nh_close(cache, 0) != NH_OK;

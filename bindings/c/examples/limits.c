@@ -1,8 +1,8 @@
-/* Prints which limits hold for a cache, and for a site of it:  ./limits CACHE BASE */
+/* Prints the limits of a cache, and of a site of it:  ./limits CACHE BASE */
 #include <nuthatch.h>
 #include <stdio.h>
 
-/* No end is NH_FOREVER, and zero NH_NONE: 0 would say nothing. */
+/* NH_FOREVER means no limit, and NH_NONE means 0, because 0 itself means "not set". */
 static void show(const char *name, int64_t number) {
     if (number == NH_FOREVER) printf("  %s: no limit\n", name);
     else printf("  %s: %lld\n", name, number == NH_NONE ? 0LL : (long long)number);

@@ -1,4 +1,4 @@
-/* Thumbnails for a window that must never wait, as an SDL or GLib program shows them:  ./mainloop URL... */
+/* Thumbnails for a window whose thread must never block, for example of SDL or GLib:  ./mainloop URL... */
 #include <nuthatch.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@ static int shown, failed;
 static void show(nh_event *event, void *user) {
     nh_image_info info = {.struct_size = sizeof info};
     if (event->image_count == 1 && nh_image_get_info(event->images[0], &info) == NH_OK) {
-        /* Here SDL_CreateRGBSurfaceFrom(info.pixels, ...); to keep the image, take the handle out of the event. */
+        /* Call SDL_CreateRGBSurfaceFrom(info.pixels, ...) here. To keep the image, take the handle out of the event. */
         printf("%s: %d x %d%s\n", (const char *)user, info.width, info.height, event->is_stale ? ", a newer one comes" : "");
     } else {
         printf("%s: %s\n", (const char *)user, event->message);
@@ -25,7 +25,7 @@ int main(int count, char **arguments) {
         if (nh_submit(cache, arguments[i], wanted, NULL) != NH_OK) failed++, shown++, puts(nh_error_message());
     }
     while (shown < count - 1) {
-        /* Draw a frame, handle input; then what has come, for at most the rest of the frame's 16 ms. With GLib:
+        /* Draw a frame and handle input. Then take events for at most the rest of the 16 ms of a frame. With GLib, call
            g_unix_fd_add(nh_fd(cache), G_IO_IN, ...), and nh_dispatch(cache, 0) in its function. */
         nh_dispatch(cache, 16);
     }

@@ -1,4 +1,4 @@
-/* Says whether a server can be reached, and when that changes:  ./online URL SECONDS */
+/* Prints whether a server can be reached, and each change:  ./online URL SECONDS */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@ int main(int count, char **arguments) {
     nh_choice is_here;
     if (nh_open(NULL, NULL, &cache) != NH_OK || nh_site_open(cache, arguments[1], NULL, &site) != NH_OK) return puts(nh_error_message()), 1;
     nh_site_watch(site, changed, arguments[1]);
-    /* Connections tell it, whoever makes them; this one is the first. */
+    /* Every connection to the server, of any request, shows whether it can be reached. This is the first one. */
     nh_submit(cache, "", NH_OPTIONS(.site = site, .quiet = NH_YES, .retries = NH_NONE), NULL);
     while (nh_dispatch(cache, atoi(arguments[2]) * 1000) > 0) continue;
     nh_site_reachable(site, &is_here);
-    puts(is_here == NH_YES ? "yes" : is_here == NH_NO ? "no" : "nobody has tried");
+    puts(is_here == NH_YES ? "yes" : is_here == NH_NO ? "no" : "not known yet");
     nh_site_close(site);
     nh_close(cache, 0);
     return is_here != NH_YES;

@@ -1,4 +1,4 @@
-/* Prints the options of the library that runs, as a binding reads them:  ./options [NAME] */
+/* Prints the options of the loaded library, as a binding for another language reads them:  ./options [NAME] */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void show(const nh_option *option) {
 
 int main(int count, char **arguments) {
     int shown = 0;
-    /* A library that is older than the header may lack options; a newer one has all of the header's. */
+    /* An older library than the header may lack options. A newer one has all of them. */
     if (nh_version_num() < NH_VERSION_NUM) fprintf(stderr, "compiled for %s, runs with %s\n", NH_VERSION, nh_version());
 
     nh_option option = {.struct_size = sizeof option};

@@ -1,4 +1,4 @@
-/* Posts a body, now or as soon as its server can be reached, also in another run:  ./outbox CACHE SECONDS [URL BODY] */
+/* Posts a body now, or later when its server can be reached, also in another run:  ./outbox CACHE SECONDS [URL BODY] */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ static void hear(nh_event *event, void *user) {
     nh_frozen_info info = {.struct_size = sizeof info};
     if (nh_frozen_get_info(event->frozen, &info) != NH_OK) return;
     printf("%s %s: %s\n", info.method, info.url, event->code == NH_OK ? "done" : event->message);
-    /* Only now: whoever is killed before this hears of it again. What was put aside stays. */
+    /* Drop it only now: if the process is killed before, the event comes again. A dead request stays. */
     if (event->code == NH_OK) nh_outbox_drop(user, event->outbox_id);
 }
 
@@ -22,7 +22,7 @@ int main(int count, char **arguments) {
     if (count > 4 && nh_request_create(arguments[3], &request) == NH_OK) {
         nh_request_set_body(request, arguments[4], strlen(arguments[4]));
         nh_options options = {.struct_size = sizeof options, .method = "POST", .freezable = NH_YES, .outbox_handler = "posts"};
-        /* Sent when it is known, never written: TOKEN of the environment. */
+        /* The secret is the environment variable TOKEN. It is never written to disk. */
         const nh_secret token = {"Authorization", "Bearer ", "env:TOKEN"};
         if (getenv("TOKEN")) options.secrets = &token, options.secret_count = 1;
         nh_request_set(request, &options);

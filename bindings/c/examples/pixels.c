@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decodes here, on this thread, and not behind a request: the program has the bytes. */
+/* Decodes on this thread, without a request: the program has the bytes. */
 static nh_status decode_file(const char *path, nh_image **image) {
     static unsigned char bytes[16 << 20];
     FILE *file = fopen(path, "rb");
@@ -21,7 +21,7 @@ static nh_status decode_url(const char *url, nh_image **image) {
     if (status != NH_OK) return status;
     status = nh_get(cache, url, NULL, &response);
     if (status == NH_OK) status = nh_response_image(response, NH_OPTIONS(.size = 512), image);
-    /* Whether the disk gave all bytes of the body that it was made of. */
+    /* Check whether the disk failed while the body was read. */
     if (status == NH_OK && (status = nh_response_check(response)) != NH_OK) nh_image_release(*image);
     nh_response_release(response);
     nh_close(cache, 2000);
@@ -37,13 +37,13 @@ int main(int count, char **arguments) {
     nh_image_info info = {.struct_size = sizeof info};
     nh_image_get_info(image, &info);
 
-    /* Into memory of the program's, whose rows have room between them, such as cairo's or a locked texture. */
+    /* Copy into memory of the program with padding between rows, such as a cairo surface or a locked texture. */
     size_t stride = ((size_t)info.width * 4 + 63) / 64 * 64, capacity = stride * (size_t)info.height;
     void *texture = malloc(capacity);
     status = nh_image_convert(image, NH_PIXELS_BGRA_PREMULTIPLIED, texture, capacity, stride);
     free(texture);
 
-    const void *pixels; /* the image's own, until its release */
+    const void *pixels; /* belong to the image, valid until its release */
     size_t size;
     if (status == NH_OK) status = nh_image_pixels(image, NH_PIXELS_RGB, &pixels, &size);
     FILE *file = status == NH_OK ? fopen(arguments[2], "wb") : NULL;

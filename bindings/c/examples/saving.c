@@ -1,8 +1,8 @@
-/* Saves a large file while it comes, and goes on after a break:  ./saving URL FILE */
+/* Saves a large file while it arrives, and resumes a broken transfer:  ./saving URL FILE */
 #include <nuthatch.h>
 #include <stdio.h>
 
-/* Shows progress until the ticket has ended. Tells what it came to. */
+/* Shows the progress until the ticket has ended. Returns its status. */
 static nh_status follow(nh_ticket *ticket) {
     nh_event event;
     nh_status code = NH_CLOSED;
@@ -34,7 +34,7 @@ int main(int count, char **arguments) {
         return fprintf(stderr, "%s (%d): %s\n", nh_status_name(info.code), info.code, info.message), 1;
     }
     status = follow(ticket);
-    /* What had come lies hidden beside the file; the next attempt begins where it ended. */
+    /* The received part is in a hidden file beside FILE. The next attempt resumes there. */
     for (int i = 0; i < 3 && (status == NH_RESET || status == NH_TRUNCATED || status == NH_TIMEOUT); i++) {
         if (nh_resubmit(cache, ticket, &again) != NH_OK) break;
         nh_ticket_release(ticket);

@@ -1,4 +1,4 @@
-/* Sends what waits in an outbox, and asks its user for the tokens that it needs:  ./sender CACHE SECONDS */
+/* Sends the requests of an outbox, and asks the user for the tokens that they need:  ./sender CACHE SECONDS */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@ static void ask(nh_event *event, void *user) {
     char secret[1024];
     printf("%s: ", event->message); /* the provider's name */
     fflush(stdout);
-    if (fgets(secret, sizeof secret, stdin) == NULL) return; /* it waits on */
+    if (fgets(secret, sizeof secret, stdin) == NULL) return; /* the request goes on waiting */
     secret[strcspn(secret, "\n")] = 0;
     nh_outbox_provide(user, event->message, secret); /* kept in memory only */
 }

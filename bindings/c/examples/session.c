@@ -1,4 +1,5 @@
-/* Signs in by a form, uploads a file with the cookie that came, reads JSON, signs out:  ./session BASE USER PASSWORD FILE */
+/* Signs in by a form, uploads a file with the cookie of the answer, reads JSON, signs out:
+ * ./session BASE USER PASSWORD FILE */
 #include <nuthatch.h>
 #include <stdio.h>
 

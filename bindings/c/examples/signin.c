@@ -1,4 +1,4 @@
-/* Answers what a request asks: whether to sign in, and whether an answer is good:  ./signin URL USER PASSWORD */
+/* Replies to questions of a request: the credentials, and whether an answer is good:  ./signin URL USER PASSWORD */
 #include <nuthatch.h>
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ static void answer(nh_event *event, void *user) {
         nh_response_info info = {.struct_size = sizeof info};
         nh_response_get_info(event->response, &info);
         reply.verdict = info.body_size > 0 ? NH_VERDICT_ACCEPT : NH_VERDICT_REJECT;
-        reply.reason = "an empty answer is none";
+        reply.reason = "the answer is empty";
     }
     if (event->kind == NH_EVENT_QUESTION) nh_answer(event->ticket, &reply);
 }

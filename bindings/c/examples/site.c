@@ -1,4 +1,4 @@
-/* An API with a token, asked for several things:  ./site https://api.example.org/v1/ TOKEN PATH... */
+/* Requests to an API that needs a token:  ./site https://api.example.org/v1/ TOKEN PATH... */
 #include <nuthatch.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ int main(int count, char **arguments) {
         .header_count = 2,
         .accept = "application/json",
         .policy = NH_POLICY_RFC9111,
-        .partition = "me", /* tokens change; what was kept stays mine */
+        .partition = "me", /* stored answers stay usable when the token changes */
     };
 
     nh_cache *cache;

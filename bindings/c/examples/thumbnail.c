@@ -15,7 +15,7 @@ int main(int count, char **arguments) {
     nh_status status = nh_open(NULL, NULL, &cache);
     if (status != NH_OK) return fail(status);
     status = nh_thumbnail(cache, arguments[1], NH_OPTIONS(.size = 256), &image);
-    nh_close(cache, 2000); /* the image stays */
+    nh_close(cache, 2000); /* the image stays valid */
     if (status != NH_OK) return fail(status);
 
     nh_image_info info = {.struct_size = sizeof info};

@@ -1,4 +1,4 @@
-/* Looks after a cache, as a settings page does:  ./upkeep CACHE [remove URL | trim BYTES | flush | memory | clear] */
+/* Maintains a cache, for example for a settings page:  ./upkeep CACHE [remove URL | trim BYTES | flush | memory | clear] */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ int main(int count, char **arguments) {
     nh_stats(cache, &figures);
     printf("%lld answers, %lld thumbnails\n", (long long)figures.metas, (long long)figures.thumbs);
 
-    /* All of it, for a program that only hands it on. Asked twice: how long it is, and then for it. */
+    /* All figures as JSON. The first call returns the length, the second one the text. */
     int32_t size = nh_stats_json(cache, NULL, 0);
     char *json = size < 0 ? NULL : malloc((size_t)size + 1);
     if (json != NULL && nh_stats_json(cache, json, (size_t)size + 1) > 0) puts(json);

@@ -1,4 +1,4 @@
-/* Sends a file as a form does, and says how far it is:  ./upload URL FILE [USER PASSWORD] */
+/* Sends a file in a form, and shows the progress:  ./upload URL FILE [USER PASSWORD] */
 #include <nuthatch.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ int main(int count, char **arguments) {
     nh_options options = {.struct_size = sizeof options, .method = "POST", .progress_events = NH_YES};
     if (count == 5) {
         options.user = arguments[3], options.password = arguments[4];
-        options.sign_in = NH_SIGN_IN_ANY; /* the strongest that the server asks for */
+        options.sign_in = NH_SIGN_IN_ANY; /* the strongest scheme that the server offers */
     }
     nh_request_set(request, &options);
     if (nh_submit_request(cache, request, NULL) != NH_OK) return fprintf(stderr, "%s\n", nh_error_message()), 1;
@@ -26,7 +26,7 @@ int main(int count, char **arguments) {
         if (nh_poll(cache, &event, 1, sizeof event) != 1) continue;
         if (event.is_upload) fprintf(stderr, "%lld of %lld bytes\n", (long long)event.bytes_done, (long long)event.bytes_total);
     }
-    const char *answer = event.message; /* why there is no answer */
+    const char *answer = event.message; /* the error if there is no answer */
     if (event.response != NULL) nh_response_text(event.response, &answer, NULL);
     printf("%d %s\n", event.http_status, answer);
     int failed = event.http_status < 200 || event.http_status > 299;

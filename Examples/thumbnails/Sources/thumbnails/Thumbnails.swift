@@ -1,6 +1,6 @@
-// Thumbnails of many pictures, as JPEG files:  swift run thumbnails SIZE FOLDER URL…
+// Makes thumbnails of many pictures, as JPEG files:  swift run thumbnails SIZE FOLDER URL…
 //
-// All are asked for at once; how many go to the network, and to one host, is the queue's business.
+// All requests start at once. The library's queue limits how many are sent, also to one host.
 
 import Glibc
 import Nuthatch
@@ -25,7 +25,7 @@ import Nuthatch
     exit(failed == 0 ? 0 : 1)
   }
 
-  /// Cancelling the task would cancel its request, and nobody else's.
+  /// Makes one thumbnail. Returns false if that fails. Cancelling the task would cancel only its own request.
   static func make(_ url: String, _ size: Int, _ path: String, in cache: Cache) async -> Bool {
     do throws(NuthatchError) {
       let image = try await cache.thumbnail(url, size: size)
