@@ -135,13 +135,13 @@ REFERENCE_HEAD = f"""\
 <!-- {SOURCE} -->
 # Options
 
-All options, with their names in C, Swift, Python and the command. An option of a request overrides that of its site, and
-an option of a site overrides that of its cache. Without either, the default is used. *None* is `NH_NONE` in C (`NH_OFF`
-for texts), `None` in Python if it means no limit or off, and `none` in the command. An option that a level doesn't have,
-and a number out of range, is the error `invalid`.
+All options, with their names in C, Swift, Python and the command. An option of a request overrides that of its site,
+and an option of a site overrides that of its cache. Without either, the default is used. *None* is `NH_NONE` in C
+(`NH_OFF` for texts), `None` in Python if it means no limit or off, and `none` in the command. An option that a level
+doesn't have, and a number out of range, is the error `invalid`.
 
-*Reaches* names what an option changes: which stored answer is returned (hit), which requests share one transfer (fetch),
-the cache key (name), and the requests in the outbox (outbox).
+*Reaches* names what an option changes: which stored answer is returned (hit), which requests share one transfer
+(fetch), the cache key (name), and the requests in the outbox (outbox).
 """
 
 

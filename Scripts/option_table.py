@@ -1,4 +1,4 @@
-"""The table of options, read and checked: Sources/NuthatchCore/Options/options.toml, which explains its columns."""
+"""Reads and checks the table of options, Sources/NuthatchCore/Options/options.toml. The table explains its columns."""
 
 import re
 import sys
@@ -49,33 +49,33 @@ GREATEST = 2**63 - 1
 
 
 class Words(NamedTuple):
-    """What an option may be, where it is one of several words."""
+    """The words that an option may be."""
 
     name: str
-    #: Its type in Swift; one that is part of another stands elsewhere, and isn't made from the table.
+    #: The type in Swift. If it is part of another type, it is not generated.
     swift: str
     doc: str
     members: List[Tuple[str, str]]
 
 
 class Flag(NamedTuple):
-    """How the command has an option."""
+    """An option of the command."""
 
     #: The commands that have it.
     commands: Tuple[str, ...]
-    #: Without its dashes.
+    #: The name without its dashes.
     name: str
-    #: Another one, without a value.
+    #: Another name, which takes no value.
     bare: Optional[str]
     letter: Optional[str]
-    #: What help calls its value; nothing for a flag.
+    #: The name of the value in help; None for a flag.
     value: Optional[str]
-    #: The option that it goes with.
+    #: An option that must be given, too.
     needs: Optional[str]
-    #: Whether its number may end in K, M or G.
+    #: Whether the number may end in K, M or G.
     units: bool
     help: str
-    #: Names of version 0.1; "name=word" is one that stood for a word.
+    #: Names of version 0.1; "name=word" for a name that implied a word.
     old: Tuple[str, ...]
     old_words: Dict[str, str]
 
@@ -86,15 +86,15 @@ class Row(NamedTuple):
     name: str
     kind: str
     levels: Tuple[str, ...]
-    #: Its number, flag or word; nothing where code finds it, or where there is none.
+    #: The default: a number, flag or word. None if code computes it, or if there is none.
     default: Any
-    #: The same as the reference says it.
+    #: The default as text for the reference.
     default_text: str
-    #: Least and greatest, in milliseconds, bytes or as they are.
+    #: The least and the greatest value; durations in milliseconds, sizes in bytes.
     range: Optional[Tuple[Any, Any]]
-    #: The same in words, with none where that is one.
+    #: The range as text, with "none" if that is allowed.
     range_text: str
-    #: What a count counts, where it may be written with K and M behind it.
+    #: The unit of a count that may end in K or M.
     unit: Optional[str]
     none: Optional[str]
     empty: Optional[str]
@@ -102,37 +102,37 @@ class Row(NamedTuple):
     merge: Optional[str]
     swift: Optional[str]
     type: Optional[str]
-    #: Its name in Python; nothing for one that Python says in another way.
+    #: The name in Python; None if Python has it in another form.
     python: Optional[str]
     python_levels: Tuple[str, ...]
     words: Optional[Words]
     since: str
     help: str
     doc: str
-    #: Which part of the table it stands in.
+    #: The part of the table.
     group: str
     flag: Optional[Flag]
 
     @property
     def is_text(self) -> bool:
-        """Whether it is a text in Swift, too."""
+        """Whether the option is a text in Swift, too."""
         return self.kind == "text" or (self.kind == "path" and self.type is None)
 
     @property
     def is_said_once(self) -> bool:
-        """Whether no level is above another, and the default is known: then what isn't said is the default."""
+        """Whether only one level has the option and its default is known. Then Swift stores the default itself."""
         above = [level for level in self.levels if level != "image"]
         return self.kind in LISTS or (len(above) == 1 and self.default is not None)
 
 
 class Argument(NamedTuple):
-    """What Python has as an argument, and C as a function."""
+    """An argument in Python that is a function in C."""
 
     name: str
     levels: Tuple[str, ...]
-    #: Its type in Python.
+    #: The type in Python.
     type: str
-    #: Its bit in C, for a question.
+    #: The bit in C, for a question.
     asks: Optional[str]
     help: str
     doc: str
@@ -149,13 +149,13 @@ class Table(NamedTuple):
 
 
 def places(row: Row) -> str:
-    """Where it may be said, in words."""
+    """Returns the levels of an option as text."""
     words = {"process": "the process", "image": "an image"}
     return " or ".join(words.get(level, f"a {level}") for level in row.levels)
 
 
 def grouped(table: Table) -> List[Tuple[str, List[Row]]]:
-    """The parts of the table with their rows: newer ones stand at its end, whatever part they are of."""
+    """Returns the parts of the table with their rows. In the table, newer rows are at the end, not in their part."""
     parts: Dict[str, List[Row]] = {}
     for row in table.rows:
         parts.setdefault(row.group, []).append(row)
@@ -163,7 +163,7 @@ def grouped(table: Table) -> List[Tuple[str, List[Row]]]:
 
 
 def load(path: Path = TABLE) -> Table:
-    """The table, or an end with what is wrong in it."""
+    """Returns the table. If it is wrong, ends the program with a message."""
     text = path.read_text()
     raw = tomllib.loads(text)
     groups = _groups(text)
@@ -187,7 +187,7 @@ def load(path: Path = TABLE) -> Table:
 
 
 def _before(given: Dict[str, str]) -> Dict[str, List[str]]:
-    """Names that several commands had stand under a name of their own."""
+    """Returns the names of version 0.1 for each command. In the table, a list that several commands share has a name."""
     shared = {name: given.pop(name) for name in ("fetching", "naming")}
     return {
         command: [name for word in names.split() for name in shared.get(word, word).split()]
@@ -196,7 +196,7 @@ def _before(given: Dict[str, str]) -> Dict[str, List[str]]:
 
 
 def _groups(text: str) -> Dict[str, str]:
-    """The part of the table that each option stands in."""
+    """Returns the part of the table for each option."""
     found, group = {}, ""
     for mark, name in re.findall(r"^# MARK: (.*)$|^\[option\.(\w+)\]$", text, re.M):
         group = mark or group
@@ -221,28 +221,28 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words], group: str) 
             _wrong(name, f"{column} is missing")
     kind, levels = given["kind"], tuple(given["levels"])
     if kind not in KINDS or not levels or not set(levels) <= set(LEVELS):
-        _wrong(name, "its kind or its levels are none that there are")
-    # Who leaves it out has forgotten to ask whether a stored answer, or another's fetch, may still be given.
+        _wrong(name, "kind or levels is unknown")
+    # Required, so that the author of a row checks whether stored answers and fetches can still be shared.
     if ("reaches" in given) != ("request" in levels or "site" in levels):
-        _wrong(name, "rows of requests and sites need reaches, and no other has it")
+        _wrong(name, "rows of requests and sites need reaches, and other rows must not have it")
     reaches = tuple(given.get("reaches", ()))
     if not set(reaches) <= set(REACHES):
         _wrong(name, f"reaches is among {', '.join(REACHES)}")
     if "name" in reaches and "fetch" not in reaches:
         _wrong(name, "what reaches the name reaches fetch: requests of other names share no transfer")
     if (kind in NUMBERS or kind == "sizes") != ("range" in given):
-        _wrong(name, "numbers need a range, and nothing else has one")
+        _wrong(name, "numbers need a range, and other kinds must not have one")
     if (kind == "words") != ("words" in given) or (kind == "words" and given["words"] not in words):
-        _wrong(name, "words name a table of words")
+        _wrong(name, "the kind words needs words, the name of a table of words")
     if given.get("unit", "pixels") != "pixels" or ("unit" in given and kind != "count"):
-        _wrong(name, "what a count counts is pixels")
+        _wrong(name, "unit must be pixels, and belongs to a count")
     if "none" in given and given["none"] not in ("unlimited", "zero", "off"):
-        _wrong(name, "none means unlimited, zero or off")
+        _wrong(name, "none must be unlimited, zero or off")
     row_words = words[given["words"]] if kind == "words" else None
     limits = tuple(_number(kind, one) for one in given["range"]) if "range" in given else None
     default, text = _default(kind, given["default"], row_words)
     if limits and default is not None and not limits[0] <= default <= limits[1]:
-        _wrong(name, "its default is outside of its range")
+        _wrong(name, "default is out of range")
     range_text = ""
     if limits:
         least, greatest = (_spaced(str(one)) for one in given["range"])
@@ -261,7 +261,7 @@ def _row(name: str, given: Dict[str, Any], words: Dict[str, Words], group: str) 
     return row._replace(flag=_flag(row, dict(given["cli"]))) if "cli" in given else row
 
 
-#: What help calls a value of each kind.
+#: For each kind, the name of its value in help.
 VALUES = {"duration": "TIME", "bytes": "SIZE", "count": "N", "share": "F", "rate": "N", "path": "FILE"}
 VALUES |= {"text": "TEXT", "secret": "TEXT"}
 
@@ -270,7 +270,7 @@ def _flag(row: Row, given: Dict[str, Any]) -> Flag:
     sends = tuple(given.pop("commands", ("get", "prefetch")))
     needs, unstored = given.pop("needs", None), given.pop("unstored", False)
     commands = sends
-    # Who explains or exports must find what was made with it, and who removes the answer that is meant.
+    # explain and export need the option to find the stored answer, and rm to remove the right one.
     if not unstored and needs != "freezable" and {"hit", "name"} & set(row.reaches):
         also = ("explain", "export", "rm") if "name" in row.reaches else ("explain", "export")
         commands += tuple(name for name in also if name not in commands)
@@ -299,7 +299,7 @@ def _flag(row: Row, given: Dict[str, Any]) -> Flag:
 
 
 def one_of(words: List[str]) -> str:
-    """Several words, one of which is to be chosen."""
+    """Returns words as "a, b or c"."""
     return ", ".join(words[:-1]) + " or " + words[-1]
 
 
@@ -331,7 +331,7 @@ def _number(kind: str, said: Any) -> Any:
 
 
 def _spaced(said: str) -> str:
-    """A number with a space before its unit."""
+    """Returns a number with a space before its unit."""
     digits = said.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
     return f"{digits} {said[len(digits) :]}".strip() if digits else said
 

@@ -1,4 +1,4 @@
-"""The C options, from the table: the enumerations, one struct for all levels, and the Swift code that reads it."""
+"""Makes the C options from the table: the enumerations, one struct for all levels, and the Swift code that reads it."""
 
 import re
 import textwrap
@@ -24,15 +24,14 @@ HEAD = """\
 """
 
 STRUCT = """\
-/** What may be said of a cache, a site or a request, and of the process's queue (nh_queue_set). Set struct_size to
- *  sizeof(nh_options), name what you want to say, and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the
- *  level above has it", for a request its site, then the cache, then the default. NH_NONE and NH_FOREVER are for
- *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
- *  and lists are copied.
+/** Options of a cache, a site, a request, or the process's queue (nh_queue_set). Set struct_size to sizeof(nh_options), set
+ *  the options that you need, and leave the others 0. A member of 0, NULL or NH_UNSAID is not set: then the option of a
+ *  request is that of its site, then that of the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF
+ *  for texts. A number out of range, and an option that a level doesn't have, is NH_INVALID. Texts and lists are copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .deadline_ms = 5000, .retries = NH_NONE};
  *
- *  Newer members stand at the end, whatever they are about:
+ *  The members by topic; newer ones are at the end of the struct:
  *
 {index}
  */
@@ -41,8 +40,8 @@ typedef struct nh_options {
 
 MACRO = """\
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
-/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
- *  end of the block around it. */
+/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They are valid until
+ *  the end of the enclosing block. */
 #define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
 #endif
 """
@@ -73,7 +72,7 @@ def header(table: Table) -> str:
 
 
 def _index(table: Table) -> str:
-    """Which members are about what."""
+    """Returns the members by topic."""
     lines = []
     for group, rows in grouped(table):
         names = ", ".join(name for row in rows for name in members(row) if not name.endswith("_count"))
@@ -82,12 +81,12 @@ def _index(table: Table) -> str:
 
 
 def members(row: Row) -> List[str]:
-    """The names of a row's members."""
+    """Returns the names of a row's members."""
     return [name for _, name in typed_members(row)]
 
 
 def typed_members(row: Row) -> List[Tuple[str, str]]:
-    """The types and the names of a row's members."""
+    """Returns the types and the names of a row's members."""
     name = row.name
     if row.kind == "duration":
         return [("int64_t", f"{name}_ms")]
@@ -168,7 +167,7 @@ def reading(table: Table) -> str:
         "import NuthatchCore",
         "",
         "extension Options {",
-        "  /// Takes what a C program says; what it doesn't say stays as it is.",
+        "  /// Takes the options that a C program has set. Leaves the others unchanged.",
         "  mutating func take(_ said: SaidOptions) throws(NuthatchError) {",
         "    let raw = said.raw",
         *_by_word(table, "said.words", lambda member: _taken(member.row) if member.row else []),
@@ -176,14 +175,16 @@ def reading(table: Table) -> str:
         "}",
         "",
         "extension SaidOptions {",
-        "  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.",
+        "  /// Checks that the level has these options, and that reserved members are 0.",
+        "  ///",
+        "  /// - Throws: `invalid`.",
         "  func check(_ level: OptionLevel) throws(NuthatchError) {",
         *_by_word(table, "words", _checked),
         "  }",
         "}",
         "",
         "extension SaidWords {",
-        "  /// Those of what has a part in which stored answer is given, and of what `Options` hasn't.",
+        "  /// The words of options that change which stored answer is returned, and of members that `Options` doesn't have.",
         f"  static var reachingHits: SaidWords {{ SaidWords({_words_of_hits(table)}) }}",
         "}",
         "",
@@ -194,18 +195,18 @@ def reading(table: Table) -> str:
 
 
 class _Member(NamedTuple):
-    """A member of the struct; of no option where it must be 0."""
+    """A member of the struct. A reserved one has no row."""
 
     name: str
     row: Optional[Row]
-    #: Which eight bytes it lies in, and whether it takes all of them.
+    #: The index of its eight bytes, and whether it takes all of them.
     word: int
     is_wide: bool
 
 
 def _layout(table: Table) -> List[_Member]:
     rows = {name: row for row in table.rows for name in members(row)}
-    found, place = [], 4  # behind struct_size
+    found, place = [], 4  # after struct_size
     for kind, name in re.findall(
         r"^    (\w.*?)(\w+);$", header(table).split("uint32_t struct_size;")[1], re.M
     ):
@@ -217,7 +218,7 @@ def _layout(table: Table) -> List[_Member]:
 
 
 def _by_word(table: Table, words: str, code: Callable[[_Member], List[str]]) -> List[str]:
-    """The code of members, for the words of the struct that say something."""
+    """Returns the code of the members, for each word of the struct that is not 0."""
     made: Dict[int, List[str]] = {}
     for member in _layout(table):
         made.setdefault(member.word, []).extend(code(member))
@@ -245,7 +246,7 @@ def _words_of_hits(table: Table) -> str:
     return f"bits: {sum(1 << word for word in reaching):#x}"
 
 
-#: What has another form in Swift, and several members in C.
+#: Options that have another form in Swift, and several members in C.
 _BY_HAND = {"headers": "Headers", "asks": "Questions", "asks_not": "Questions", "netrc": "Netrc"}
 _BY_HAND |= {"user": "User", "password": "User"}
 _BY_HAND |= {"cert": "Cert", "cert_key": "Cert", "cert_password": "Cert"}
@@ -303,7 +304,7 @@ def _word_reading(words: Words) -> List[str]:
     return lines
 
 
-# How the library tells what holds
+# How the library returns the options in force
 
 
 def telling(table: Table) -> str:
@@ -314,7 +315,7 @@ def telling(table: Table) -> str:
         "import NuthatchCore",
         "",
         "extension nh_options {",
-        "  /// What holds for a cache or a site, as C programs read it. Nothing secret is told.",
+        "  /// Returns the options of a cache or a site for C programs, without secrets.",
         "  init(telling options: Options, _ level: OptionLevel, _ texts: ToldTexts) {",
         "    self.init()",
     ]
@@ -342,7 +343,7 @@ def _told(row: Row) -> str:
     return f"{member} = told({value})"
 
 
-# What programs read of the table at run time
+# The table for programs at run time
 
 
 def rows(table: Table) -> str:
@@ -370,7 +371,7 @@ def rows(table: Table) -> str:
     lines.append('_Static_assert(sizeof(nh_options) >= %d, "options only grow");' % table.oldest_struct)
     last = _layout(table)[-1]
     lines.append(f"_Static_assert(offsetof(nh_options, {last.name}) / 8 == {last.word},")
-    lines.append('               "the code that reads the struct knows in which word each member is");')
+    lines.append('               "the code that reads the struct knows the word of each member");')
     lines.append('_Static_assert(sizeof(nh_options) <= 128 * 8, "SaidWords has a bit for each word");')
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""The command's options, from the table: their names, their help, and how their values are read."""
+"""Makes the command's options from the table: names, help, and the code that reads their values."""
 
 import json
 import textwrap
@@ -7,7 +7,7 @@ from typing import List, Optional
 from option_table import GREATEST, Row, Table, one_of
 from options_swift import BANNER
 
-# Where an option goes that Swift has in another form.
+# The members for options that have another form in Swift.
 PLACES = {
     "method": "request.method",
     "user": "user",
@@ -28,7 +28,7 @@ PLACES = {
     "outbox_key_lifetime": "freezing.keyLifetime",
     "password_provider": "freezing.passwordProvider",
 }
-# What is read in a way of its own.
+# Code for options that need special readers.
 READINGS = {
     "accept": "$0.cache.accept = try $1.mediaTypes()",
     "headers": "$0.request.headers.append(try $1.header())",
@@ -46,7 +46,7 @@ def options_file(table: Table) -> str:
     """LibraryOptions.swift."""
     rows = [row for row in table.rows if row.flag]
     names = [_name(row) + suffix for row in rows for suffix in _parts(row)]
-    lines = [BANNER, "import NuthatchCore", "", "/// The options of the library that commands have."]
+    lines = [BANNER, "import NuthatchCore", "", "/// The library's options that the command has."]
     lines += ["enum LibraryOptions {", "  static let all: [Option] = ["]
     lines += [f"    {name}," for name in names]
     lines += ["  ]"]
@@ -56,7 +56,7 @@ def options_file(table: Table) -> str:
             lines += ["", *_option(row, bare=row.flag.bare)]
     lines += [
         "",
-        "  /// The names that each command had in version 0.1.",
+        "  /// The names of each command's options in version 0.1.",
         "  static let before: [String: [String]] = [",
     ]
     for command, known in table.before.items():
@@ -114,13 +114,13 @@ def _option(row: Row, bare: Optional[str] = None) -> List[str]:
 
 
 def _range(row: Row) -> str:
-    """What it must be, as messages say it."""
+    """Returns the allowed values, for messages."""
     if row.flag.value and "|" in row.flag.value:
         return one_of(row.flag.value.split("|"))
     if row.kind == "sizes":
         return f"N or NxM, {row.range[0]} to {row.range[1]}, at most 64 with commas between them"
     return row.range_text or {"headers": "a name, a colon and a value"}.get(
-        row.kind, "a text that isn't empty"
+        row.kind, "a text that is not empty"
     )
 
 
@@ -130,7 +130,7 @@ def _reading(row: Row) -> str:
     if row.name in PLACES:
         target = f"$0.{PLACES[row.name]}"
     elif row.swift is None:
-        raise SystemExit(f"{row.name}: the command doesn't know where it goes")
+        raise SystemExit(f"{row.name}: PLACES needs the member for this option")
     elif "process" in row.levels:
         target = f"$0.process.{row.swift}"
     elif "cache" in row.levels:
@@ -162,5 +162,5 @@ def _value(row: Row) -> str:
 
 
 def _text(text: str) -> str:
-    """A literal of Swift."""
+    """Returns a Swift literal."""
     return json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The C++ header: bindings/c/nuthatch.hpp.in, and from the table enumerations for words and a setter an option."""
+"""Makes the C++ header from bindings/c/nuthatch.hpp.in and the table: enumerations, and a setter for each option."""
 
 from pathlib import Path
 from typing import List
@@ -34,7 +34,7 @@ def header(table: Table) -> str:
 
 
 def _newer(row: Row) -> str:
-    """A row that a library may be too old for: its name, when it came, and where its first member begins and ends."""
+    """Returns the entry of an option that is newer than 0.1: name, version, offset and size of its first member."""
     first = members(row)[0]
     return f'    {{"{row.name}", "{row.since}", offsetof(nh_options, {first}), sizeof(nh_options::{first})}},'
 
@@ -99,12 +99,12 @@ def _setters(row: Row) -> List[str]:
 
 
 def _number(row: Row, said: str, name: str) -> str:
-    """What the member gets: a zero that is said is another thing than a member that is left 0."""
+    """Returns the value of the member. An option of 0 needs another value, because a member of 0 is not set."""
     if row.none == "zero":
         none = "static_cast<double>(NH_NONE)" if row.kind in ("share", "rate") else "NH_NONE"
         return f"{said} == 0 ? {none} : {said}"
     if row.range and row.range[0] == 0:
-        return f"{said} == 0 ? 1 : {said}"  # A millisecond is as good as none.
+        return f"{said} == 0 ? 1 : {said}"  # a time of 0 becomes 1 ms
     return f'above_zero({said}, "{name} is 0; it must be {row.range_text}")'
 
 

@@ -1,4 +1,4 @@
-"""The Python options, from the table: what a row is called in the struct of the library, and what it may be."""
+"""Makes the Python options from the table: the member of the library's struct, and the allowed values."""
 
 from typing import Dict, Iterable, List
 
@@ -10,7 +10,7 @@ LEVELS = {"cache": "CACHE", "site": "SITE", "request": "REQUEST", "image": "IMAG
 
 
 def files(table: Table) -> Dict[str, str]:
-    """All of them, by name."""
+    """Returns the files by name."""
     return {"_option_table.py": table_file(table)}
 
 

@@ -1,4 +1,4 @@
-"""What type checkers, editors and help() see of the Python options, from the table: types, help, and stubs.
+"""Makes types, help and stubs of the Python options from the table, for type checkers, editors and help().
 
 A module whose functions take `**options: "_wishes.Unpack[_wishes.Wishes]"` gets a stub beside it, made of its
 source: there each option is a keyword with its type, and the docstring has a line on it. The sources stay short, and
@@ -29,19 +29,19 @@ TYPES = {
     "secrets": "Secrets",
     "path": "FileName",
 }
-# Those that Python has in a form of its own.
+# Options that have another form in Python.
 OWN_TYPES = {"user": "User", "cert": "Certificate", "netrc": "Netrc"}
 OWN_FACTS = {"netrc": " True: $NETRC, else ~/.netrc; False or None: none."}
-OWN_FACTS["user"] = " None: nobody signs in, whatever site and netrc say."
+OWN_FACTS["user"] = " None: don't sign in, even if the site or netrc has a user."
 NONE = {"unlimited": " None: no limit.", "off": " None: off."}
-# What the list of options says all of, as opposed to a line on each.
+# Functions with the full text of each option. Others have a line on each.
 IN_FULL = ("Cache", "Cache.site", "Fetching.submit")
 
 Option = Union[Row, Argument]
 
 
 def groups(table: Table) -> Dict[str, List[Option]]:
-    """What each kind of call takes, by the name of its TypedDict."""
+    """Returns the options of each kind of call, by the name of its TypedDict."""
     every: List[Option] = [row for row in table.rows if python_name(row)[:1] not in ("", "_")]
     every += table.arguments
     wishes = [option for option in every if "request" in _levels(option)]
@@ -49,7 +49,7 @@ def groups(table: Table) -> Dict[str, List[Option]]:
     return {
         "Wishes": wishes,
         "Sending": sending,
-        # All URLs would have one answer.
+        # Without cache_key: all URLs would share one answer.
         "Prefetching": [option for option in sending if option.name != "cache_key"],
         "Naming": [option for option in wishes if isinstance(option, Row) and "name" in option.reaches],
         "SiteWishes": [option for option in every if "site" in _levels(option)],
@@ -58,23 +58,23 @@ def groups(table: Table) -> Dict[str, List[Option]]:
 
 
 MEANINGS = {
-    "Wishes": "What may be said of any request.",
-    "Sending": "The same where the method is said otherwise.",
-    "Prefetching": "What may be said of many requests.",
-    "Naming": "What an answer is kept under.",
-    "SiteWishes": "What a site may be told.",
-    "CacheWishes": "What a cache may be told.",
+    "Wishes": "The options of a request.",
+    "Sending": "The options of a request whose method is an argument.",
+    "Prefetching": "The options of a prefetch.",
+    "Naming": "The options that are part of the cache key.",
+    "SiteWishes": "The options of a site.",
+    "CacheWishes": "The options of a cache.",
 }
 
 
 def files(table: Table, package: Path) -> Dict[str, str]:
-    """All of them, by name."""
+    """Returns the files by name."""
     stubs = {f"{name}.pyi": stub(package / f"{name}.py", table) for name in MODULES}
     return {"_option_help.py": help_file(table), "_wishes.py": types_file(table), **stubs}
 
 
 def python_name(option: Option) -> str:
-    """Its keyword; empty for one that Python says in another way."""
+    """Returns the keyword; "" if Python has the option in another form."""
     if isinstance(option, Argument):
         return option.name
     return "" if option.kind in ("pointer", "function", "questions", "sizes") else option.python or ""
@@ -95,7 +95,7 @@ def _type(option: Option) -> str:
 
 
 def _alias(words: Words) -> str:
-    """The name of the type of some words."""
+    """Returns the name of the type of a list of words."""
     return "".join(part.capitalize() for part in words.name.split("_")) if "." in words.swift else words.swift
 
 
@@ -136,7 +136,7 @@ TAKEN = _entries("""\\
 
 
 def line(option: Option) -> str:
-    """What a docstring says of an option."""
+    """Returns the line on an option for a docstring."""
     text = f":param {python_name(option)}: {option.help}"
     if isinstance(option, Row) and option.words:
         *others, last = [f'"{word}"' for word, _ in option.words.members]
@@ -152,7 +152,7 @@ def line(option: Option) -> str:
 
 
 def more_on(option: Option) -> str:
-    """The paragraphs below it."""
+    """Returns the paragraphs below that line."""
     words = option.words.members if isinstance(option, Row) and option.words else []
     paragraphs = [f'"{word}": {doc}' for word, doc in words] + option.doc.split("\n\n")
     made = (" ".join(paragraph.split()) for paragraph in paragraphs)
@@ -175,13 +175,13 @@ def types_file(table: Table) -> str:
     keys: Dict[str, Option] = {}
     for group in options.values():
         keys.update((python_name(option), option) for option in group)
-    # Each is written once, in a class of those that are taken by the same calls.
+    # Options of the same calls are in one class, so that each option is written once.
     parts: Dict[Tuple[str, ...], List[Option]] = {}
     for name, option in keys.items():
         takers = tuple(kind for kind, group in options.items() if name in map(python_name, group))
         parts.setdefault(takers, []).append(option)
     lines = [
-        f'{BANNER}"""What may be said of requests, of sites and of caches, as type checkers see it."""',
+        f'{BANNER}"""Types of the options of requests, sites and caches, for type checkers."""',
         "",
         "from typing import Any, Literal, Optional, Sequence, TypedDict",
         "",
@@ -223,7 +223,7 @@ VALUES += ["HeaderArgument", "Netrc", "Secrets", "SinkArgument", "User"]
 
 
 def stub(path: Path, table: Table) -> str:
-    """The stub of a module."""
+    """Returns the stub of a module."""
     tree = ast.parse(path.read_text())
     body: List[str] = []
     for node in tree.body:
@@ -253,7 +253,7 @@ def _option_imports(table: Table) -> List[ast.stmt]:
 
 
 def _quoted_names(body: List[str]) -> Set[str]:
-    """The names within annotations that are texts."""
+    """Returns the names within annotations that are strings."""
     texts = [node.value for node in ast.walk(ast.parse("\n".join(body))) if isinstance(node, ast.Constant)]
     names: Set[str] = set()
     for text in texts:
@@ -266,7 +266,7 @@ def _quoted_names(body: List[str]) -> Set[str]:
 
 
 def _imports(body: Iterable[ast.stmt], used: Set[str]) -> Iterator[Tuple[str, str]]:
-    """The imports among statements, of what is used: modules, and what is taken from them."""
+    """Gives the imports among statements that are used."""
     for node in body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             yield from _imports(node.body, used)
@@ -290,7 +290,7 @@ def _class(node: ast.ClassDef, table: Table) -> List[str]:
             lines.append(f"    {ast.unparse(one.target)}: {ast.unparse(one.annotation)}")
         elif isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and not _is_bare(one):
             if _is_overload(one):
-                # With the docstring of what does the work, which has no stub itself.
+                # The overloads get the docstring of the implementation, which has no stub itself.
                 overloaded.add(one.name)
                 (work,) = [other for other in node.body if _is_work(other, one.name)]
                 one.body[:0] = work.body[:1]
@@ -303,7 +303,7 @@ def _class(node: ast.ClassDef, table: Table) -> List[str]:
 
 
 def _is_bare(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> bool:
-    """Whether it only overrides what the class above explains: its stub is that one's."""
+    """Returns whether a function without a docstring overrides one of the base class. Then that one's stub is enough."""
     return (
         _kind(node) is not None
         and ast.get_docstring(node) is None
@@ -321,14 +321,14 @@ def _is_work(node: ast.stmt, name: str) -> bool:
 
 
 def _attributes(init: ast.FunctionDef) -> Iterator[Tuple[str, str]]:
-    """What `__init__` gives an object, which has its types there."""
+    """Gives the attributes that `__init__` sets, with their types."""
     for node in ast.walk(init):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Attribute):
             yield node.target.attr, ast.unparse(node.annotation)
 
 
 def _kind(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> Optional[str]:
-    """The name of the TypedDict of what it takes as options."""
+    """Returns the name of the TypedDict of a function's options."""
     given = node.args.kwarg
     text = ast.unparse(given.annotation).strip("'\"") if given and given.annotation else ""
     return text[len(TAKES) : -1] if text.startswith(TAKES) else None
@@ -342,7 +342,7 @@ def _function(node: Union[ast.FunctionDef, ast.AsyncFunctionDef], owner: str, ta
         if not isinstance(default, (ast.Constant, ast.Tuple)):
             arguments.defaults[place] = ast.Constant(...)
     result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    # A generator that yields is no coroutine, which only its body tells.
+    # An async function that yields is a generator, not a coroutine. Only its body shows that.
     is_generator = any(isinstance(one, ast.Yield) for one in ast.walk(node))
     word = "async def" if isinstance(node, ast.AsyncFunctionDef) and not is_generator else "def"
     if kind is None:

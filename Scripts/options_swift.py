@@ -1,4 +1,4 @@
-"""The Swift options, from the table: the words, one struct for all levels with its merge, and the rows' ranges."""
+"""Makes the Swift options from the table: the words, one struct for all levels with its merge, and the ranges."""
 
 import textwrap
 from typing import List
@@ -16,7 +16,7 @@ TYPES = {
 }
 TYPES |= {"path": "String", "secret": "String", "names": "[String]", "questions": "Set<Question.Kind>"}
 TYPES |= {"headers": "[(name: String, value: String)]"}
-# Words that Swift has for itself.
+# Keywords of Swift.
 KEYWORDS = ("public", "internal", "default")
 
 
@@ -45,8 +45,8 @@ def options_file(table: Table) -> str:
         "}",
         "",
         "extension Options {",
-        "  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so",
-        "  /// that no option is forgotten.",
+        "  /// Options that change which stored answer is returned, and options that few requests have. Compared as a",
+        "  /// whole, so that no option is forgotten.",
         "  struct Special: Sendable, Equatable {",
         *["  " + line for row in boxed for line in _stored(row, "", with_doc=False)],
         "",
@@ -55,7 +55,7 @@ def options_file(table: Table) -> str:
         *_equality(boxed),
         "  }",
         "",
-        "  /// What holds where nobody says anything.",
+        "  /// The defaults.",
         "  enum Standard {",
         *[line for row in rows if not row.is_said_once for line in _standard(row)],
         "  }",
@@ -73,17 +73,17 @@ def options_file(table: Table) -> str:
 
 
 HEAD = """\
-/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as
-/// the level above has it: for a request its site, then the cache, then the default. An option that a level doesn't
-/// have is the error `invalid` there.
+/// Options of a cache, a site, a request, or the process's queue (`ProcessQueue`). An option of a request that is not set
+/// is that of its site, then that of the cache, then the default. An option that a level doesn't have is the error
+/// `invalid` there.
 """.splitlines()
 
 BOX = """
-  /// Nothing said.
+  /// Makes options of which none is set.
   public init() {}
 
-  /// In an array of at most one: an array is one pointer, and is copied when it is written to while it is shared. A
-  /// request that waits, and those that a program makes of one, don't each need room for all of it.
+  /// Empty, or one element. An array is one pointer, and is copied only when it is changed while it is shared. So requests
+  /// with the same options share their memory.
   private var box: [Special] = []
 
   var special: Special {
@@ -93,7 +93,7 @@ BOX = """
     _modify {
       if box.isEmpty {
         var new = Special()
-        // What is set to what it is anyway leaves the options plain.
+        // If the new values are the defaults, the options stay plain.
         defer { if new != Special.none { box = [new] } }
         yield &new
       } else {
@@ -102,14 +102,14 @@ BOX = """
     }
   }
 
-  /// One field of it, without a copy of the others.
+  /// Returns one field without a copy of the others.
   @inline(__always)
   private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
     box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
   }
 
-  /// Whether nothing is said that has a part in which stored answer is given. Only then may a request be answered by
-  /// its URL and its size alone (`HitTable`).
+  /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its URL
+  /// and its size alone (`HitTable`).
   var isPlain: Bool { box.isEmpty }"""
 
 
@@ -117,7 +117,7 @@ BOX = """
 
 
 def is_inline(row: Row) -> bool:
-    """Whether it lies in place: what says nothing of which stored answer is given leaves a request plain."""
+    """Returns whether an option is stored in the struct itself, because it doesn't change which answer is returned."""
     return "request" in row.levels and "hit" not in row.reaches
 
 
@@ -146,7 +146,7 @@ def _literal(row: Row) -> str:
 
 
 def _declared(row: Row) -> str:
-    """Its type, and what it is at first."""
+    """Returns the type and the first value of an option."""
     if not row.is_said_once:
         return f": {_optional(row)}"
     if row.kind in LISTS:
@@ -217,10 +217,11 @@ def _equality(rows: List[Row]) -> List[str]:
 
 
 def _equal_terms(inline: List[Row]) -> List[str]:
-    """What isn't part of the terms of a request stays out: where it stands in the queue, and how it is cancelled."""
+    """Returns a comparison of the options in the struct itself, without priority and tag."""
     names = [row for row in inline if row.name not in ("priority", "tag")]
     lines = [
-        "  /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.",
+        "  /// Returns whether the options outside of `special` are equal. Ignores priority and tag: they don't change the",
+        "  /// answer.",
         "  func hasSameTerms(inPlace right: Options) -> Bool {",
         "    let left = self",
     ]
@@ -233,7 +234,7 @@ def _equal_terms(inline: List[Row]) -> List[str]:
 
 def _merge(inline: List[Row], boxed: List[Row]) -> List[str]:
     lines = [
-        "  /// These, with what they don't say as the level above has it.",
+        "  /// Returns these options. Those that are not set come from the level above, `outer`.",
         "  func over(_ outer: Options) -> Options {",
         "    var result = self",
     ]
@@ -278,7 +279,7 @@ def _filled(row: Row, target: str, outer: str, indent: str) -> str:
 def _settled(rows: List[Row]) -> List[str]:
     known = [row for row in rows if not row.is_said_once and row.default is not None]
     return [
-        "  /// These, with the defaults where nothing is said.",
+        "  /// Returns these options. Those that are not set have their defaults.",
         "  var settled: Options {",
         "    var result = self",
         *[f"    result.{row.swift} = result.{row.swift} ?? Standard.{row.swift}" for row in known],
@@ -292,7 +293,9 @@ def _settled(rows: List[Row]) -> List[str]:
 
 def _check(inline: List[Row], boxed: List[Row]) -> List[str]:
     return [
-        "  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.",
+        "  /// Checks that the level has these options, and that numbers are in range.",
+        "  ///",
+        "  /// - Throws: `invalid`.",
         "  package func check(_ level: OptionLevel) throws(NuthatchError) {",
         *_checks(inline),
         "    guard !isPlain else { return }",
@@ -348,7 +351,7 @@ def _enumeration(words: Words) -> str:
         lines.append(f"  case {name} = {number}")
     lines += [
         "",
-        "  /// As the command, Python and messages say it.",
+        "  /// The word of the command, Python and messages.",
         "  public var word: String {",
         "    switch self {",
         *[f'    case .{word}: "{word}"' for word, _ in words.members],
