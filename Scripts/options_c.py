@@ -24,10 +24,11 @@ HEAD = """\
 """
 
 STRUCT = """\
-/** Options of a cache, a site, a request, or the process's queue (nh_queue_set). Set struct_size to sizeof(nh_options), set
- *  the options that you need, and leave the others 0. A member of 0, NULL or NH_UNSAID is not set: then the option of a
- *  request is that of its site, then that of the cache, then the default. NH_NONE and NH_FOREVER are for numbers, NH_OFF
- *  for texts. A number out of range, and an option that a level doesn't have, is NH_INVALID. Texts and lists are copied.
+/** Options of a cache, a site, a request, or the process's queue (nh_queue_set). Set struct_size to sizeof(nh_options),
+ *  set the options that you need, and leave the others 0. A member of 0, NULL or NH_UNSAID is not set: then the option
+ *  of a request is that of its site, then that of the cache, then the default. NH_NONE and NH_FOREVER are for numbers,
+ *  NH_OFF for texts. A number out of range, and an option that a level doesn't have, is NH_INVALID. Texts and lists are
+ *  copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .deadline_ms = 5000, .retries = NH_NONE};
  *
@@ -184,7 +185,7 @@ def reading(table: Table) -> str:
         "}",
         "",
         "extension SaidWords {",
-        "  /// The words of options that change which stored answer is returned, and of members that `Options` doesn't have.",
+        "  /// The words of options that change which stored answer is returned, and of members that `Options` lacks.",
         f"  static var reachingHits: SaidWords {{ SaidWords({_words_of_hits(table)}) }}",
         "}",
         "",

@@ -303,7 +303,7 @@ def _class(node: ast.ClassDef, table: Table) -> List[str]:
 
 
 def _is_bare(node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> bool:
-    """Returns whether a function without a docstring overrides one of the base class. Then that one's stub is enough."""
+    """Returns whether a function without a docstring overrides one of the base class. It needs no stub of its own."""
     return (
         _kind(node) is not None
         and ast.get_docstring(node) is None

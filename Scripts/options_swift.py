@@ -73,8 +73,8 @@ def options_file(table: Table) -> str:
 
 
 HEAD = """\
-/// Options of a cache, a site, a request, or the process's queue (`ProcessQueue`). An option of a request that is not set
-/// is that of its site, then that of the cache, then the default. An option that a level doesn't have is the error
+/// Options of a cache, a site, a request, or the process's queue (`ProcessQueue`). An option of a request that is not
+/// set is that of its site, then that of the cache, then the default. An option that a level doesn't have is the error
 /// `invalid` there.
 """.splitlines()
 
@@ -82,8 +82,8 @@ BOX = """
   /// Makes options of which none is set.
   public init() {}
 
-  /// Empty, or one element. An array is one pointer, and is copied only when it is changed while it is shared. So requests
-  /// with the same options share their memory.
+  /// Empty, or one element. An array is one pointer, and is copied only when it is changed while it is shared. So
+  /// requests with the same options share their memory.
   private var box: [Special] = []
 
   var special: Special {
@@ -108,8 +108,8 @@ BOX = """
     box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
   }
 
-  /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its URL
-  /// and its size alone (`HitTable`).
+  /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its
+  /// URL and its size alone (`HitTable`).
   var isPlain: Bool { box.isEmpty }"""
 
 
