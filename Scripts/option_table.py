@@ -187,7 +187,7 @@ def load(path: Path = TABLE) -> Table:
 
 
 def _before(given: Dict[str, str]) -> Dict[str, List[str]]:
-    """Returns the names of version 0.1 for each command. In the table, lists that several commands share have a name."""
+    """Returns the names of version 0.1 for each command. In the table, lists of several commands have a name."""
     shared = {name: given.pop(name) for name in ("fetching", "naming")}
     return {
         command: [name for word in names.split() for name in shared.get(word, word).split()]

@@ -220,8 +220,8 @@ def _equal_terms(inline: List[Row]) -> List[str]:
     """Returns a comparison of the options in the struct itself, without priority and tag."""
     names = [row for row in inline if row.name not in ("priority", "tag")]
     lines = [
-        "  /// Returns whether the options outside of `special` are equal. Ignores priority and tag: they don't change the",
-        "  /// answer.",
+        "  /// Returns whether the options outside of `special` are equal. Ignores priority and tag: they don't change",
+        "  /// the answer.",
         "  func hasSameTerms(inPlace right: Options) -> Bool {",
         "    let left = self",
     ]

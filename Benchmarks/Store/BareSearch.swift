@@ -2,16 +2,16 @@ import CSystem
 import Glibc
 import NuthatchStore
 
-/// The limit of a lease: the two searches that it consists of, in the index and in the pack, over the same files and for the
-/// same keys, by one thread without a lock, a count of references or a look at what other processes do. So short that the
-/// processor begins with the next record while it waits for this one.
+/// The limit of a lease: only its two searches, in the index and in the pack, with the same files and keys. One thread, no
+/// lock, no reference counts, and no checks of other processes. The code is so short that the processor starts the next record
+/// while it waits for this one.
 struct BareSearch {
   private let slots: UnsafeRawPointer
   private let slotCount: Int
-  /// By number.
+  /// The packs by number.
   private var packs: [(base: UnsafeRawPointer?, length: Int, salt: UInt64)] = [(nil, 0, 0)]
 
-  /// Maps what docs/FORMAT.md describes.
+  /// Maps the files that docs/FORMAT.md describes.
   init(_ folder: String) throws {
     let (index, length) = try Self.map(folder + "/index")
     slotCount = Int(index.load(fromByteOffset: 16, as: UInt64.self))
@@ -35,7 +35,7 @@ struct BareSearch {
     return (UnsafeRawPointer(base), length)
   }
 
-  /// The length of the record, 0 when it isn't found.
+  /// Returns the length of the record, or 0 if it isn't found.
   @inline(__always)
   func length(_ hash: KeyHash, _ key: UnsafeRawBufferPointer) -> Int {
     var slot = nhs_slot()

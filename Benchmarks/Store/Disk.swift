@@ -7,16 +7,16 @@ func fill(_ store: Store, _ keys: [RecordKey], _ set: Records) throws {
   for key in keys { try store.commit(key, payload) }
 }
 
-/// The draws of each thread, made once for each number of keys.
+/// The random keys of each thread, drawn once for each number of keys.
 nonisolated(unsafe) private var drawn: [Int: [[Int32]]] = [:]
 
-/// Prepares what `lookUp` draws. Not in the time that is measured.
+/// Draws the keys for `lookUp`, outside of the measured time.
 func draw(_ count: Int) { drawn[count] = drawn[count] ?? (0..<4).map { zipf(count, operations, $0 + 1) } }
 
-/// Finds records, and reads all of their bytes if asked to. How long that took, in nanoseconds.
+/// Finds records, and reads all of their bytes if `reads` is true. Returns the time in nanoseconds.
 ///
-/// Keys are made some at a time before the clock runs, as who looks something up has just made its key. They are read through
-/// a span: a loop over an array counts references to each of them.
+/// Some keys at a time are made before the clock runs: in a real program, a key was made just before its look-up. They are read
+/// through a span, because a loop over an array counts references to each of them.
 @discardableResult
 func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: Bool) -> Double {
   if drawn[keys.count] == nil { draw(keys.count) }
@@ -48,7 +48,7 @@ func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: B
   return time
 }
 
-/// The same by the bare searches.
+/// Finds records by the bare searches. Returns the time in nanoseconds.
 private func lookUp(_ bare: BareSearch, _ keys: Keys, _ count: Int) -> Double {
   guard let draws = drawn[keys.count]?[0] else { return 0 }
   let some = Keys(room: 64)
@@ -68,7 +68,7 @@ private func lookUp(_ bare: BareSearch, _ keys: Keys, _ count: Int) -> Double {
   return time
 }
 
-/// The same with the time that it takes to make the keys.
+/// Finds records; the time includes making the keys.
 private func lookUpWithKeys(_ store: Store, _ keys: Keys, _ count: Int) -> Double {
   guard let draws = drawn[keys.count]?[0] else { return 0 }
   var (sum, time, begin) = (0, 0.0, 0)
@@ -98,7 +98,7 @@ func total(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
   return sums.wrappedSum()
 }
 
-/// Records of one size: kept by another process, found by this one and by others.
+/// Measures records of one size that another process has stored, and that this process and others find.
 func hits(_ parent: String, _ set: Records) throws {
   let folder = parent + "/hits"
   print("\n\(set.name), \(set.count) records kept by another process, keys wanted by Zipf's law")
@@ -132,7 +132,7 @@ func hits(_ parent: String, _ set: Records) throws {
     }
     let gain = one.median / times.median
     let verdict = threads == 2 ? (gain >= 1.7 ? "  (goal 1.7: met)" : "  (goal 1.7: MISSED)") : ""
-    // What two cores would give if the store let them, whether or not the machine has both to spare.
+    // Computed from processor time, so that it shows the store's limit even if the machine's cores are busy.
     let possible = one.processor / times.processor * Double(min(threads, 2))
     say(
       "lease, \(threads) threads, all together",
@@ -164,7 +164,7 @@ func hits(_ parent: String, _ set: Records) throws {
   system("rm -rf '\(folder)'")
 }
 
-/// What a record takes beyond its payload, in packs and index, keys included.
+/// Returns the bytes that a record takes in packs and index beside its payload, including its key.
 private func overhead(_ folder: String, _ set: Records) {
   guard let pipe = popen("du -sB1 '\(folder)' | cut -f1", "r") else { return }
   defer { pclose(pipe) }
@@ -190,7 +190,7 @@ private func opens(_ folder: String, _ count: Int) throws {
   say("open without an index", Times(times).text(1e9))
 }
 
-/// Keeping records of each size: one thread, four, and four processes.
+/// Measures commits of records of each size: by one thread, four threads, and four processes.
 func commits(_ parent: String) throws {
   print("\nkeeping records")
   for (set, count) in [(Records(1, 20_000), 20_000), (Records(16, 8000), 8000), (Records(64, 2000), 2000)] {
@@ -223,7 +223,7 @@ func commits(_ parent: String) throws {
   }
 }
 
-/// The limit: nothing but the system calls of as many commits, on the same file system, by loops over C.
+/// The limit: only the system calls of as many commits, on the same file system, in loops in C.
 private func bareCalls(_ folder: String, _ set: Records, _ count: Int) throws {
   let fd = open(folder + "/bare", O_CREAT | O_RDWR, 0o600)
   defer {
@@ -262,10 +262,10 @@ private func bareCalls(_ folder: String, _ set: Records, _ count: Int) throws {
   say("  as bare calls: lock and unlock", locking.text())
 }
 
-/// So that no checksum is left out as unused.
+/// Keeps the compiler from removing checksums as unused.
 nonisolated(unsafe) private var checksums: UInt64 = 0
 
-/// Keeping records where as many have to go.
+/// Measures commits to a full store, where each one evicts other records.
 func churn(_ parent: String) throws {
   print("\n16 KiB kept in a full store of 256 MiB")
   let folder = parent + "/churn"
@@ -281,7 +281,7 @@ func churn(_ parent: String) throws {
       let begin = now()
       try store.commit(key, payload)
       worst = max(worst, now() - begin)
-      // Some are used, and get a second chance.
+      // Use some records, so that eviction gives them a second chance.
       if number % 4 == 0 { try store.touch(RecordKey(.thumb, "\(number - number % 400)")) }
     }
     slowest.append(worst)

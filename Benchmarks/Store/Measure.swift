@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why nothing can be measured.
+/// The measurement can't run.
 struct Failure: Error { let message: String }
 
 func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
@@ -9,10 +9,10 @@ func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> Double {
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// Times of one operation, one a round.
+/// The time of one operation in each round.
 struct Times {
   private let sorted: [Double]
-  /// Processor time of all threads, which other programs on the machine don't lengthen by taking turns.
+  /// The processor time of all threads. Other programs on the machine don't add to it.
   let processor: Double
 
   init(_ times: [Double], processor: [Double] = []) {
@@ -39,7 +39,7 @@ func say(_ name: String, _ text: String) {
   fflush(nil)
 }
 
-/// The time of one of `count` operations, once for each of the rounds after the first, which warms up.
+/// Returns the time of one of `count` operations for each round. The first round warms up and is left out.
 func measure(rounds: Int = 5, count: Int, _ body: (Int) throws -> Void) rethrows -> Times {
   var (times, processor): ([Double], [Double]) = ([], [])
   for round in 0...rounds {
@@ -52,7 +52,7 @@ func measure(rounds: Int = 5, count: Int, _ body: (Int) throws -> Void) rethrows
   return Times(times, processor: processor)
 }
 
-/// Runs on threads of its own, and returns when all have ended.
+/// Runs `body` on several threads, and returns when all have ended.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   final class Box {
     let body: @Sendable (Int) -> Void, number: Int
@@ -75,7 +75,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   for thread in running { pthread_join(thread, nil) }
 }
 
-/// Touches memory and page cache, so that it is the machine's own before anything is measured.
+/// Touches memory and page cache before the measurement, so that a virtual machine has really allocated them.
 func warmUp(_ folder: String) {
   let fd = open(folder + "/warm", O_CREAT | O_RDWR, 0o600)
   let piece = [UInt8](repeating: 1, count: 1 << 20)

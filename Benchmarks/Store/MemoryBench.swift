@@ -1,9 +1,9 @@
-// What the memory before the packs costs, and how good it is at keeping what is wanted again.
+// Measures the memory tier: the time of a hit, and its hit rates.
 
 import Glibc
 import NuthatchStore
 
-/// Keys that lie one behind the other, so that many of them take little memory.
+/// Keys in one array of bytes, so that many of them take little memory.
 private struct Names: @unchecked Sendable {
   static let length = 40
   let base: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ private struct Names: @unchecked Sendable {
       let text = "thumb of a content, digest and recipe: \(number)"
       let bytes = base + number * Self.length
       memset(bytes, 0, Self.length)
-      // The number is in it in any case.
+      // Every key contains its number.
       bytes.storeBytes(of: UInt64(number), as: UInt64.self)
       for (at, byte) in text.utf8.prefix(Self.length - 8).enumerated() {
         bytes.storeBytes(of: byte, toByteOffset: 8 + at, as: UInt8.self)
@@ -39,7 +39,7 @@ private func order(_ count: Int, _ length: Int, seed: Int, isSkewed: Bool) -> [I
   return (0..<length).map { _ in Int32(dice.next() % UInt64(count)) }
 }
 
-/// The memory tier's hits, goals 60 ns with 3,000 entries and 250 ns with 100,000.
+/// Measures hits of the memory tier. Goals: 60 ns with 3,000 entries, and 250 ns with 100,000.
 func memoryHits(_ folder: String) throws {
   print("\nmemory tier")
   for count in [3_000, 100_000] {
@@ -55,7 +55,7 @@ func memoryHits(_ folder: String) throws {
       let orders = (0..<2).map { order(count, length, seed: $0 + 1, isSkewed: isSkewed) }
       let kind = isSkewed ? "Zipf" : "uniform"
       for threads in [1, 2] {
-        // Of each thread the time that it really ran: others may use the machine, too.
+        // The processor time of each thread: other programs may use the machine, too.
         var wall: [Double] = []
         var ran: [Double] = []
         for _ in 0..<9 {
@@ -78,13 +78,13 @@ func memoryHits(_ folder: String) throws {
   }
 }
 
-/// What a hit took, in nanoseconds.
+/// Returns the time of a hit in nanoseconds.
 private struct HitTime {
   var ran = 0.0
   var passed = 0.0
 }
 
-/// Keys are made some at a time before the clocks run, as who looks something up has just made its key.
+/// Some keys at a time are made before the clocks run: in a real program, a key was made just before its look-up.
 private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime {
   var time = HitTime()
   var (sum, begin) = (0, 0)
@@ -107,7 +107,7 @@ private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime
 private final class ThreadTimes: @unchecked Sendable {
   private var times = (HitTime(), HitTime())
   func set(_ thread: Int, _ time: HitTime) {
-    // Each thread has its own.
+    // Each thread has its own order.
     if thread == 0 { times.0 = time } else { times.1 = time }
   }
   var longest: HitTime {
@@ -121,7 +121,7 @@ private func threadTime() -> Double {
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// What an exact LRU of so many entries hits.
+/// Returns the hit rate of an exact LRU with so many entries.
 private func exactHits(_ trace: [Int32], _ room: Int) -> Int {
   var when: [Int32: Int] = [:]
   var queue: [Int32] = []
@@ -150,7 +150,7 @@ func memoryTraces(_ folder: String) throws {
   var next = Int32(keys)
   for (number, key) in zipf.enumerated() {
     scanned.append(key)
-    // A scan now and then, of what is never wanted again.
+    // Sometimes a scan of keys that are never requested again.
     if number % 20_000 < 5_000 {
       scanned.append(next)
       next += 1

@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchStore
 
-/// An exact LRU by bytes, to compare with.
+/// An exact LRU with a limit in bytes, for comparison.
 private struct LeastRecentlyUsed {
   private var next: [Int32]
   private var previous: [Int32]
@@ -46,7 +46,7 @@ private struct LeastRecentlyUsed {
   }
 }
 
-/// How often what is wanted is there, with room for a tenth of what there is.
+/// Measures the hit rate of a store with room for a tenth of all records.
 func ratios(_ parent: String) throws {
   print(
     "\nhits of 100 lookups in a store with room for a tenth of the records, and of an exact LRU of the same bytes"
@@ -55,7 +55,7 @@ func ratios(_ parent: String) throws {
   let size = 4096
   let limit = keys / 10 * size
   let popular = zipf(keys, 600_000, 9)
-  // Every 100,000 lookups somebody goes once through a quarter of all.
+  // After every 100,000 look-ups, one scan reads a quarter of all keys.
   var withScans: [Int32] = []
   for (number, key) in popular.enumerated() {
     withScans.append(key)
@@ -68,7 +68,7 @@ func ratios(_ parent: String) throws {
     let store = try Store.open(folder, .init(diskBytes: limit))
     let payload = [UInt8](repeating: 1, count: size)
     let names = (0..<keys).map { RecordKey(.thumb, "thumb \($0)") }
-    // The LRU pays what the store pays for a record.
+    // The LRU counts the same overhead for each record as the store.
     var exact = LeastRecentlyUsed(keys, capacity: limit / (size + 64 + 16))
     var (hits, exactHits, count) = (0, 0, 0)
     for (number, key) in trace.enumerated() {

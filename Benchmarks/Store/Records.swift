@@ -1,10 +1,10 @@
 import Glibc
 import NuthatchStore
 
-/// How many lookups make a round.
+/// The number of look-ups in a round.
 let operations = 1_000_000
 
-/// Records of one size. Their keys are of 32 bytes, as those of bodies are.
+/// Records of one size. Their keys have 32 bytes, as those of bodies.
 struct Records {
   let size: Int
   let count: Int
@@ -25,8 +25,8 @@ struct Records {
   func keys() -> [RecordKey] { (0..<count).map(Self.key) }
 }
 
-/// Keys that lie one behind the other, with their hashes: a million of them take little memory, and the bare search counts
-/// no references to them.
+/// Keys with their hashes in one array of bytes: a million of them take little memory, and the bare search counts no references
+/// to them.
 struct Keys: @unchecked Sendable {
   static let length = 32
   let count: Int
@@ -80,12 +80,12 @@ struct Dice {
     return z ^ (z >> 31)
   }
 
-  /// At least 0, below 1.
+  /// Returns a number from 0 to below 1.
   mutating func part() -> Double { Double(next() >> 11) / Double(UInt64(1) << 53) }
 }
 
-/// Numbers below `count` of which the k-th is wanted 1/k as often as the first, drawn beforehand so that drawing costs
-/// nothing where it is measured. The numbers are scattered, so that neighbours in rank aren't neighbours in a pack.
+/// Draws numbers below `count` by Zipf's law: the k-th is drawn 1/k as often as the first. They are drawn before the measured
+/// time. The numbers are scattered, so that neighbours in rank aren't neighbours in a pack.
 func zipf(_ count: Int, _ draws: Int, _ seed: Int) -> [Int32] {
   var sums = [Double](repeating: 0, count: count)
   var sum = 0.0

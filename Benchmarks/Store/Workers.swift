@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchStore
 
-/// Other processes of this program, which all begin when they are told to, and say how long it took them.
+/// Other processes of this program. They all start on a signal, and report their times.
 final class Workers {
   private var processes: [(pid: pid_t, toIt: Int32, fromIt: Int32)] = []
 
@@ -36,7 +36,7 @@ final class Workers {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// One round: how long the slowest took, in nanoseconds.
+  /// Runs one round. Returns the time of the slowest process in nanoseconds.
   func round() -> Double {
     for process in processes { _ = write(process.toIt, "\n", 1) }
     return processes.map { Double(line($0.fromIt)) ?? .infinity }.max() ?? .infinity
@@ -51,7 +51,7 @@ final class Workers {
   }
 }
 
-/// What such a process does: `fill`, `hit`, `read` or `commit`, with what and how much.
+/// The work of such a process: `fill`, `hit`, `read` or `commit`, with its arguments.
 func work(_ words: [String]) throws {
   guard words.count == 5, let size = Int(words[2]), let count = Int(words[3]), let ordinal = Int(words[4])
   else {

@@ -1,8 +1,8 @@
-// What the store's operations cost: `make bench-store`. Beside it, in the same run, `Benchmarks/StoreRivals` measures a file for
-// each entry, LMDB, SQLite and Python's diskcache.
+// Measures the store's operations: `make bench-store`. In the same run, `Benchmarks/StoreRivals` measures a file for each
+// entry, LMDB, SQLite and Python's diskcache.
 //
-// Every figure is the median of several rounds, with the fastest and the slowest; what is compared is measured side by
-// side. Memory is warmed up first: what a virtual machine never touched costs ten times as much at its first touch.
+// Every figure is the median of several rounds, with the fastest and the slowest one. Figures that are compared are measured
+// side by side. Memory is touched first: in a virtual machine, the first touch of memory costs ten times as much.
 
 import Glibc
 import NuthatchStore
@@ -14,7 +14,7 @@ func run() throws {
   let folder = "\(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")/nuthatch-bench-\(getpid())"
   mkdir(folder, 0o700)
   defer { system("rm -rf '\(folder)'") }
-  // Further words choose what is measured.
+  // Arguments choose the measurements.
   let chosen = arguments.dropFirst(2)
   func measures(_ part: String) -> Bool { chosen.isEmpty || chosen.contains(part) }
   warmUp(folder)

@@ -1,4 +1,4 @@
-/* A file for each entry, LMDB and SQLite, each the fastest way it has that survives SIGKILL, though not power loss. */
+/* A file for each entry, LMDB and SQLite. Each uses its fastest mode that survives SIGKILL, but not power loss. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <lmdb.h>
@@ -43,7 +43,7 @@ static void say(const char *name, size_t size, const char *what, double *times, 
     fflush(stdout);
 }
 
-/* Of `count` numbers the k-th comes 1/k as often as the first. */
+/* Draws from `count` numbers by Zipf's law: the k-th comes 1/k as often as the first. */
 static int *zipf(int count) {
     int *drawn = malloc(draws * sizeof *drawn);
     double *sums = malloc(count * sizeof *sums), all = 0;
@@ -116,7 +116,7 @@ static void keep_lmdb(int number, size_t size) {
 
 static void find_lmdb(int number, size_t size) {
     MDB_val key = {sizeof number, &number}, value;
-    /* A transaction for each, since a value is good for as long as its transaction is. */
+    /* A transaction for each value, because a value is valid only during its transaction. */
     if (reader) check(mdb_txn_renew(reader), "mdb_txn_renew");
     else check(mdb_txn_begin(environment, NULL, MDB_RDONLY, &reader), "mdb_txn_begin");
     check(mdb_get(reader, table, &key, &value) || value.mv_size != size, "mdb_get");

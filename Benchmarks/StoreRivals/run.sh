@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What others do with records of the same sizes, measured like the store: a file for each entry, LMDB, SQLite, diskcache.
-# Installs what it needs; what can't be had is said to be skipped.
+# Measures other stores with records of the same sizes: a file for each entry, LMDB, SQLite, diskcache.
+# Installs what it needs. If a package can't be installed, prints that its measurement is skipped.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

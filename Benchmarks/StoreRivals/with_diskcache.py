@@ -1,4 +1,4 @@
-"""Python's diskcache, measured like the rivals in C."""
+"""Measures Python's diskcache in the same way as the rivals in C."""
 
 import random
 import statistics

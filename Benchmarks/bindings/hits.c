@@ -1,5 +1,5 @@
-/* hits CACHE URL: what a hit costs a C program, in nanoseconds of the thread that asks, which does all of it; the best and the
- * median of several rounds. */
+/* hits CACHE URL: measures hits of a C program, in nanoseconds of the calling thread, which does all the work. Prints the best
+ * and the median of several rounds. */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>

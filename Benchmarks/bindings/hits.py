@@ -1,7 +1,7 @@
-"""hits.py: what hits cost a Python program, beside what others take, and whether the goals hold.
+"""hits.py: measures hits of a Python program, of Nuthatch and other libraries, and checks the goals.
 
-Figures are microseconds of the asking thread, which does all of it: the best and the median of several rounds, all
-contenders in turn in each round, so that what slows the machine slows all of them.
+Figures are microseconds of the calling thread, which does all the work: the best and the median of several rounds. Each
+round measures all contenders in turn, so that a slow machine slows all of them.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ def timed(call: Callable[[], Any], count: int) -> float:
 
 
 def in_turn(calls: List[Callable[[], Any]]) -> Callable[[], Any]:
-    """One call of many, the next at each call."""
+    """Returns a function that makes the next of many calls each time."""
     place = 0
 
     def call() -> Any:
@@ -46,7 +46,7 @@ def in_turn(calls: List[Callable[[], Any]]) -> Callable[[], Any]:
 
 
 def beside_a_busy_thread(call: Callable[[], Any]) -> float:
-    """The median of the time on the wall, in batches: what comes between two batches is the other thread's turn."""
+    """Returns the median wall time of a call, in batches. The other thread runs between two batches."""
     is_over = False
 
     def spin() -> None:
@@ -82,7 +82,7 @@ def hishel_get(folder: str, url: str) -> Callable[[], bytes]:
 
 
 async def many(folder: str, url: str, count: int) -> Dict[str, float]:
-    """Microseconds a hit of an AsyncCache."""
+    """Returns the microseconds of a hit of an AsyncCache."""
     async with nuthatch.AsyncCache(folder, thumb_store="raw") as cache:
         found = {"thumbnail": float("inf"), "get": float("inf")}
         for _ in range(ROUNDS):
@@ -107,7 +107,7 @@ def main() -> int:
             assert all(item.ok for item in cache.prefetch(urls, [SIZE]))
             pixels = bytes(cache.thumbnail(url, SIZE).pixels)
             body = cache.get(url).body
-        # Opened anew, so that nothing is in memory yet.
+        # Open it again, so that nothing is in memory yet.
         cache = nuthatch.Cache(path, thumb_store="raw")
         assert {cache.thumbnail(one, SIZE).source for one in urls} == {"disk"}
         assert cache.get(url).is_in_cache
@@ -161,7 +161,7 @@ def main() -> int:
         )
         for name, figures in rounds.items():
             print(f"{name:40} {min(figures):9.2f} {statistics.median(figures):9.2f}")
-        # The machine's other guests slow the wall's clock for a second or two at a time.
+        # Other virtual machines on the same host can slow wall time for a second or two, so take the best round.
         beside = [beside_a_busy_thread(lambda: cache.peek(url, SIZE)) for _ in range(5)]
         busy = min(beside)
         print(f"{'nuthatch: Cache.peek, a busy thread':40} {busy:9.2f} {statistics.median(beside):9.2f}")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What hits cost, from the languages that Nuthatch is used from, beside what others take. The rivals come from PyPI, into
-# build/bench-bindings (or $NUTHATCH_BENCH_DIR).
+# Measures hits from C and Python, and of other libraries. These are installed from PyPI into build/bench-bindings (or
+# $NUTHATCH_BENCH_DIR).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

@@ -1,7 +1,7 @@
-// What the core adds to a transfer, and what an answer from memory costs. URLs one a line on standard input.
+// Measures the time that the core adds to a transfer, and answers from memory. Reads URLs from standard input, one a line.
 //
-//   fetch    gets them all through Cache.submit, nothing cached; prints as limit.c does
-//   hits     their thumbnails from memory: by peek, by submit and event; their bodies by submit and event. ns of CPU each
+//   fetch    fetches all URLs by Cache.submit, with an empty cache; prints the same as limit.c
+//   hits     thumbnails from memory by peek, and by submit and event; bodies by submit and event. Prints ns of CPU each
 //   queued N holds N requests that can't start; prints bytes each, and ns each for the first and the last tenth
 
 import CSystem
@@ -36,14 +36,14 @@ func readURLs() -> [String] {
   return urls
 }
 
-/// Ends the program with what went wrong.
+/// Ends the program with a message.
 func fail(_ message: String) -> Never {
   let line = Array("\(message)\n".utf8)
   _ = write(2, line, line.count)
   exit(1)
 }
 
-/// A cache in a new folder below $TMPDIR, which whoever runs this removes.
+/// Opens a cache in a new folder below $TMPDIR. The caller of the program removes it.
 func makeCache() throws -> Cache {
   let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
   var template = Array("\(parent)/nuthatch-bench-XXXXXX".utf8CString)
@@ -75,7 +75,7 @@ func hits() throws {
     var request = Request(url)
     request.boxes = [ThumbnailBox(128)]
     _ = try cache.submit(request).final()
-    // A worker reads a body of more than 256 KiB before it is given for the first time.
+    // A worker reads a body of more than 256 KiB before its first delivery.
     _ = try cache.submit(Request(url)).result()
   }
   let rounds = max(1, 200_000 / urls.count)
@@ -86,7 +86,7 @@ func hits() throws {
     print(name, (cpuNanoseconds() - begin) / (rounds * urls.count))
   }
   try measure("peek") { try cache.peek($0, size: 128) != nil }
-  // As C has them: bytes that are there, and no string is made.
+  // URLs as bytes, as a C program has them. No string is made.
   let spelled = urls.map { Array($0.utf8) }
   var next = 0
   try measure("peek-bytes") { _ in
@@ -109,7 +109,7 @@ func hits() throws {
   cache.close()
 }
 
-/// Nobody accepts here, so that a request stays where it is.
+/// A listening socket that accepts no connection, so that a request stays where it is.
 func silentPort() -> UInt16 {
   let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   var address = sockaddr_in()
@@ -135,7 +135,7 @@ func queued(_ count: Int) throws {
   }
   var tickets: [Ticket] = []
   tickets.reserveCapacity(count + 1000)
-  // Memory that the machine never touched costs more, and threads start once.
+  // Warm up: the first touch of memory costs more, and threads start once.
   for number in 0..<1000 { tickets.append(try submit(count + number)) }
   usleep(300_000)
   let before = residentBytes()
@@ -143,7 +143,7 @@ func queued(_ count: Int) throws {
   for tenth in 0..<10 {
     let begin = cpuNanoseconds()
     for number in tenth * count / 10..<(tenth + 1) * count / 10 { tickets.append(try submit(number)) }
-    // Until the loop has taken them all in.
+    // Wait until the loop has taken all of them.
     var last = -1
     while case let now = cpuNanoseconds(), now - last > 200_000 {
       last = now

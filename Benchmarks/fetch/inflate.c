@@ -1,6 +1,6 @@
 /*
- * inflate FILE.gz: how long ISA-L with our frames and zlib with its own take to unpack one gzip stream, in turn, the medians
- * of five. Both get 16 KiB at a time and give up to 32 KiB, as bodies do. From the root of the repository:
+ * inflate FILE.gz: measures ISA-L (with our frames) and zlib unpacking a gzip stream, in turn. Prints the medians of five
+ * runs. Both get 16 KiB at a time and return up to 32 KiB, as for bodies. From the root of the repository:
  *   cc -O2 -ISources/CSystem/include Benchmarks/fetch/inflate.c Sources/CSystem/System/unpack.c -lisal -lz -o build/inflate
  */
 #include "nhs_unpack.h"
@@ -45,7 +45,7 @@ static size_t by_zlib(const uint8_t *data, size_t count) {
     return sum;
 }
 
-/* Microseconds for one of as many as take a tenth of a second. */
+/* Returns the microseconds of one run. Repeats it for a tenth of a second. */
 static double time_of(size_t (*unpack)(const uint8_t *, size_t), const uint8_t *data, size_t count, size_t *sum) {
     clock_t begin = clock();
     int times = 0;

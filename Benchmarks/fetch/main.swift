@@ -1,11 +1,11 @@
-// Fetches URLs (one a line on standard input) through the transport alone and throws the bytes away; prints as
-// limit.c does: requests, failures, bytes, seconds, CPU microseconds.
+// Fetches URLs (one a line on standard input) through the transport alone and discards the bytes. Prints the same as limit.c:
+// requests, failures, bytes, seconds, CPU microseconds.
 
 import CSystem
 import Glibc
 import NuthatchTransport
 
-/// Keeps so many transfers going until there are no more URLs. Confined to the loop's thread once it is started.
+/// Keeps a number of transfers under way until there are no more URLs. After the start, only the loop's thread uses it.
 final class Driver: @unchecked Sendable {
   private let transport: CurlTransport
   private let requests: [TransferRequest]

@@ -7,7 +7,7 @@
 
 #include <jpeglib.h>
 
-/* The side of a patch between whose corners colours run into each other. */
+/* The side of a square with a gradient between its corners. */
 enum { CELL = 40 };
 
 static int width = 640, height = 480, quality = 75, is_progressive;

@@ -1,9 +1,8 @@
-"""Thumbnails by Nuthatch, by the codec alone and by three rivals, measured in turn in one run, one thread.
+"""Measures thumbnails by Nuthatch, by the codec alone and by three rivals, in turn in one run, with one thread.
 
     bench.py WORK [--rounds N] [--only WORD] [--json FILE]
 
-Every figure is the median over the rounds, beside it half of the range in which the middle half of them lies.
-Each goal says which ratio must not be exceeded.
+Every figure is the median of the rounds, with half the interquartile range. A goal is the greatest allowed ratio.
 """
 
 import argparse
@@ -27,7 +26,7 @@ OWN = ("best", "fast", "all_scans", "limit")
 
 
 def repeats(path: Path) -> int:
-    """Short jobs are repeated within a round, so that each sample takes about the same time."""
+    """Returns the number of repeats in a round. Short jobs get more, so that each sample takes about the same time."""
     pixels = {"12mp": 1, "2mp": 4, "800x600": 12, "640x480": 20}
     return next(count for name, count in pixels.items() if path.name.startswith(name))
 
@@ -57,7 +56,7 @@ class Row:
         return (values[len(values) * 3 // 4] - values[len(values) // 4]) / 2
 
     def ratio(self, name: str, base: str) -> float:
-        """The median of the rounds' own ratios: what slows a machine for a while slows both."""
+        """Returns the median of the rounds' ratios: if the machine is slow in a round, both are slow."""
         return statistics.median(a / b for a, b in zip(self.samples[name], self.samples[base], strict=True))
 
     @property
@@ -73,7 +72,7 @@ class Row:
         return self.file.endswith(".png")
 
     def goals(self) -> list[tuple[str, float, float]]:
-        """Names, measured ratios, and what they may be at most."""
+        """Returns names, measured ratios, and the greatest allowed ratios."""
         found = []
         if self.is_png:
             return [("best/vips", self.ratio("best", "vips"), 0.7)]
@@ -113,7 +112,7 @@ def measure(program: Program, pictures: Path, rounds: int, only: str) -> list[Ro
                         row.facts = answer
                 else:
                     value = measure_rival(name, data[row.file], row.size, count)
-                # The first round only warms up.
+                # The first round warms up. Leave it out.
                 if step > 0:
                     row.samples.setdefault(name, []).append(value)
     return rows

@@ -10,7 +10,7 @@ SOURCE = "abstract/Elephants_5640x3172.jpg"
 
 
 def covering(picture: Image.Image, size: tuple[int, int]) -> Image.Image:
-    """The middle of a picture, cut to a size's proportions and resampled."""
+    """Returns the middle of a picture, cropped to a size's proportions and resampled."""
     scale = min(picture.width / size[0], picture.height / size[1])
     width, height = size[0] * scale, size[1] * scale
     left, top = max(0, (picture.width - width) / 2), max(0, (picture.height - height) / 2)

@@ -1,4 +1,4 @@
-"""The measuring program, spoken to over pipes."""
+"""Runs the measuring program, with pipes for requests and results."""
 
 import json
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 class Program:
-    """One running ImagingBench; requests go line by line."""
+    """A running ImagingBench. Each request is a line."""
 
     def __init__(self, root: Path) -> None:
         path = root / "Benchmarks/.build/release/ImagingBench"

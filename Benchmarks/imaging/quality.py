@@ -1,9 +1,9 @@
-"""How close thumbnails come to an exact reference: the photograph decoded fully, Lanczos in floating point.
+"""Compares thumbnails with an exact reference: the photograph decoded at full size, and Lanczos in floating point.
 
     quality.py WORK
 
-Peak signal to noise over red, green and blue, in decibels, of every photograph at three sizes; `best` and
-`fast`, of the file as it is, and of a progressive copy whose last scans are left out where that is allowed.
+Prints the peak signal-to-noise ratio over red, green and blue, in decibels, for every photograph at three sizes: `best`
+and `fast`, from the file itself, and from a progressive copy without its last scans where that is allowed.
 """
 
 import statistics
@@ -22,7 +22,7 @@ GOALS = {"best": (42, 36), "fast": (0, 30), "best, early stop": (40, 34), "fast,
 
 
 def lanczos_matrix(source: int, target: int) -> numpy.ndarray:
-    """One row of normalised weights for each target pixel."""
+    """Returns a row of normalised weights for each target pixel."""
     scale = source / target
     centers = (numpy.arange(target) + 0.5) * scale
     distances = (numpy.arange(source)[None, :] + 0.5 - centers[:, None]) / max(1.0, scale)
@@ -58,7 +58,7 @@ def main(work: Path) -> int:
         out = Path(folder) / "pixels"
         print(f"{'photograph':<32}{'px':>4}" + "".join(f"{name:>20}" for name in GOALS))
         for path in photographs:
-            # A name of its own, since the program keeps what it has read.
+            # Use a new name, because the program caches the files that it has read.
             progressive = Path(folder) / f"{path.stem}-progressive.jpg"
             Image.open(path).convert("RGB").save(progressive, quality=90, progressive=True)
             for size in SIZES:

@@ -1,4 +1,4 @@
-"""What other libraries do for the same job: bytes in, RGBA of a thumbnail out, one thread."""
+"""The same job by other libraries: from bytes to the RGBA of a thumbnail, with one thread."""
 
 import io
 import os

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Puts everything that the imaging benchmark needs beside the build: the rivals, the photographs, the program.
+# Installs or builds everything for the imaging benchmark: the rivals, the photographs, the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -22,7 +22,7 @@ if [ ! -d "$work/photographs" ]; then
 fi
 
 "$work/venv/bin/python" "$here/pictures.py" "$work/photographs" "$work/pictures"
-# Otherwise new C files of the library can go unnoticed.
+# Otherwise SwiftPM may miss new C files of the library.
 touch "$root/Benchmarks/Package.swift"
 swift build --package-path "$root/Benchmarks" -c release --product ImagingBench >&2
 echo "$work"

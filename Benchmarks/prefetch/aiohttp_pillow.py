@@ -1,8 +1,8 @@
-"""What people write by hand: aiohttp fetches, Pillow makes thumbnails in two threads, a file each.
+"""A typical program without Nuthatch: aiohttp fetches, and Pillow makes thumbnails in two threads, a file each.
 
 aiohttp_pillow.py URLS OUT SIZE [TOTAL PER_HOST]
 
-16 requests at once; or so many as TOTAL and PER_HOST allow, all of the list being asked for at once.
+16 requests at once. With TOTAL and PER_HOST, all requests start at once, and aiohttp limits them.
 """
 
 import asyncio

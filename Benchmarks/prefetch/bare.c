@@ -1,8 +1,8 @@
 /*
- * The least that a program can do: every URL of standard input fetched by libcurl in one thread, and in one thread a
- * processor decoded at 1/DENOMINATOR, reduced to 128x96 by the library's own kernels, encoded, hashed and written to FILE
- * together with the original. No index, no metadata, no other process, no error that doesn't end it: pictures are 640x480,
- * and the server is our own.
+ * The minimum of work: one thread fetches every URL of standard input by libcurl. One thread for each processor decodes at
+ * 1/DENOMINATOR, reduces to 128x96 with the library's kernels, encodes, hashes, and writes to FILE, with the original. There
+ * is no index, no metadata and no other process, and every error ends the program. Pictures are 640x480, and the server is
+ * our own.
  *
  *   bare DENOMINATOR FILE < urls
  */
@@ -45,7 +45,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-/* A window of Lanczos weights for each of `to` pixels of `from`. */
+/* Computes a window of Lanczos weights for each of `to` pixels of `from`. */
 typedef struct plan {
     int taps;
     int *starts;
@@ -216,7 +216,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *context) 
     return size * count;
 }
 
-/* What has come goes to the workers; the handle is free for the next one. */
+/* Passes a received picture to the workers, and frees the handle for the next one. */
 static int collect(CURLM *multi, CURL **idle, int *idle_count) {
     int ended = 0, left;
     for (CURLMsg *message; (message = curl_multi_info_read(multi, &left));) {

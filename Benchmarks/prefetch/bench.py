@@ -1,11 +1,11 @@
-"""`nuthatch prefetch` beside its peers, in turn, in one run: whole processes, cold caches, 128 px, all cores.
+"""Measures `nuthatch prefetch` and its peers, in turn, in one run: whole processes, cold caches, 128 px, all cores.
 
     bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N] [--scale F]
 
 The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP),
 memory (2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429).
-Figures are medians after a round that warms up, with their range; a ratio is the median of the rounds' ratios. MISSED:
-a goal that was. A peer that isn't there is skipped, and said so.
+Figures are medians after a warm-up round, with their range. A ratio is the median of the rounds' ratios. MISSED marks a
+goal that was missed. If a peer isn't installed, prints that it is skipped.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ import many_hosts
 
 HERE = Path(__file__).resolve().parent
 SIZE = "128"
-CURL_MICROSECONDS = 30  # what libcurl needs for a small request, as make bench-fetch measures it
+CURL_MICROSECONDS = 30  # libcurl's time for a small request, measured by make bench-fetch
 
 
 class Ended:
-    """A process that came to its end: its seconds, its peak memory in MB, what it said."""
+    """A process that has ended: its seconds, its peak memory in MB, its output."""
 
     def __init__(self, command: list, given: str = "") -> None:
         out = Path(os.environ["OUT"])
         with (out / "stdin").open("w+") as stdin, (out / "stdout").open("wb") as stdout:
             stdin.write(given)
             stdin.seek(0)
-            os.sync()  # what the one before has written is none of this one's work
+            os.sync()  # earlier writes must not slow this process
             begin = time.perf_counter()
             process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.STDOUT)
             _, status, usage = os.wait4(process.pid, 0)
@@ -62,10 +62,10 @@ class Bench:
             if name.lower() in ("http_proxy", "https_proxy", "all_proxy"):
                 del os.environ[name]
 
-    # MARK: what is measured
+    # MARK: measurements
 
     def fresh(self, name: str = "files") -> Path:
-        """An empty folder."""
+        """Returns an empty folder."""
         folder = self.out / name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
@@ -88,14 +88,14 @@ class Bench:
             "encode_quality": 92,
             "processes_count": processes,
             "thread_count": threads,
-            # As many shards as processes, or one of them would stand idle.
+            # As many shards as processes, so that no process is idle.
             "number_sample_per_shard": -(-len(urls.read_text().split()) // processes),
         }
         words = [f"--{name}={value}" for name, value in options.items()]
         return Ended([self.work / "venv-img2dataset/bin/img2dataset", *words])
 
     def curl(self, urls: Path) -> Ended:
-        """All originals into a folder, then all thumbnails, a process a core."""
+        """Downloads all originals into a folder, then makes all thumbnails, with one process for each core."""
         folder = self.fresh()
         lines = "".join(
             f'url = "{url}"\noutput = "{n}.jpg"\n' for n, url in enumerate(urls.read_text().split())
@@ -109,7 +109,7 @@ class Bench:
         return Ended(["sh", "-c", script])
 
     def limit(self, pictures: list[Path], denominator: int) -> float:
-        """Pictures a second if nothing were done but decoding and libcurl's part of a request."""
+        """Returns the pictures a second if decoding and libcurl's time were the only work."""
         cores = os.cpu_count() or 1
         given = "".join(f"{path}\n" for path in pictures)
         ended = Ended([self.work / "decode", str(denominator), str(cores)], given)
@@ -117,11 +117,11 @@ class Bench:
         return 1 / (float(seconds) / int(count) + CURL_MICROSECONDS / 1e6 / cores)
 
     def bare(self, urls: Path, denominator: int) -> Ended:
-        """What a program can do that keeps nothing but bytes: how near the limit anybody comes on this machine."""
+        """Returns the pictures a second of a program that stores only bytes: the best rate that this machine allows."""
         file = self.fresh() / "bytes"
         return Ended([self.work / "bare", str(denominator), file], urls.read_text())
 
-    # MARK: how it is told
+    # MARK: output
 
     def judge(self, what: str, value: float, least: float, unit: str = "") -> None:
         verdict = "ok" if value >= least else "MISSED"
@@ -129,9 +129,9 @@ class Bench:
         print(f"  {what:<52}{value:>10,.2f}{unit}  of at least {least:>10,.2f}{unit}  {verdict}", flush=True)
 
     def rates(self, ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-        """Each way once a round, and that for as many rounds; the first one only warms up.
+        """Runs each way once in every round. An additional first round warms up.
 
-        In another order each time: whoever comes after one that left the machine's memory or disk busy is slower.
+        The order differs in each round: a way is slower after one that leaves memory or disk busy.
         """
         found: dict[str, list[float]] = {name: [] for name in ways}
         chance = random.Random(1)
@@ -178,7 +178,7 @@ class Bench:
     # MARK: parts
 
     def urls(self, name: str, paths: Iterable[str]) -> Path:
-        """One after the other: a process counts its parent's memory as its own until it executes something."""
+        """Measures peak memory, one process at a time: until exec, a process's memory counts its parent's."""
         file = self.out / name
         with file.open("w") as lines:
             lines.writelines(f"{self.server}/{path}\n" for path in paths)
@@ -222,7 +222,7 @@ class Bench:
         self.judge(f"{short} / {other.split(',')[0]}", self.ratio(found, one, other), least)
 
     def again(self, count: int) -> None:
-        """Hits: each of the pictures many times, so that starting the process isn't what is measured, and once."""
+        """Measures hits: each picture many times, so that the start of the process hardly counts, and once."""
         times = 50
         paths = [f"small/{n}.jpg" for n in range(count)]
         once, many = self.urls("small.txt", paths), self.urls("many.txt", paths * times)

@@ -1,6 +1,6 @@
 /*
- * The limit of decoding: every file that standard input names, decoded by libjpeg alone at 1/DENOMINATOR of its size,
- * in THREADS threads, the bytes already in memory. Prints files, seconds and CPU microseconds.
+ * The limit of decoding: decodes every file that standard input names by libjpeg alone at 1/DENOMINATOR of its size, with
+ * THREADS threads. The bytes are in memory already. Prints files, seconds and CPU microseconds.
  *
  *   decode DENOMINATOR THREADS < paths
  */
@@ -37,7 +37,7 @@ static int read_picture(const char *path) {
     return fclose(file) == 0;
 }
 
-/* The files are our own, so a fault ends the program: that is libjpeg's default. */
+/* An error ends the program, as libjpeg's default handler does: the files are our own. */
 static void *decode(void *unused) {
     (void)unused;
     struct jpeg_decompress_struct jpeg;

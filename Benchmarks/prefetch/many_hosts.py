@@ -1,4 +1,4 @@
-"""Lists over many hosts, most of which answer late, and some of which are sick. Parts of bench.py."""
+"""Parts of bench.py: lists with many hosts that answer late, or that fail in several ways."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ AIOHTTP = [(100, 6), (512, 6), (1000, 32)]
 
 
 def late(bench: Bench, count: int) -> None:
-    """A hundred addresses, of which a third each answers after 60, 150 and 400 ms."""
+    """Measures a hundred addresses: a third of them answers after 60 ms, a third after 150 ms, a third after 400 ms."""
     print(f"\n{count:,} URLs over 100 hosts, a third of which each answers after 60, 150 and 400 ms")
     addresses = {f"127.0.{n % 3 + 1}.{n + 1}": f"ms{(60, 150, 400)[n % 3]}" for n in range(100)}
     names = list(addresses)
@@ -60,7 +60,7 @@ def late(bench: Bench, count: int) -> None:
 
 
 def late_ways(bench: Bench, urls: Path, count: int) -> dict[str, Callable[[], float]]:
-    """Numbers are how many requests at once, in all and at one host."""
+    """Measures each way. The numbers in a name are the requests at once, in all and at one host."""
     ways: dict[str, Callable[[], float]] = {ALONE: lambda: count / bench.prefetch(urls).seconds}
     for total, per_host in [*((total, 6) for total in AT_SIX), *MORE_PER_HOST]:
         options = [f"--concurrency={total}", f"--per-host={per_host}"]
@@ -95,9 +95,9 @@ def best(found: Rows, names: Iterable[str]) -> str:
 
 
 def sick(bench: Bench, scale: float) -> None:
-    """The same URLs with and without what is sick: how long it takes until all but the hanging ones are answered.
+    """Measures a list with good hosts only, and with failing hosts: the time until all but hanging URLs are answered.
 
-    At scale 1 the well ones take more than a minute: 512 requests at once, 150 ms each.
+    At scale 1 the list with good hosts takes more than a minute: 512 requests at once, 150 ms each.
     """
     hosts, limited = 600, min(2000, int(2000 * scale))
     pages = max(2, int(400 * scale))
@@ -105,7 +105,7 @@ def sick(bench: Bench, scale: float) -> None:
     print(f"\n{count:,} URLs over {hosts + 1} hosts: 1 % hang, a tenth of the hosts are away for 3 s,")
     print(f"and one with {limited:,} URLs says 429 above 50 a second")
     if scale < 1:
-        print(f"  at a scale of {scale:g}, at which times say little")
+        print(f"  at a scale of {scale:g}, which is too small for exact times")
     for place in ("with hosts of their own", "at all hosts alike"):
         urls = sick_urls(hosts, pages, limited, hangs_apart=place.startswith("with"))
         seconds = {}
@@ -114,12 +114,12 @@ def sick(bench: Bench, scale: float) -> None:
                 seconds[state], lost = until_answered(bench, server, urls)
                 print(f"  hanging ones {place}, {state}: {seconds[state]:.1f} s, {lost} URLs lost", flush=True)
             bench.judge(f"URLs that aren't lost, {state}", len(urls) - lost, len(urls))
-        # How much of the speed is left: 1 / 1.3.
+        # The run may take 1.3 times as long.
         bench.judge("speed beside sick hosts", seconds["well"] / seconds["sick"], 1 / 1.3)
 
 
 def sick_urls(hosts: int, pages: int, limited: int, hangs_apart: bool) -> list[tuple[str, str, str]]:
-    """Host, path, and the port's name."""
+    """Returns host, path and the port's name of each URL."""
     urls = []
     for host in range(hosts):
         is_away = host % 10 == 5
@@ -134,7 +134,7 @@ def sick_urls(hosts: int, pages: int, limited: int, hangs_apart: bool) -> list[t
 
 
 def until_answered(bench: Bench, server: SickHosts, urls: list[tuple[str, str, str]]) -> tuple[float, int]:
-    """Seconds until all but the hanging ones were answered, and how many of them failed."""
+    """Returns the seconds until all but the hanging URLs were answered, and how many of these failed."""
     file = bench.out / "sick.txt"
     file.write_text("".join(f"{server.url(*url)}\n" for url in urls))
     hang = {index for index, url in enumerate(urls) if url[1].startswith("/hang/")}

@@ -1,5 +1,5 @@
 #!/bin/sh
-# photographs.sh WORK COUNT: 12 MP progressive JPEGs, cut out of the photographs of Debian's package mate-backgrounds.
+# photographs.sh WORK COUNT: makes 12 MP progressive JPEGs from parts of the photographs of Debian's package mate-backgrounds.
 set -eu
 work=$1
 package=$work/package
@@ -16,7 +16,7 @@ from PIL import Image
 sources = sorted(Path(sys.argv[1]).rglob("*.jpg"))
 for number in range(int(sys.argv[3])):
     with Image.open(sources[number % len(sources)]) as picture:
-        # Another cut each time, so that no two are alike.
+        # Use another part each time, so that no two files are equal.
         edge = 4 * (number // len(sources))
         box = (edge, edge, picture.width - edge, picture.height - edge)
         out = picture.convert("RGB").resize((4000, 3000), Image.Resampling.LANCZOS, box)

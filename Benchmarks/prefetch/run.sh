@@ -1,6 +1,6 @@
 #!/bin/sh
-# make bench-prefetch: `nuthatch prefetch` beside what else makes thumbnails of many URLs, in one run. See bench.py.
-# Sets up under build/bench-prefetch: pictures, peers (those that can be installed), nginx on loopback.
+# make bench-prefetch: measures `nuthatch prefetch` and other programs that make thumbnails of many URLs. See bench.py.
+# Sets up pictures, peers (those that can be installed) and nginx on loopback under build/bench-prefetch.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -19,7 +19,7 @@ install curl curl
 install vipsthumbnail libvips-tools
 has nginx || exit 1
 
-# environment NAME IMPORT PACKAGE...: a Python environment with a peer; without it the peer is skipped.
+# environment NAME IMPORT PACKAGE...: makes a Python environment with a peer. If that fails, the peer is skipped.
 environment() {
   folder=$work/$1 module=$2
   shift 2

@@ -1,7 +1,7 @@
-"""small_container.py [MIB ...]: how `nuthatch prefetch` ends in control groups with so little memory (64 and 128).
+"""small_container.py [MIB ...]: runs `nuthatch prefetch` in control groups with little memory (64 and 128 MiB).
 
 40 photographs of 12 megapixels and 2 to 7 MB, ten runs each. The server runs outside of the group. Needs root, or a
-control group that may be divided.
+control group in which the user may make others.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = {
 
 
 def photos(folder: Path, options: dict[str, object]) -> list[bytes]:
-    """40 JPEGs, no two of them equal: eight pictures, five comments each."""
+    """Returns 40 different JPEGs: eight pictures with five comments each."""
     made = []
     for number in range(8):
         grain = Image.merge("RGB", [Image.effect_noise((2000, 1500), 30 + 2 * number) for _ in range(3)])

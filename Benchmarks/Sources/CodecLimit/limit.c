@@ -8,7 +8,7 @@
 #include <png.h>
 #include <setjmp.h>
 
-// The files are our own, so a fault ends the program: that is libjpeg's default.
+// An error ends the program, as libjpeg's default handler does: the files are our own.
 int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator) {
     struct jpeg_decompress_struct jpeg;
     struct jpeg_error_mgr errors;

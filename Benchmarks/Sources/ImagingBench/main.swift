@@ -1,8 +1,8 @@
-/// Runs one measurement a line of standard input, so that a driver can interleave them with other programs':
+/// Runs one measurement for each line of standard input, so that a driver can alternate them with other programs:
 ///
 ///   KIND FILE SIZE REPEATS   ->   {"us": best of the repeats, "denominator": …, "bytes_used": …}
 ///   pixels KIND FILE SIZE OUT   ->   {"width": …, "height": …}, the RGBA in OUT
-///   peak KIND FILE SIZE   ->   {"kib": peak resident memory above what the input and an idle process take}
+///   peak KIND FILE SIZE   ->   {"kib": peak resident memory above that of the input and an idle process}
 ///
 /// KIND: best, fast, all_scans (no early stop), limit (the codec alone at the scale that `best` takes),
 /// full (the codec alone at full size), encode_jpeg, encode_png, encode_limit (of a thumbnail of SIZE).
@@ -40,12 +40,12 @@ final class Bench {
   func thumbnail(_ kind: String, _ bytes: [UInt8], _ size: Int) throws -> DecodeResult {
     var options = DecodeOptions()
     options.earlyStop = kind != "all_scans"
-    // Small pictures are shown as they are; nothing is enlarged.
+    // Small pictures are not enlarged.
     let box = ThumbnailBox(size, quality: kind == "fast" ? .fast : .best)
     return try bytes.withUnsafeBytes { try Thumbnailer.thumbnails(of: $0, boxes: [box], options: options) }
   }
 
-  /// The work of a kind, prepared, and what there is to tell about it.
+  /// Returns the prepared work of a kind, and facts about it.
   func work(_ kind: String, _ path: String, _ size: Int) throws -> (Answer, () throws -> Void) {
     let bytes = try file(path)
     var answer = Answer()
@@ -111,7 +111,7 @@ final class Bench {
     return Answer(fields: [("width", picture.width), ("height", picture.height)])
   }
 
-  /// In a child of its own, since a peak never falls.
+  /// Runs in a child process, because a process's peak never falls.
   func peak(_ kind: String, _ path: String, _ size: Int) throws -> Answer {
     let bytes = try file(path)
     Self.resetPeak()

@@ -1,15 +1,15 @@
-// The codecs alone, with nothing after: what no program that uses them can beat.
+// The codecs alone, without further work: no program that uses them can be faster.
 #ifndef NUTHATCH_CODEC_LIMIT_H
 #define NUTHATCH_CODEC_LIMIT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Decodes all rows at 1/denominator to RGBX, each over the last; false when it can't.
+// Decodes all rows at 1/denominator to RGBX, each into the same memory. Returns false if that fails.
 int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator);
-// Decodes all rows to RGBA, each over the last; false when it can't.
+// Decodes all rows to RGBA, each into the same memory. Returns false if that fails.
 int limit_decode_png(const uint8_t *bytes, size_t count);
-// Encodes RGBX; the size, or 0.
+// Encodes RGBX. Returns the size, or 0.
 size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality);
 
 #endif
