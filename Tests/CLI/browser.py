@@ -1,4 +1,4 @@
-"""Headless Chromium, driven over a pair of pipes (--remote-debugging-pipe): nothing to install, no port."""
+"""Drives headless Chromium over a pair of pipes (--remote-debugging-pipe). Needs no driver and no port."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Answer = Dict[str, Any]
 
 
 class Browser:
-    """A browser with one page; a context manager."""
+    """A browser with one page. A context manager."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is where it keeps what it must."""
+        """Starts the browser. ``folder`` is for its files."""
         to_browser, from_here = os.pipe()
         to_here, from_browser = os.pipe()
 
-        # It reads from descriptor 3 and writes to 4, which may be those of the pipes just made.
+        # The browser reads from descriptor 3 and writes to 4. The new pipes may have these numbers already.
         def place() -> None:
             first, second = os.dup(to_browser), os.dup(from_browser)
             high = [os.dup2(first, 100), os.dup2(second, 101)]
@@ -61,9 +61,9 @@ class Browser:
         self._number = 0
         self._session: Optional[str] = None
         self.said: List[str] = []
-        """What the console said, exceptions and refusals of the page's policy included."""
+        """Console messages, with exceptions and violations of the page's policy."""
         self.asked: List[str] = []
-        """Every URL that the page wanted to load, itself excluded."""
+        """The URLs that the page tried to load, without its own."""
         targets = self.call("Target.getTargets")["targetInfos"]
         target = next(target["targetId"] for target in targets if target["type"] == "page")
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -88,7 +88,7 @@ class Browser:
         os.close(self._read)
 
     def call(self, method: str, **parameters: Any) -> Answer:
-        """A command of the DevTools protocol."""
+        """Sends a command of the DevTools protocol."""
         self._number += 1
         number = self._number
         message: Answer = {"id": number, "method": method, "params": parameters}
@@ -135,14 +135,14 @@ class Browser:
                 self.asked.append(url)
 
     def open(self, page: Path, fragment: str = "") -> None:
-        """Opens a file and waits until the report on it is complete."""
-        # Another fragment alone would not load it anew.
+        """Opens a file and waits until the report is complete."""
+        # If only the fragment differs, the browser would not load the page again.
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=page.as_uri() + fragment)
         self.wait_until("document.readyState == 'complete' && document.querySelector('[aria-busy=false]')")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression on the page."""
+        """Returns the value of an expression on the page."""
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression}: {result['exceptionDetails']}")
@@ -165,7 +165,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyUp", **keys)
 
     def look(self, width: int = 1200, height: int = 900, *, dark: bool = False, phone: bool = False) -> None:
-        """How large the window is, and whether light or dark is preferred."""
+        """Sets the size of the window, and the preference for light or dark."""
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
         self.call(
@@ -177,7 +177,7 @@ class Browser:
         )
 
     def screenshot(self, file: Path) -> bytes:
-        """What is in the window, as a PNG."""
+        """Returns a picture of the window as PNG."""
         picture = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
         file.write_bytes(picture)
         return picture

@@ -1,4 +1,4 @@
-"""The command as the tests run it."""
+"""Runs the command for the tests."""
 
 import fcntl
 import json
@@ -19,20 +19,20 @@ Runner = Callable[..., "Outcome[bytes]"]
 
 
 def heed_signals() -> None:
-    """For a child that is to be interrupted: a script in the background starts its children with SIGINT ignored, nohup
-    with SIGHUP ignored."""
+    """Restores the defaults of signals in a child. In the background of a script, SIGINT is ignored, and under nohup
+    SIGHUP."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def names(folder: Path) -> List[str]:
-    """What stands in a folder beside the cache."""
+    """Returns the names in a folder, without the cache."""
     return sorted(path.name for path in folder.iterdir() if path.name != "cache")
 
 
 def lines(urls: List[str]) -> bytes:
-    """A list as it is read."""
+    """Returns the lines of a list as bytes."""
     return "".join(f"{url}\n" for url in urls).encode()
 
 
@@ -45,7 +45,8 @@ def on_terminal(
     meanwhile: Callable[[], object] = lambda: None,
     answers_too: bool = True,
 ) -> Tuple[int, str]:
-    """How a command ends whose standard error (and output, if `answers_too`) is a terminal, and what it wrote there."""
+    """Runs the command with standard error (and output, if `answers_too`) on a terminal. Returns its exit status and
+    output."""
     leader, follower = pty.openpty()
     if columns:
         fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -62,7 +63,7 @@ def on_terminal(
         while True:
             try:
                 piece = os.read(leader, 65536)
-            except OSError:  # everybody has closed it
+            except OSError:  # the command has closed it
                 break
             if not piece:
                 break
@@ -74,6 +75,6 @@ def on_terminal(
 
 
 def summary(stderr: bytes) -> Dict[str, Any]:
-    """What a run says of itself at its end, with --format jsonl."""
+    """Returns the summary that a run with --format jsonl prints at its end."""
     found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
     return found

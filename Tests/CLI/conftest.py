@@ -1,4 +1,4 @@
-"""The command, and a server to fetch from."""
+"""Fixtures: the command, and a test server."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from command import COMMAND, Outcome, Runner
 
-TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins like a test's
+TestServer.__test__ = False  # type: ignore[attr-defined]  # its name begins with "Test", but it is not a test class
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def server() -> Iterator[TestServer]:
 
 @pytest.fixture
 def pictures(server: TestServer) -> List[str]:
-    """The URLs of eight of them, each with a validator."""
+    """The URLs of eight pictures, each with an ETag."""
     for number in range(8):
         server.on(f"/{number}", ok(png(60 + number, 40, seed=number), "image/png", etag=f'"{number}"'))
     return [server.url(f"/{number}") for number in range(8)]
@@ -38,7 +38,7 @@ def environment(tmp_path: Path) -> Dict[str, str]:
 
 @pytest.fixture
 def nuthatch(tmp_path: Path, environment: Dict[str, str]) -> Runner:
-    """Runs the command in a folder of its own."""
+    """Runs the command in a new folder."""
 
     def run(*arguments: str, given: bytes = b"", **env: str) -> "Outcome[bytes]":
         command: Sequence[str] = [COMMAND, *arguments]

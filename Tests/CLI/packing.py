@@ -1,4 +1,4 @@
-"""Packs lists for the tests: zstd by the system's library, and by hand what it wouldn't write."""
+"""Compresses lists for the tests: with the system's zstd library, and by hand for streams that it would not write."""
 
 import ctypes
 import gzip
@@ -19,21 +19,21 @@ def zstd(data: bytes) -> bytes:
 
 
 def zstd_head(window_log: int) -> bytes:
-    """The beginning of a frame that wants a window of 2 to the power of `window_log` bytes."""
+    """Returns the header of a frame with a window of 2 to the power of `window_log` bytes."""
     return ZSTD_MAGIC + bytes([0, (window_log - 10) << 3])
 
 
 def zstd_blocks(byte: bytes, count: int) -> bytes:
-    """Blocks that are 128 KiB of one byte each, four bytes a block, and none of them the last one."""
+    """Returns blocks of 128 KiB of one byte each. A block has four bytes, and none is the last one."""
     return ((131_072 << 3 | 1 << 1).to_bytes(3, "little") + byte) * count
 
 
-# A block without content that ends a frame.
+# An empty block that ends a frame.
 ZSTD_LAST_BLOCK = b"\1\0\0"
 
 
 def zstd_skipped(data: bytes) -> bytes:
-    """A frame that isn't part of what is packed."""
+    """Returns a skippable frame, which is not part of the data."""
     return b"\x50\x2a\x4d\x18" + len(data).to_bytes(4, "little") + data
 
 
@@ -42,7 +42,7 @@ def xz(data: bytes) -> bytes:
 
 
 def xz_filters(dictionary: int) -> bytes:
-    """Packed with a dictionary of so many bytes, which the unpacker has to have, too."""
+    """Compresses with a large dictionary size, which the decompressor must allocate, too."""
     return lzma.compress(
         b"ftp://x/\n", filters=[{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": dictionary}]
     )

@@ -1,4 +1,4 @@
-"""Odd values of every option of the library, from its table: one line that names option, value and range."""
+"""Wrong values for every option of the table are refused in one line with option, value and range."""
 
 import ctypes
 import sys
@@ -16,7 +16,7 @@ import option_table
 from option_table import Row
 
 ROWS = [row for row in option_table.load().rows if row.flag]
-#: What goes with options that don't stand alone.
+#: Further arguments for options that need another option.
 COMPANY: Dict[str, List[str]] = {
     "size": ["--size=9"],
     "cert": ["--cert=cert.pem"],
@@ -102,7 +102,7 @@ ODD: Dict[str, List[str]] = {
 
 
 def odd(row: Row) -> List[str]:
-    """Values that an option doesn't have."""
+    """Returns wrong values for an option."""
     assert row.flag
     values = list(ODD.get(row.kind, [])) if row.flag.value else []
     if row.range and row.kind in ("duration", "bytes", "count"):
@@ -122,7 +122,7 @@ def odd(row: Row) -> List[str]:
 
 
 def line(row: Row, value: str) -> List[str]:
-    """A command line that says it."""
+    """Returns a command line with the option."""
     assert row.flag
     command = row.flag.commands[0]
     rest = "-" if command == "prefetch" else "http://127.0.0.1:1/"
@@ -137,14 +137,14 @@ def test_an_odd_value_is_refused_with_option_value_and_range(row: Row, nuthatch:
         said = done.stderr.decode()
         assert (done.returncode, done.stdout) == (2, b""), (value, said)
         assert said.startswith(f"nuthatch: --{row.flag.name}: {row.name} is "), (value, said)
-        # One line, without control characters.
+        # One line without control characters.
         assert said.endswith("\n") and said[:-1].isprintable() and len(said) < 1500, (value, said)
         assert "; it must be " in said, (value, said)
         if row.range_text and row.kind != "sizes":
             assert said.endswith(f"; it must be {row.range_text}\n"), (value, said)
         for word, _ in row.words.members if row.words else ():
             assert word in said, (value, said)
-        # What is taken for a provider may be the secret.
+        # The text of a provider may be the secret itself, so it isn't shown.
         assert "hush" not in said
 
 
@@ -157,7 +157,9 @@ def test_an_odd_value_is_refused_with_option_value_and_range(row: Row, nuthatch:
     ],
     ids=lambda row: row.name,
 )
-def test_the_library_says_the_same(row: Row, nuthatch: Runner, tmp_path: Path) -> None:
+def test_the_library_refuses_an_odd_value_with_the_same_words(
+    row: Row, nuthatch: Runner, tmp_path: Path
+) -> None:
     struct = abi.nh_options()
     struct.struct_size = ctypes.sizeof(struct)
     setattr(struct, row.name + ("_ms" if row.kind == "duration" else ""), -1)
@@ -171,5 +173,5 @@ def test_the_library_says_the_same(row: Row, nuthatch: Runner, tmp_path: Path) -
     assert row.flag and said == f"nuthatch: --{row.flag.name}: {library.nh_error_message().decode()}"
 
 
-def test_there_are_many() -> None:
+def test_the_table_gives_many_odd_values() -> None:
     assert sum(len(odd(row)) for row in ROWS) > 900

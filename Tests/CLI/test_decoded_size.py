@@ -14,7 +14,7 @@ def packed(content: bytes) -> Script:
     return ok(gzip.compress(content, 9), headers=[("Content-Encoding", "gzip")])
 
 
-def test_a_body_that_grows_a_thousandfold_is_refused(
+def test_a_saved_body_that_expands_a_thousandfold_is_refused(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     server.on("/bomb", packed(bytes(128 * MIB)))
@@ -27,7 +27,7 @@ def test_a_body_that_grows_a_thousandfold_is_refused(
         assert names(tmp_path) == []
     limited = nuthatch("get", "-o", "f", "--max-bytes", "100M", server.url("/bomb"))
     assert limited.returncode == 4 and b"--max-bytes" not in limited.stderr
-    # A pipe holds the transfer up now and then: the limit ends it also when it goes on.
+    # A full pipe pauses the transfer. The limit must also end it after a pause.
     piped = nuthatch("get", "--max-bytes", "100M", server.url("/bomb"))
     assert piped.returncode == 4 and b"too_large" in piped.stderr
     assert server.count("/bomb") == 5
@@ -35,11 +35,11 @@ def test_a_body_that_grows_a_thousandfold_is_refused(
     assert (tmp_path / "f").stat().st_size == 128 * MIB
 
 
-def test_what_grows_less_or_is_small_is_of_any_size(
+def test_a_saved_body_that_expands_less_or_is_small_may_have_any_size(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     server.on("/small", packed(bytes(64 * MIB)))
-    # About 330 to 1.
+    # Expands about 330 to 1.
     server.on("/less", packed((random.Random(1).randbytes(8192) + bytes(4 * MIB)) * 20))
     server.on("/plain", script(steps=[fill(80 * MIB)]))
     for path, size in (("/small", 64 * MIB), ("/less", 80 * MIB + 163_840), ("/plain", 80 * MIB)):
@@ -48,11 +48,11 @@ def test_what_grows_less_or_is_small_is_of_any_size(
         assert (tmp_path / "f").stat().st_size == size
 
 
-def test_what_outgrows_the_cache_while_its_disk_is_behind_is_saved(
+def test_a_body_larger_than_the_cache_is_saved_while_the_disk_is_slow(
     server: TestServer, nuthatch: Runner
 ) -> None:
-    # What is kept goes on in a file; the last piece that comes decodes to far more than may wait for that, and goes
-    # beyond what is kept of any body.
+    # The part for the cache continues in a file. The last piece decodes to more than may wait for that file, and
+    # exceeds the largest body that the cache stores.
     server.on("/long", packed((random.Random(1).randbytes(8192) + bytes(4 * MIB)) * 17))
     done = nuthatch("get", "--inflight-bytes", "64K", "-o", "/dev/null", server.url("/long"))
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""`nuthatch get`: what it writes where, and what it ends with."""
+"""`nuthatch get`: its output, and its exit status."""
 
 import importlib
 import os
@@ -15,14 +15,14 @@ from pictures import png
 from testserver import LAST_CHUNK, TestServer, answer, body, chunk, ok, redirect, script, truncated
 
 
-def test_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
+def test_get_writes_the_body_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(bytes(range(256)) * 1000))
     for arguments in ([], ["-o", "-"]):
         done = nuthatch("get", server.url("/a"), *arguments)
         assert (done.returncode, done.stdout, done.stderr) == (0, bytes(range(256)) * 1000, b"")
 
 
-def test_to_files(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_writes_the_body_to_several_files(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", redirect("/b"))
     server.on("/b", ok("nut"))
     done = nuthatch("get", "-o", "one", server.url("/a"), "--output=two", "-o-")
@@ -34,7 +34,9 @@ def test_to_files(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "one").stat().st_mode) == 0o666 & ~umask
 
 
-def test_a_file_stays_when_there_is_no_new_one(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_keeps_the_old_file_if_there_is_no_new_body(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("old")
     server.on("/cut", truncated(100, "short"))
     server.on("/404", answer(404, "nothing here"))
@@ -46,7 +48,9 @@ def test_a_file_stays_when_there_is_no_new_one(server: TestServer, nuthatch: Run
     assert names(tmp_path) == ["file"]
 
 
-def test_a_file_is_replaced_at_once(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_replaces_a_file_only_when_the_new_one_is_complete(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     server.on("/a", ok("new"))
     (tmp_path / "file").write_text("old and longer")
     (tmp_path / "link").symlink_to("file")
@@ -57,7 +61,7 @@ def test_a_file_is_replaced_at_once(server: TestServer, nuthatch: Runner, tmp_pa
     assert (tmp_path / "file").stat().st_ino != inode
 
 
-def test_devices_are_written_into(server: TestServer, nuthatch: Runner) -> None:
+def test_get_writes_into_devices(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("x"))
     assert nuthatch("get", server.url("/a"), "-o", "/dev/null").returncode == 0
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
@@ -66,13 +70,13 @@ def test_devices_are_written_into(server: TestServer, nuthatch: Runner) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--append"], ["--method", "POST", "--freezable"]])
-def test_a_named_pipe_is_written_into(
+def test_get_writes_into_a_named_pipe(
     server: TestServer, nuthatch: Runner, tmp_path: Path, arguments: List[str]
 ) -> None:
     server.on("/a", ok("nut" * 100_000))
     os.mkfifo(tmp_path / "pipe")
     with subprocess.Popen(["cp", "pipe", "copy"], cwd=str(tmp_path)) as reader:
-        # Opening it for writing waits for the reader, so that the command need not.
+        # Wait here until the pipe has a reader, so that the command doesn't have to.
         with open(tmp_path / "pipe", "wb"):
             done = nuthatch("get", server.url("/a"), "-o", "pipe", "-o", "file", *arguments)
         assert done.returncode == 0, done.stderr
@@ -84,7 +88,7 @@ def test_a_named_pipe_is_written_into(
 @pytest.mark.parametrize(
     "arguments", [[], ["--append"], ["--method", "POST", "--freezable"], ["--size", "8"]]
 )
-def test_a_named_pipe_that_no_process_reads(
+def test_get_fails_for_a_named_pipe_without_a_reader(
     server: TestServer, nuthatch: Runner, tmp_path: Path, arguments: List[str]
 ) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
@@ -95,13 +99,13 @@ def test_a_named_pipe_that_no_process_reads(
     assert (done.returncode, done.stderr.decode()) == (1, message)
 
 
-def test_an_error_page_goes_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
+def test_get_writes_an_error_page_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", answer(500, "oops"))
     done = nuthatch("get", server.url("/a"))
     assert (done.returncode, done.stdout) == (4, b"oops")
 
 
-def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_sends_method_headers_and_body(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     (tmp_path / "form").write_bytes(b"from=a&file")
     url = server.url("/a")
@@ -120,7 +124,7 @@ def test_what_is_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> N
     assert five.method == "HEAD"
 
 
-def test_a_lifetime_that_the_caller_gives(server: TestServer, nuthatch: Runner) -> None:
+def test_get_uses_the_lifetime_of_the_command_line(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("nut", headers=[("Cache-Control", "no-cache")]))
     for more, count in [
         ([], 1),
@@ -139,12 +143,12 @@ def test_a_lifetime_that_the_caller_gives(server: TestServer, nuthatch: Runner) 
 
 
 @pytest.mark.parametrize("word", ["always", "first"])
-def test_bytes_that_change_on_the_disk(
+def test_get_checks_bytes_that_change_on_the_disk(
     word: str, server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     server.on("/a", ok("hazelnuts" * 1000, headers=[("Cache-Control", "max-age=600")]))
     command = ["get", server.url("/a"), "--cache=c", f"--check-bytes={word}"]
-    # As long as somebody has the directory open, what was checked once is believed.
+    # While a process has the directory open, a record is checked only once.
     with importlib.import_module("nuthatch").Cache(tmp_path / "c"):
         for _ in range(2):
             assert nuthatch(*command).stdout == b"hazelnuts" * 1000
@@ -156,7 +160,7 @@ def test_bytes_that_change_on_the_disk(
     assert server.count() == (2 if word == "always" else 1)
 
 
-def test_headers_that_go_to_other_origins(server: TestServer, nuthatch: Runner) -> None:
+def test_get_sends_named_headers_to_other_origins(server: TestServer, nuthatch: Runner) -> None:
     with TestServer() as other:
         server.on("/a", redirect(other.url("/b")))
         other.on("/b", ok("x"))
@@ -168,7 +172,7 @@ def test_headers_that_go_to_other_origins(server: TestServer, nuthatch: Runner) 
             assert seen.header("host") == other.url("").split("/")[2]
 
 
-def test_redirects_that_are_not_followed(server: TestServer, nuthatch: Runner) -> None:
+def test_get_follows_no_more_redirects_than_allowed(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", {**redirect("/b"), "steps": [body("moved")]})
     server.on("/b", {**redirect("/c"), "steps": [body("moved")]})
     server.on("/c", ok("there"))
@@ -183,13 +187,13 @@ def test_redirects_that_are_not_followed(server: TestServer, nuthatch: Runner) -
     )
     done = nuthatch("get", server.url("/a"), "--redirects", "2", "--cache", "c")
     assert (done.returncode, done.stdout) == (0, b"there")
-    # What was fetched is found with the same options, and with no others.
+    # The answer is found only with the same options.
     for more, is_there in [([], True), (["--redirects", "none"], False)]:
         done = nuthatch("explain", server.url("/a"), *more, "--cache", "c")
         assert (b"nothing is stored" not in done.stdout) == is_there
 
 
-def test_a_header_is_sent_as_often_as_it_is_given(server: TestServer, nuthatch: Runner) -> None:
+def test_get_sends_a_header_as_often_as_it_is_given(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", redirect("/b"))
     server.on("/b", ok("x"))
     again = ["-H", "A: 1", "-H", "a: 2", "--header=X-Token: 3", "-HX-Token: 4"]
@@ -205,7 +209,7 @@ def test_a_header_is_sent_as_often_as_it_is_given(server: TestServer, nuthatch: 
     assert [request.values("A") for request in server.requests()] == [["1", "2"]]
 
 
-def test_a_method_is_sent_in_capitals(server: TestServer, nuthatch: Runner) -> None:
+def test_get_sends_the_method_in_capitals(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("x"))
     for method, expected in [("post", b"x"), ("head", b""), ("Delete", b"x"), ("purge", b"x")]:
         done = nuthatch("get", "-X", method, server.url("/a"))
@@ -213,14 +217,14 @@ def test_a_method_is_sent_in_capitals(server: TestServer, nuthatch: Runner) -> N
     assert [request.method for request in server.requests()] == ["POST", "HEAD", "DELETE", "purge"]
 
 
-def test_an_empty_key_is_refused(server: TestServer, nuthatch: Runner) -> None:
+def test_get_refuses_an_empty_cache_key(server: TestServer, nuthatch: Runner) -> None:
     for command in (["get"], ["get", "--size", "16"], ["explain"], ["rm"]):
         done = nuthatch(*command, "--cache-key", "", server.url("/a"))
         assert done.returncode == 2 and b"key" in done.stderr, command
     assert server.count() == 0
 
 
-def test_forms_json_and_files_are_sent(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_sends_forms_json_and_files(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     (tmp_path / "nut.jpg").write_bytes(b"\xff\xd8" * 1_000_000)
     url = server.url("/a")
@@ -245,7 +249,7 @@ def test_forms_json_and_files_are_sent(server: TestServer, nuthatch: Runner, tmp
     assert len(server.requests("/a")) == 4
 
 
-def test_a_broken_transfer_is_gone_on_with(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_resumes_a_broken_transfer(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     content = bytes(range(256)) * 1000
     half = script(headers=[("ETag", '"1"'), ("Content-Length", "256000")], steps=[body(content[:100_000])])
     server.on("/a", half)
@@ -264,7 +268,7 @@ def test_a_broken_transfer_is_gone_on_with(server: TestServer, nuthatch: Runner,
     assert names(tmp_path) == ["copy", "file"]
 
 
-def test_a_killed_get_is_gone_on_with(
+def test_get_resumes_the_transfer_of_a_killed_process(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     content = os.urandom(1 << 20) * 6
@@ -288,7 +292,7 @@ def test_a_killed_get_is_gone_on_with(
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a small file system can be mounted by root only")
-def test_a_full_disk_is_an_error_and_leaves_nothing(
+def test_get_to_a_full_disk_fails_and_leaves_no_file(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     small = tmp_path / "small"
@@ -306,7 +310,7 @@ def test_a_full_disk_is_an_error_and_leaves_nothing(
         subprocess.run(["umount", "-l", str(small)], check=True)
 
 
-def test_limits(server: TestServer, nuthatch: Runner) -> None:
+def test_get_ends_at_its_limits(server: TestServer, nuthatch: Runner) -> None:
     server.on("/never", script(steps=[server.gate("g").step, body("x")]))
     server.on("/large", ok("x" * 2000))
     for arguments, word in [
@@ -320,7 +324,7 @@ def test_limits(server: TestServer, nuthatch: Runner) -> None:
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted(
+def test_an_interrupted_get_ends_with_the_signals_exit_status(
     server: TestServer, environment: Dict[str, str], tmp_path: Path, number: int, code: int
 ) -> None:
     gate = server.gate("never")
@@ -336,7 +340,7 @@ def test_interrupted(
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
-def test_an_ignored_interrupt_stays_ignored(
+def test_get_leaves_an_ignored_interrupt_ignored(
     server: TestServer, environment: Dict[str, str], tmp_path: Path, number: signal.Signals
 ) -> None:
     gate = server.gate("g")
@@ -350,7 +354,7 @@ def test_an_ignored_interrupt_stays_ignored(
     assert process.returncode == 0
 
 
-def test_a_closed_pipe_is_quiet(server: TestServer, environment: Dict[str, str]) -> None:
+def test_get_into_a_closed_pipe_prints_nothing(server: TestServer, environment: Dict[str, str]) -> None:
     server.on("/a", ok("x" * 1_000_000))
     command = f"'{COMMAND}' get '{server.url('/a')}'; echo $? >&2"
     done = subprocess.run(
@@ -359,14 +363,14 @@ def test_a_closed_pipe_is_quiet(server: TestServer, environment: Dict[str, str])
     assert (done.stdout, done.stderr) == (b"x", b"141\n")
 
 
-def test_no_cache_to_be_had(nuthatch: Runner) -> None:
+def test_get_without_a_usable_cache_fails(nuthatch: Runner) -> None:
     done = nuthatch("get", "http://127.0.0.1:1/", "--cache", "/dev/null/x")
     assert (done.returncode, done.stderr[:18]) == (1, b"nuthatch: get: io:")
 
 
-def test_why_a_cache_can_not_be_made(environment: Dict[str, str], tmp_path: Path) -> None:
+def test_get_says_why_a_cache_can_not_be_created(environment: Dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)
-    # Root without its privileges is held to the modes of folders as everybody is.
+    # Without its privileges, root must obey the modes of folders as other users do.
     unprivileged = ["setpriv", "--bounding-set=-all"] if os.geteuid() == 0 else []
     command = [
         *unprivileged,
@@ -380,16 +384,16 @@ def test_why_a_cache_can_not_be_made(environment: Dict[str, str], tmp_path: Path
     assert done.returncode == 1 and b"Permission denied" in done.stderr
 
 
-def test_passwords_are_not_shown(nuthatch: Runner) -> None:
+def test_get_shows_no_password_in_a_message(nuthatch: Runner) -> None:
     done = nuthatch("get", "http://user:sesame@127.0.0.1:1/")
     assert done.returncode == 4
     assert b"sesame" not in done.stderr and b"***@127.0.0.1" in done.stderr
 
 
-def test_what_a_shell_has_opened_is_written_into(
+def test_get_writes_into_files_that_a_shell_has_opened(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """By whatever path, at the place where it stands: what is there already stays, and what others write there, too."""
+    """Under any path. Earlier output stays there, and output of other programs, too."""
     server.on("/a", ok("hello\n"))
     server.on("/b", answer(404))
     server.on("/c", ok(png(9, 9), "image/png"))
@@ -419,7 +423,9 @@ def test_what_a_shell_has_opened_is_written_into(
     assert (tmp_path / "page").read_bytes().startswith(b"before<!")
 
 
-def test_a_full_disk_is_no_closed_pipe(server: TestServer, environment: Dict[str, str]) -> None:
+def test_a_full_disk_is_not_reported_as_a_closed_pipe(
+    server: TestServer, environment: Dict[str, str]
+) -> None:
     server.on("/a", ok("x" * 100_000))
     for arguments in (["get", server.url("/a")], ["--version"]):
         with open("/dev/full", "wb") as full:
@@ -437,17 +443,17 @@ def test_a_full_disk_is_no_closed_pipe(server: TestServer, environment: Dict[str
         (">&- 2>&- <&-", "PLAIN", 1),
     ],
 )
-def test_closed_standard_descriptors(
+def test_get_works_with_closed_standard_descriptors(
     closed: str, arguments: str, code: int, server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """Their numbers must not become those of connections and files, into which messages would then be written."""
+    """Connections and files must not get their numbers: messages would be written into them."""
     server.on("/a", ok("x"))
     line = arguments.replace("PLAIN", server.url("/a")).replace("MISSING", server.url("/404"))
     command = ["sh", "-c", f"'{COMMAND}' get {line} {closed}"]
     assert subprocess.run(command, env=environment, cwd=str(tmp_path), timeout=60).returncode == code
 
 
-def test_a_pipe_that_does_not_wait(server: TestServer, environment: Dict[str, str]) -> None:
+def test_get_writes_into_a_non_blocking_pipe(server: TestServer, environment: Dict[str, str]) -> None:
     server.on("/a", ok("x" * 1_000_000))
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -458,24 +464,26 @@ def test_a_pipe_that_does_not_wait(server: TestServer, environment: Dict[str, st
         assert process.returncode == 0
 
 
-def test_interrupted_while_nobody_reads(server: TestServer, environment: Dict[str, str]) -> None:
+def test_get_can_be_interrupted_while_its_pipe_has_no_reader(
+    server: TestServer, environment: Dict[str, str]
+) -> None:
     server.on("/a", ok("x" * 1_000_000))
     command = [COMMAND, "get", server.url("/a")]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed_signals
     ) as process:
         assert process.stdout is not None and process.stderr is not None
-        # One byte is out, so that the rest is being written, and the pipe has no room for it.
+        # After one byte has come, the command is writing the rest, and the pipe is full.
         assert process.stdout.read1(1) == b"x"
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 143
         assert process.stderr.read() == b""
 
 
-def test_a_draft_that_another_run_left(
+def test_get_replaces_a_draft_that_another_run_left(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """In a container every run may have the same process number."""
+    """In a container, every run may have the same process number."""
     server.on("/a", ok("new"))
     line = f"for n in 0 1; do : >.nuthatch-$$-$n.part; done; exec '{COMMAND}' get {server.url('/a')} -o file"
     assert subprocess.run(["sh", "-c", line], env=environment, cwd=str(tmp_path)).returncode == 0
@@ -484,7 +492,9 @@ def test_a_draft_that_another_run_left(
     assert len(left) == 2, "another run's files are its own"
 
 
-def test_links_and_long_names(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_writes_through_links_and_accepts_long_names(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     server.on("/a", ok("new"))
     (tmp_path / "folder").mkdir()
     (tmp_path / "to-nothing").symlink_to("folder/made")
@@ -501,7 +511,7 @@ def test_links_and_long_names(server: TestServer, nuthatch: Runner, tmp_path: Pa
     assert nuthatch("get", server.url("/a"), "-o", "folder").returncode == 1
 
 
-def test_no_password_in_any_message(server: TestServer, nuthatch: Runner) -> None:
+def test_messages_of_all_commands_show_no_password(server: TestServer, nuthatch: Runner) -> None:
     with_password = server.url("/404").replace("//", "//user:sesame@")
     for url in (
         with_password,
@@ -519,19 +529,19 @@ def test_no_password_in_any_message(server: TestServer, nuthatch: Runner) -> Non
             assert done.returncode in (2, 4) and b"sesame" not in done.stderr
 
 
-def test_a_server_can_not_write_to_the_terminal(server: TestServer, nuthatch: Runner) -> None:
+def test_get_prints_no_control_characters_of_a_server(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", script(status=404, reason="\x1b[31mred", steps=[body("x")]))
     done = nuthatch("get", server.url("/a"), "-o", "file")
     assert done.returncode == 4 and b"\x1b" not in done.stderr and b"red" in done.stderr
 
 
-def test_arguments_that_are_not_utf8(environment: Dict[str, str]) -> None:
+def test_arguments_that_are_not_utf8_are_refused(environment: Dict[str, str]) -> None:
     command = [COMMAND.encode(), b"get", b"http://x/", b"-o", b"\xff"]
     done = subprocess.run(command, env=environment, capture_output=True)
     assert (done.returncode, done.stderr[:31]) == (2, b"nuthatch: argument 4 is not UTF")
 
 
-def test_what_is_fresh_and_under_which_name(server: TestServer, nuthatch: Runner) -> None:
+def test_get_uses_lifetimes_and_cache_keys_of_the_command_line(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
     url = server.url("/a")
     assert nuthatch("get", url, "--policy", "offline").stderr.startswith(b"nuthatch: get: offline")
@@ -551,7 +561,9 @@ def test_what_is_fresh_and_under_which_name(server: TestServer, nuthatch: Runner
         assert len(server.requests("/a")) == requests, arguments
 
 
-def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_uses_address_guard_retries_and_cache_directory(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     server.on("/a", ok("nut"))
     server.on("/busy", answer(503))
     denied = nuthatch("get", server.url("/a"), "--addresses=public")
@@ -566,7 +578,7 @@ def test_addresses_attempts_and_the_directory(server: TestServer, nuthatch: Runn
     assert (tmp_path / "other").is_dir()
 
 
-def test_netrc(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_signs_in_with_a_netrc_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     (tmp_path / "passwords").write_text("machine 127.0.0.1 login ann password pw\n")
     (tmp_path / ".netrc").write_text("default login any password one\n")
     server.on("/a", ok("x"))
@@ -579,7 +591,7 @@ def test_netrc(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     assert (missing.returncode, missing.stderr[:16]) == (1, b"nuthatch: get: i")
 
 
-def test_cookies(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_stores_and_sends_cookies(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     login = {**redirect("/home", 303), "headers": [("Location", "/home"), ("Set-Cookie", "id=7; Path=/")]}
     server.on("/login", login)
     server.on("/home", ok("x"))

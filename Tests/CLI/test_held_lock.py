@@ -1,4 +1,4 @@
-"""The command while another process that holds the cache's lock is stopped."""
+"""The command while a stopped process holds the cache's lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pictures import png
 from testserver import TestServer, ok
 
 
-def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_reports_a_removal_that_is_due(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     fresh = [("Cache-Control", "max-age=600")]
     server.on("/a", ok("x", headers=fresh))
     url = server.url("/a")
@@ -24,7 +24,7 @@ def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner
         told = nuthatch("get", "--data", "y", url)
         assert told.returncode == 0
         assert b"the stored answer could not be removed yet: " + url.encode() in told.stderr
-        # Though the process has ended.
+        # The removal stays due after the process has ended.
         server.on("/a", ok("z", headers=fresh))
         assert nuthatch("get", url).stdout == b"z"
     server.on("/a", ok("new", headers=fresh))
@@ -33,11 +33,11 @@ def test_get_tells_of_a_removal_that_is_due(server: TestServer, nuthatch: Runner
     assert nuthatch("verify").returncode == 0
 
 
-def test_what_a_held_lock_keeps_from_being_stored_is_counted(
+def test_prefetch_and_stat_count_records_that_a_held_lock_kept_from_being_stored(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     server.on("/a", ok(png(9, 9), "image/png", headers=[("Cache-Control", "max-age=600")]))
-    # A process that has the cache open, so that another one needs no lock to open it.
+    # This process has the cache open, so that the command needs no lock to open it.
     with subprocess.Popen(
         [COMMAND, "prefetch"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment
     ) as keeper:

@@ -1,4 +1,4 @@
-"""Help with examples that run, and colours where they belong."""
+"""The help: all commands and options, examples that run, and colours on terminals only."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def examples(page: str) -> list[str]:
     return [line.strip() for line in page.split("Examples:\n")[1].splitlines() if line.strip()]
 
 
-def test_every_command_is_here(nuthatch: Runner) -> None:
+def test_the_overview_lists_every_command(nuthatch: Runner) -> None:
     overview = nuthatch("help").stdout.decode()
     assert re.findall(r"^  (\w+) ", overview, re.MULTILINE) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_help(name: str, nuthatch: Runner) -> None:
+def test_help_of_a_command_lists_its_options(name: str, nuthatch: Runner) -> None:
     page = nuthatch("help", name).stdout.decode()
     assert page.startswith(f"nuthatch {name}: ") and f"Usage: nuthatch {name} " in page
     assert "Exit status:" in page or name == "help"
@@ -48,8 +48,10 @@ def test_help(name: str, nuthatch: Runner) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_examples(name: str, nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
-    """Each as it stands, in a shell; example.org is the test server."""
+def test_every_example_of_the_help_runs(
+    name: str, nuthatch: Runner, server: TestServer, tmp_path: Path
+) -> None:
+    """Runs each example in a shell. example.org is the test server."""
     server.on_prefix("/", ok(png(300, 200), "image/png"))
     server.echo("/api")
     for path in ("/upload", "/login", "/private"):
@@ -86,25 +88,25 @@ def test_examples(name: str, nuthatch: Runner, server: TestServer, tmp_path: Pat
             stdin=subprocess.DEVNULL,
         )
 
-    # Something to look at.
+    # Fill the cache, so that the examples find something.
     assert run(COMMAND, "prefetch", "urls.txt").returncode == 0
     for example in examples(nuthatch("help", name).stdout.decode()):
         script = "set -o pipefail; " + example.replace("https://", "http://")
         done = run("bash", "-c", script)
-        # Numbers of an outbox that is empty.
+        # The outbox is empty, so there are no requests with these IDs.
         nothing = done.returncode == 4 and "there is no request" in done.stderr and name == "outbox"
         assert done.returncode == 0 or nothing, f"{example}\n{done.stdout}{done.stderr}"
 
 
 def on_a_terminal(arguments: list[str], cwd: Path, **more: str) -> bytes:
-    """What a command writes when both its outputs are a terminal."""
+    """Runs a command with standard output and standard error on a terminal. Returns its output."""
     env = {**os.environ, "TERM": "xterm", "NUTHATCH_CACHE": str(cwd / "cache"), **more}
     if "NO_COLOR" not in more:
         env.pop("NO_COLOR", None)
     return on_terminal(arguments, env, cwd)[1].encode()
 
 
-def test_colours(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_colours_are_used_on_terminals_only(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok(png(30, 20), "image/png"))
     (tmp_path / "list").write_text(server.url("/a") + "\n" + server.url("/status/404") + "\n")
     colour = re.compile(rb"\x1b\[[\d;]+m")
@@ -134,6 +136,6 @@ def test_colours(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
         assert not colour.search(on_a_terminal(line, tmp_path, TERM="dumb")), line
         done = nuthatch(*line, TERM="xterm")
         assert b"\x1b" not in done.stdout + done.stderr, line
-    # An empty one says nothing.
+    # An empty NO_COLOR doesn't count.
     assert colour.search(on_a_terminal(["help"], tmp_path, NO_COLOR=""))
     assert b"\x1b" not in (tmp_path / "r.html").read_bytes()

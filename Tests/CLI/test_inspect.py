@@ -1,4 +1,4 @@
-"""What a cache holds: stat, ls, explain, rm, verify, trim, clear, export."""
+"""Commands for a cache: stat, ls, explain, rm, verify, trim, clear, export."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parsed(nuthatch: Runner, *arguments: str, given_exit: int = 0) -> Any:
     return json.loads(done.stdout)
 
 
-def test_stat(urls: list[str], nuthatch: Runner) -> None:
+def test_stat_shows_the_figures_of_the_cache(urls: list[str], nuthatch: Runner) -> None:
     found = parsed(nuthatch, "stat")
     assert (found["answers"], found["fresh"]) == (2, 1)
     assert (found["originals"], found["thumbnails"]) == (2, 2)
@@ -43,10 +43,10 @@ def test_stat(urls: list[str], nuthatch: Runner) -> None:
     assert b"answers     2, 1 of them fresh\n" in nuthatch("stat").stdout
 
 
-def test_stat_reads_the_same_however_much_there_is(
+def test_stat_reads_the_same_amount_of_a_large_cache(
     server: TestServer, nuthatch: Runner, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """Counted in system calls and pages, so that a slow machine doesn't matter."""
+    """Counts system calls and pages, so that a slow machine doesn't matter."""
     server.on_prefix("/p", ok(png(8, 8), "image/png"))
 
     def filled(count: int) -> dict[str, str]:
@@ -56,7 +56,7 @@ def test_stat_reads_the_same_however_much_there_is(
         return env
 
     def cost(env: dict[str, str], *options: str) -> tuple[int, int]:
-        """System calls, and pages that it touched."""
+        """Returns the system calls and the touched pages of a command."""
         trace = tmp_path / "trace"
         done = subprocess.run(
             ["strace", "-f", "-o", str(trace), COMMAND, "stat", "--format=json", *options],
@@ -81,7 +81,7 @@ def test_stat_reads_the_same_however_much_there_is(
     assert b"answers     not counted; --count counts them\n" in nuthatch("stat", **many).stdout
 
 
-def test_ls(urls: list[str], nuthatch: Runner) -> None:
+def test_ls_lists_all_answers(urls: list[str], nuthatch: Runner) -> None:
     found = sorted(parsed(nuthatch, "ls"), key=lambda answer: answer["url"])
     assert [answer["url"] for answer in found] == urls
     assert [answer["fresh"] for answer in found] == [True, False]
@@ -95,7 +95,7 @@ def test_ls(urls: list[str], nuthatch: Runner) -> None:
     assert [answer | moving for answer in again] == [answer | moving for answer in found]
 
 
-def test_explain(urls: list[str], nuthatch: Runner) -> None:
+def test_explain_says_whether_a_url_would_hit_and_why(urls: list[str], nuthatch: Runner) -> None:
     hit = parsed(nuthatch, "explain", urls[0], "--size=64")
     assert (hit["prospect"], hit["rule"], hit["lifetime"]) == ("hit", "validator", 86400)
     assert hit["thumbs"][0] | {"bytes": 0} == {"width": 64, "height": 43, "form": "raw", "bytes": 0}
@@ -121,11 +121,11 @@ def test_explain(urls: list[str], nuthatch: Runner) -> None:
     assert nuthatch("explain", "ftp://x").returncode == 2
 
 
-def test_options_that_prefetch_and_get_share(server: TestServer, nuthatch: Runner) -> None:
+def test_explain_takes_the_options_of_prefetch_and_get(server: TestServer, nuthatch: Runner) -> None:
     url = server.url("/basic-auth/me/pa:ss")
     refused = nuthatch("prefetch", "--retries=0", given=url.encode())
     assert b"HTTP 401" in refused.stderr
-    # Signed in, it is text, and no picture.
+    # With credentials, the answer is text, not a picture.
     assert b"not_an_image" in nuthatch("prefetch", "--user=me:pa:ss", given=url.encode()).stderr
     server.on("/a", ok(png(8, 8), "image/png"))
     for options, word in [(["--addresses=public"], b"denied"), (["--addresses", "any"], b"1 fetched")]:
@@ -136,7 +136,7 @@ def test_options_that_prefetch_and_get_share(server: TestServer, nuthatch: Runne
     ).stdout.startswith(b"1 URL: 0 would hit, 1 would be revalidated")
 
 
-def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: Runner) -> None:
+def test_text_of_a_server_can_not_control_the_terminal(server: TestServer, nuthatch: Runner) -> None:
     path, hostile = "/hostile", "image/png\x1b]0;owned\x07\x1b[31m"
     server.on(
         path, ok(png(20, 20), hostile, headers=[("Vary", "Accept\x1b[2J"), ("Cache-Control", "max-age=60")])
@@ -156,7 +156,7 @@ def test_what_a_server_says_commands_no_terminal(server: TestServer, nuthatch: R
     assert parsed(nuthatch, "ls", "--format=json")[0]["content_type"] == hostile
 
 
-def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
+def test_rm_removes_urls_and_clear_removes_everything(urls: list[str], nuthatch: Runner) -> None:
     done = nuthatch("rm", urls[1], urls[1] + "?", "--format=json")
     assert done.returncode == 4 and json.loads(done.stdout) == [
         {"url": urls[1], "was_stored": True, "removed": 1},
@@ -169,7 +169,7 @@ def test_rm_and_clear(urls: list[str], nuthatch: Runner) -> None:
     assert parsed(nuthatch, "ls") == [] and parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
-def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
+def test_rm_removes_the_answers_for_all_callers_unless_options_narrow_it(
     server: TestServer, nuthatch: Runner
 ) -> None:
     server.on("/a", ok(png(90, 60, seed=1), "image/png", headers=[("Cache-Control", "max-age=600")]))
@@ -190,13 +190,13 @@ def test_rm_removes_what_is_kept_for_anyone_unless_an_option_narrows_it(
     assert done.returncode == 4 and b"nothing is stored for" in done.stderr
 
 
-def test_rm_of_what_is_partly_no_url_removes_nothing(urls: list[str], nuthatch: Runner) -> None:
+def test_rm_with_a_bad_url_removes_nothing(urls: list[str], nuthatch: Runner) -> None:
     done = nuthatch("rm", *urls, "no url")
     assert done.returncode == 2 and b"bad_url" in done.stderr
     assert sorted(answer["url"] for answer in parsed(nuthatch, "ls")) == urls
 
 
-def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+def test_verify_removes_damaged_records(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert parsed(nuthatch, "verify")["intact"] >= 6
     [bulk] = [
         path
@@ -213,8 +213,10 @@ def test_verify(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("verify").returncode == 0
 
 
-def test_verify_misses_what_is_named_and_not_there(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
-    """As after a loss of power, or a copy that was broken off: zeros, where there were records."""
+def test_verify_removes_index_entries_without_a_record(
+    urls: list[str], nuthatch: Runner, tmp_path: Path
+) -> None:
+    """As after power loss, or in an incomplete copy: zeros instead of records."""
     count = parsed(nuthatch, "verify")["intact"]
     for path in (tmp_path / "cache" / "packs").iterdir():
         size = path.stat().st_size
@@ -228,7 +230,7 @@ def test_verify_misses_what_is_named_and_not_there(urls: list[str], nuthatch: Ru
     assert parsed(nuthatch, "verify")["intact"] > 0
 
 
-def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+def test_verify_names_damaged_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     packs = tmp_path / "cache" / "packs"
     assert parsed(nuthatch, "verify")["troubled"] == []
     (packs / "00000077.pack").write_bytes(b"garbage")
@@ -253,15 +255,15 @@ def test_verify_names_packs(urls: list[str], nuthatch: Runner, tmp_path: Path) -
     assert [entry["file"][6:14] for entry in troubled[1:]] == ["00000077", "00000078"]
 
 
-def test_trim(urls: list[str], nuthatch: Runner) -> None:
+def test_trim_frees_disk_space(urls: list[str], nuthatch: Runner) -> None:
     assert b"left on disk" in nuthatch("trim").stdout
     assert len(parsed(nuthatch, "ls")) == 2
     assert parsed(nuthatch, "trim", "--to-bytes=1")["freed_bytes"] > 0
     assert parsed(nuthatch, "stat")["thumbnails"] == 0
 
 
-def test_trim_leaves_what_it_is_told(server: TestServer, nuthatch: Runner) -> None:
-    """Also where all that there is lies in one pack."""
+def test_trim_leaves_as_much_as_it_is_told(server: TestServer, nuthatch: Runner) -> None:
+    """Also if all records are in one pack."""
     noise = random.Random(1)
     urls = [server.url(f"/{number}") for number in range(300)]
     for number, _ in enumerate(urls):
@@ -277,7 +279,9 @@ def test_trim_leaves_what_it_is_told(server: TestServer, nuthatch: Runner) -> No
     assert parsed(nuthatch, "verify")["damaged"] == 0
 
 
-def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_export_writes_files_and_a_manifest(
+    urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     asked = server.count()
     (tmp_path / "list").write_text("\n".join([*urls, server.url("/missing")]))
     done = nuthatch("export", "out", "list", "-s64,20")
@@ -323,10 +327,12 @@ def test_export(urls: list[str], server: TestServer, nuthatch: Runner, tmp_path:
         "outbox list",
     ],
 )
-def test_a_folder_of_other_things_is_left_alone(line: str, nuthatch: Runner, tmp_path: Path) -> None:
+def test_commands_leave_a_folder_with_other_files_unchanged(
+    line: str, nuthatch: Runner, tmp_path: Path
+) -> None:
     folder = tmp_path / "other"
     folder.mkdir()
-    # Nothing is there that rm could remove.
+    # There is no URL that rm could remove.
     status = 4 if line.startswith("rm") else 0
     assert nuthatch(*line.split(), "--cache", folder).returncode == status, "an empty one is an empty cache"
     for path in sorted(folder.rglob("*"), reverse=True):
@@ -337,7 +343,7 @@ def test_a_folder_of_other_things_is_left_alone(line: str, nuthatch: Runner, tmp
     assert f"{folder} is no cache".encode() in done.stderr
 
 
-def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
+def test_export_continues_with_skip_existing(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("export", "out", "-s64").returncode == 0
     out = tmp_path / "out"
     manifest = (out / "manifest.jsonl").read_text()
@@ -349,16 +355,16 @@ def test_export_goes_on(urls: list[str], nuthatch: Runner, tmp_path: Path) -> No
     assert (summary["files"], summary["left"]) == (1, 1)
     assert first.stat().st_ino == before and second.exists()
     assert (out / "manifest.jsonl").read_text() == manifest
-    # Without it everything is written anew.
+    # Without --skip-existing all files are written again.
     assert parsed(nuthatch, "export", "out", "-s64")["files"] == 2
     assert first.stat().st_ino != before
     assert names(out) == [first.name, second.name, "manifest.jsonl"], "no drafts are left"
 
 
-def test_export_goes_on_with_files_that_are_proven(
+def test_export_writes_files_again_that_the_manifest_does_not_prove(
     urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """A file that is there is another URL's, of another size or source, or not what was written: it is written anew."""
+    """An existing file may belong to another URL, size or source, or may be changed. Then it is written again."""
     out, listed = tmp_path / "out", tmp_path / "list"
 
     def resume(*lines: str, size: int = 64) -> tuple[int, int]:
@@ -377,31 +383,32 @@ def test_export_goes_on_with_files_that_are_proven(
     inodes = [path.stat().st_ino for path in sorted(out.glob("*.jpg"))]
     assert resume(*urls) == (0, 2)
     assert [path.stat().st_ino for path in sorted(out.glob("*.jpg"))] == inodes
-    # A line in front: the first name has no URL now, the second another one's picture, the third is new.
+    # With another first line, the first name has no URL, the second name belongs to another picture, and the third is
+    # new.
     assert resume(server.url("/missing"), *urls) == (2, 0)
     assert resume(server.url("/missing"), *urls) == (0, 2)
-    # No line tells of the first file now, but it holds what would be written.
+    # No manifest line has the first file, but its bytes are right.
     assert resume(*urls) == (1, 1)
     assert resume(*reversed(urls)) == (2, 0)
-    # The names say nothing of the size.
+    # The file names don't have the size.
     assert resume(*urls, size=32) == (2, 0)
     assert resume(*urls) == (2, 0)
-    # Of the same length.
+    # The changed file has the same length.
     first = out / "00000000.jpg"
     first.write_bytes(bytes(reversed(first.read_bytes())))
     assert resume(*urls) == (1, 1)
     server.on("/a", ok(png(300, 200, seed=3), "image/png"))
     assert nuthatch("get", urls[0], "--policy=reload", "-o", "new").returncode == 0
     assert resume(*urls) == (1, 1)
-    # A manifest of another version proves nothing: the files are compared with the bytes that would be written.
+    # A manifest of another version proves nothing, so the bytes of the files are compared.
     (out / "manifest.jsonl").write_text('{"file": "00000000.jpg", "url": "x", "width": 64}\n{"file"\nno\n')
     assert resume(*urls) == (0, 2)
 
 
-def test_export_of_all_goes_on_with_what_is_there_now(
+def test_export_without_a_list_never_takes_a_file_for_another_picture(
     urls: list[str], nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """What a cache holds has another order after something went: files are never taken for another picture's."""
+    """After a removal, the cache has another order."""
 
     def files() -> dict[str, bytes]:
         listed = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]
@@ -416,8 +423,10 @@ def test_export_of_all_goes_on_with_what_is_there_now(
     assert files() == {second: before[second]}
 
 
-def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    """Signed URLs are kept under a name of their own, which lists with other signatures find."""
+def test_export_finds_answers_by_their_cache_key(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """Signed URLs are stored under a cache key. A list with other signatures finds them."""
     server.on("/a", ok(png(90, 60, seed=1), "image/png"))
     server.on("/b", ok(png(60, 90, seed=2), "image/png"))
     urls = [server.url("/a?signature=1"), server.url("/b?signature=2")]
@@ -436,7 +445,9 @@ def test_export_of_what_has_another_name(server: TestServer, nuthatch: Runner, t
     assert server.count() == asked
 
 
-def test_export_of_what_is_kept_for_somebody(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_export_writes_answers_of_a_partition_or_credentials(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     server.on_prefix("/", ok(png(90, 60, seed=1), "image/png"))
     ways = [[], ["--partition=ann"], ["--header=Authorization: Bearer nut"], ["--proxy="], ["-u", "ann:pw"]]
     for number, whose in enumerate(ways):
@@ -449,8 +460,10 @@ def test_export_of_what_is_kept_for_somebody(server: TestServer, nuthatch: Runne
         assert parsed(nuthatch, "explain", line["url"], "-s64", *whose)["prospect"] == "hit"
 
 
-def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: Any, tmp_path: Path) -> None:
-    """At any moment: also between two files, and while one is written."""
+def test_export_can_be_interrupted_and_continued(
+    server: TestServer, nuthatch: Runner, environment: Any, tmp_path: Path
+) -> None:
+    """At any moment: between two files, and during a write."""
     server.on_prefix("/p", ok(png(90, 60, seed=1), "image/png"))
     text = "".join(server.url(f"/p{number}") + "\n" for number in range(2000))
     (tmp_path / "list").write_text(text)
@@ -464,7 +477,7 @@ def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: A
             stderr=subprocess.PIPE,
             preexec_fn=heed_signals,
         ) as process:
-            # A draft among them goes.
+            # The next run removes an unfinished file.
             while (
                 not folder.exists() or sum(name.endswith(".jpg") for name in os.listdir(folder)) < 20 + round
             ):
@@ -484,7 +497,7 @@ def test_export_interrupted(server: TestServer, nuthatch: Runner, environment: A
     assert len(names(folder)) == 2001 and names(folder)[-1] == "manifest.jsonl"
 
 
-def test_export_writes_into_its_folder_only(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_export_writes_only_into_its_folder(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on_prefix("/", ok(png(30, 20), "image/png"))
     urls = [
         server.url("/../../../etc/passwd"),
@@ -509,7 +522,7 @@ def test_export_writes_into_its_folder_only(server: TestServer, nuthatch: Runner
     assert len(files) == 7 and all(path.is_file() and not path.is_symlink() for path in files)
 
 
-def test_export_to_a_full_disk(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
+def test_export_to_a_full_disk_fails(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/p", ok(png(256, 256), "image/png"))
     given = "".join(server.url(f"/p{number}") + "\n" for number in range(60)).encode()
     assert nuthatch("prefetch", given=given).returncode == 0
@@ -546,13 +559,17 @@ def test_export_to_a_full_disk(nuthatch: Runner, server: TestServer, tmp_path: P
         ("trim --to-bytes all", "--to-bytes: to-bytes is 'all'; it must be 1 or more"),
     ],
 )
-def test_wrong_usage(line: str, hint: str, nuthatch: Runner) -> None:
+def test_wrong_usage_of_inspection_commands_is_refused_with_a_hint(
+    line: str, hint: str, nuthatch: Runner
+) -> None:
     done = nuthatch(*line.split())
     assert (done.returncode, hint in done.stderr.decode()) == (2, True)
 
 
-def test_documented_members(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:
-    """docs/COMMAND.md names every member that is printed, and none that isn't."""
+def test_documented_json_members_are_those_that_commands_print(
+    urls: list[str], nuthatch: Runner, tmp_path: Path
+) -> None:
+    """docs/COMMAND.md names every member that is printed, and no other."""
     text = (ROOT / "docs" / "COMMAND.md").read_text()
     rows = dict(
         re.findall(r"^\| (`[a-z`, ]+`) \| (.*) \|$", text.split("## `--format json`")[1], re.MULTILINE)

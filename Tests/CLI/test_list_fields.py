@@ -1,4 +1,4 @@
-"""URLs out of JSON lines: `--url-field` with dots, arrays and numbers."""
+"""URLs from JSON lines: `--url-field` with dots, arrays and numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ OFFLINE = ["prefetch", "--policy=offline", "--format=jsonl"]
         ("any", "http://x/1", ["1"]),
     ],
 )
-def test_fields(field: str, line: object, wanted: List[str], nuthatch: Runner) -> None:
+def test_url_field_finds_urls_in_objects_and_arrays(
+    field: str, line: object, wanted: List[str], nuthatch: Runner
+) -> None:
     given = "".join(json.dumps(line, ensure_ascii=ascii) + "\n" for ascii in (True, False))
     done = nuthatch(*DRY, "--input=jsonl", f"--url-field={field}", given=given.encode())
     records = [json.loads(text) for text in done.stdout.splitlines()]
@@ -67,7 +69,15 @@ def test_fields(field: str, line: object, wanted: List[str], nuthatch: Runner) -
         (
             "a",
             '{"a": [null, "", " ", 5, {}, [], "http://x/1"]}',
-            ["is null", "is empty", "is empty", "is not a string", "is an object", "is empty", "is in the cache"],
+            [
+                "is null",
+                "is empty",
+                "is empty",
+                "is not a string",
+                "is an object",
+                "is empty",
+                "is in the cache",
+            ],
         ),
         ("a.b", '{"a": [{"b": null}, {}, 1, {"b": [null]}]}', ["is null", "missing", "missing", "is null"]),
         ("a", '{"a": ["http://x/1", ', ["is in the cache", "the line is not a JSON object"]),
@@ -82,7 +92,7 @@ def test_fields(field: str, line: object, wanted: List[str], nuthatch: Runner) -
         ("a", '{"a": ' + "[" * 600 + "]" * 600 + "}", ["more than 512 arrays are nested"]),
     ],
 )
-def test_what_is_no_text_is_a_failure_each(
+def test_each_json_value_that_is_not_a_string_is_a_failure(
     field: str, text: str, wanted: List[str], nuthatch: Runner
 ) -> None:
     given = text.encode() + b'\n{"a": {"b": "http://x/2"}, "a.7": "http://x/2"}\n'
@@ -105,10 +115,10 @@ def test_what_is_no_text_is_a_failure_each(
         ("url", '{"x": ', "[", ""),
     ],
 )
-def test_a_long_line_takes_time_in_proportion(
+def test_the_time_for_a_long_json_line_grows_linearly(
     field: str, head: str, item: str, tail: str, nuthatch: Runner
 ) -> None:
-    """Whatever stands in it, a line that is eight times as long takes much less than 64 times the processor's time."""
+    """A line of eight times the length takes much less than 64 times the processor time."""
 
     def seconds(size: int) -> float:
         line = head + item * (size // len(item)) + tail
@@ -126,12 +136,14 @@ def test_a_long_line_takes_time_in_proportion(
 
 @pytest.mark.parametrize("name", ["list", "list.jsonl", "list.json"])
 @pytest.mark.parametrize("arguments", [{"indent": 2}, {"indent": None}])
-def test_a_json_document_is_read_from_one_line_and_a_fault_on_several(
+def test_a_json_document_on_one_line_is_read_and_on_several_lines_refused(
     name: str, arguments: Dict[str, Any], nuthatch: Runner, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text(json.dumps([{"url": "http://x/1"}, {"url": "http://x/2"}], **arguments))
     done = nuthatch(*DRY, name)
     if arguments["indent"]:
-        assert done.returncode == 2 and f"{name}: the JSON is spread over several lines".encode() in done.stderr
+        assert (
+            done.returncode == 2 and f"{name}: the JSON is spread over several lines".encode() in done.stderr
+        )
     else:
         assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == ["http://x/1", "http://x/2"]

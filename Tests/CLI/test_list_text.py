@@ -1,4 +1,4 @@
-"""What the text of lists looks like: encodings, ends of lines, separators, empty cells; and what is no text."""
+"""The text of lists: encodings, line breaks, separators, empty cells, and binary files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ UTF_16 = {"little": ("utf-16-le", b"\xff\xfe"), "big": ("utf-16-be", b"\xfe\xff"
 
 
 def found(stdout: bytes) -> List[Tuple[int, str]]:
-    """Lines and URLs."""
+    """Returns lines and URLs."""
     return [(record["line"], record["url"]) for record in map(json.loads, stdout.splitlines())]
 
 
 def faults(nuthatch: Runner, given: bytes, *arguments: str) -> List[Tuple[int, str]]:
-    """Lines and messages of what has no URL; what has one isn't looked at."""
+    """Returns line and message of each line without a URL."""
     done = nuthatch("prefetch", "--format=jsonl", "--policy=offline", *arguments, given=given)
     records: List[Dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
     bad = [record for record in records if record["error"] == "bad_url"]
@@ -41,7 +41,9 @@ def faults(nuthatch: Runner, given: bytes, *arguments: str) -> List[Tuple[int, s
     ],
 )
 @pytest.mark.parametrize("order", list(UTF_16))
-def test_utf_16_is_told_by_its_mark(text: str, arguments: List[str], order: str, nuthatch: Runner) -> None:
+def test_a_utf_16_list_is_recognized_by_its_byte_order_mark(
+    text: str, arguments: List[str], order: str, nuthatch: Runner
+) -> None:
     encoding, mark = UTF_16[order]
     for given in (mark + text.encode(encoding), text.encode("utf-8-sig")):
         done = nuthatch(*DRY, *arguments, given=given)
@@ -51,7 +53,7 @@ def test_utf_16_is_told_by_its_mark(text: str, arguments: List[str], order: str,
 
 @pytest.mark.parametrize("order", list(UTF_16))
 @pytest.mark.parametrize("units", [[0xD83D, 0x61], [0xDC26], [0xD83D, 0xD83D], [0xD83D]])
-def test_half_a_surrogate_pair_is_told(order: str, units: List[int], nuthatch: Runner) -> None:
+def test_half_a_surrogate_pair_is_an_error(order: str, units: List[int], nuthatch: Runner) -> None:
     encoding, mark = UTF_16[order]
     bad = b"".join(unit.to_bytes(2, order) for unit in units)  # type: ignore[arg-type]
     done = nuthatch(*DRY, given=mark + "http://x/a\nhttp://x/b".encode(encoding) + bad)
@@ -60,14 +62,14 @@ def test_half_a_surrogate_pair_is_told(order: str, units: List[int], nuthatch: R
 
 
 @pytest.mark.parametrize("order", list(UTF_16))
-def test_half_a_code_unit_is_told(order: str, nuthatch: Runner) -> None:
+def test_half_a_utf_16_code_unit_is_an_error(order: str, nuthatch: Runner) -> None:
     encoding, mark = UTF_16[order]
     done = nuthatch(*DRY, given=mark + "http://x/a\nhttp://x/b".encode(encoding) + b"/")
     assert (found(done.stdout), done.returncode) == ([(1, "http://x/a")], 2)
     assert b"line 2: the UTF-16 text ends in the middle of a character" in done.stderr
 
 
-def test_marks_alone_are_empty_lists(nuthatch: Runner) -> None:
+def test_a_list_with_only_a_byte_order_mark_is_empty(nuthatch: Runner) -> None:
     for given in (b"", b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff"):
         done = nuthatch(*DRY, given=given)
         assert (done.stdout, done.returncode) == (b"", 0), given
@@ -86,7 +88,7 @@ def test_marks_alone_are_empty_lists(nuthatch: Runner) -> None:
         ('{"id": 1,\r"url": "http://x/a"}\r\n{"url":\r"http://x/b"}', [(1, "a"), (2, "b")]),
     ],
 )
-def test_a_lone_cr_ends_a_line_but_of_json(
+def test_a_lone_cr_ends_a_line_except_in_json(
     text: str, wanted: List[Tuple[int, str]], nuthatch: Runner
 ) -> None:
     done = nuthatch(*DRY, given=text.encode())
@@ -99,7 +101,7 @@ def test_a_cr_in_quotes_is_part_of_the_url(nuthatch: Runner) -> None:
     assert found(done.stdout) == [(2, "http://x/\ra"), (3, "http://x/\r\nb"), (5, "http://x/\nc")]
 
 
-def test_many_lone_crs_are_looked_at_once(nuthatch: Runner) -> None:
+def test_the_time_for_many_lone_crs_grows_linearly(nuthatch: Runner) -> None:
     done = nuthatch(*DRY, given=b"http://x/a\r" * 200_000)
     assert len(done.stdout.splitlines()) == 200_000 and done.returncode == 0
 
@@ -120,7 +122,7 @@ def test_many_lone_crs_are_looked_at_once(nuthatch: Runner) -> None:
         ("[id],url\n1,{}\n2,{}\n", []),
     ],
 )
-def test_the_first_row_tells_the_separator(text: str, arguments: List[str], nuthatch: Runner) -> None:
+def test_the_first_row_decides_the_separator(text: str, arguments: List[str], nuthatch: Runner) -> None:
     wanted = ["http://x/a", "http://x/b"]
     done = nuthatch(*DRY, *arguments, given=text.format(*wanted).encode())
     assert [url for _, url in found(done.stdout)] == wanted, done.stderr
@@ -137,8 +139,8 @@ def test_a_semicolon_is_part_of_a_url(nuthatch: Runner) -> None:
         assert [url for _, url in found(done.stdout)] == ["http://x/a;url", "http://x/b;url"]
 
 
-def test_a_first_row_of_urls_is_no_header_for_a_number(nuthatch: Runner) -> None:
-    """It was passed over when another column was a URL, too."""
+def test_a_first_row_of_urls_is_not_a_header_for_a_column_number(nuthatch: Runner) -> None:
+    """The first row was once skipped if another column had a URL, too."""
     done = nuthatch(
         *DRY, "--input=csv", "--url-field=2", given=b"http://p/1,http://x/a\nhttp://p/2,http://x/b\n"
     )
@@ -173,7 +175,7 @@ def a_zip() -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "content",
 )
-def test_a_binary_file_is_one_clear_error(
+def test_a_binary_list_is_refused_with_one_clear_error(
     name: str, content: object, why: str, nuthatch: Runner, tmp_path: Path
 ) -> None:
     path = tmp_path / name
@@ -185,7 +187,7 @@ def test_a_binary_file_is_one_clear_error(
     assert json.loads(last)["urls"] == 0
 
 
-def test_text_for_a_terminal_is_text(nuthatch: Runner) -> None:
+def test_a_list_with_terminal_colours_is_text(nuthatch: Runner) -> None:
     given = b"# \x1b[1mbold\x1b[0m \x07\x0c\nhttp://x/a\n" + bytes(range(128, 256)) * 20 + b"\n"
     assert faults(nuthatch, given) == [(3, "line 3: the URL is not UTF-8")]
 
@@ -223,7 +225,7 @@ def test_text_for_a_terminal_is_text(nuthatch: Runner) -> None:
         ),
     ],
 )
-def test_what_is_empty_or_missing_names_its_line(
+def test_an_empty_or_missing_url_is_a_failure_with_its_line(
     text: str, arguments: List[str], wanted: List[Tuple[int, str]], nuthatch: Runner
 ) -> None:
     assert faults(nuthatch, text.encode(), *arguments) == [
@@ -231,7 +233,7 @@ def test_what_is_empty_or_missing_names_its_line(
     ]
 
 
-def test_export_tells_what_is_empty_too(nuthatch: Runner, tmp_path: Path) -> None:
+def test_export_reports_empty_urls_too(nuthatch: Runner, tmp_path: Path) -> None:
     done = nuthatch("export", "thumbs", "-", given=b"id,url\n1,\n")
     assert done.returncode == 4
     (line,) = (tmp_path / "thumbs" / "manifest.jsonl").read_text().splitlines()

@@ -1,4 +1,4 @@
-"""The lists of `nuthatch prefetch`: their kinds, what is none, what failed as another one, and shares of one."""
+"""The lists of `nuthatch prefetch`: formats, files that are no lists, lists of failures, and shards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from testserver import TestServer, answer, body, ok, script
     ],
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_lists_of_all_kinds(
+def test_lists_of_all_formats_are_read(
     name: str,
     content: str,
     arguments: List[str],
@@ -54,7 +54,7 @@ def test_lists_of_all_kinds(
     found = [json.loads(line)["url"] for line in done.stdout.splitlines()]
     wanted = [pictures[0], f"{pictures[1]}?a,b"]
     if not text.startswith(b"{") and b"," in text.split(b"\n")[0]:
-        wanted[1] = wanted[1].split(",")[0]  # there a comma ends the column
+        wanted[1] = wanted[1].split(",")[0]  # in these formats a comma ends the column
     assert (found, done.returncode) == (wanted, 0), done.stderr
 
 
@@ -82,7 +82,7 @@ def test_lists_of_all_kinds(
         (b"http://x/\n", ["--input=xml", "list"], "it must be auto, lines, csv, tsv or jsonl"),
     ],
 )
-def test_what_can_not_be_read(
+def test_a_list_that_can_not_be_read_is_a_usage_error(
     content: bytes | None, arguments: List[str], hint: str, nuthatch: Runner, tmp_path: Path
 ) -> None:
     if content is not None:
@@ -91,8 +91,8 @@ def test_what_can_not_be_read(
     assert (done.returncode, hint in done.stderr.decode()) == (2, True), done.stderr
 
 
-def test_a_report_does_not_take_the_place_of_a_list(nuthatch: Runner, tmp_path: Path) -> None:
-    """Nor that of the other file which a run writes."""
+def test_a_report_does_not_overwrite_a_list(nuthatch: Runner, tmp_path: Path) -> None:
+    """Nor the other file that a run writes."""
     (tmp_path / "list").write_bytes(b"ftp://x/\n")
     (tmp_path / "link").symlink_to("list")
     for arguments in [
@@ -104,14 +104,12 @@ def test_a_report_does_not_take_the_place_of_a_list(nuthatch: Runner, tmp_path: 
         done = nuthatch("prefetch", *arguments, given=b"ftp://x/\n")
         assert done.returncode == 2 and b"--report" in done.stderr, done
     assert (tmp_path / "list").read_bytes() == b"ftp://x/\n" and names(tmp_path) == ["link", "list"]
-    # What isn't a plain file takes all.
+    # A path that isn't a plain file may be used for both.
     assert nuthatch("prefetch", "--report=/dev/null", "--failed-out=/dev/null", "list").returncode == 4
 
 
-def test_quotes_that_stay_open_take_neither_long_nor_much(
-    environment: Dict[str, str], tmp_path: Path
-) -> None:
-    """One quote too many makes a row of all that follows: it is read once, and not without end."""
+def test_open_quotes_take_little_time_and_memory(environment: Dict[str, str], tmp_path: Path) -> None:
+    """With one quote too many, the rest of the list is one row. It is read once, up to a limit."""
     rows = b'1,"never closed\n' + b'2,http://x/a""b.png,more\n' * 2_000_000
     (tmp_path / "list.csv").write_bytes(b"id,url\n0,ftp://x/\n" + rows)
     command = [COMMAND, "prefetch", "--dry-run", "--format=jsonl", "list.csv"]
@@ -126,7 +124,7 @@ def test_quotes_that_stay_open_take_neither_long_nor_much(
     assert b"list.csv: the quotes of line 3 are never closed" in complaints
 
 
-def test_what_failed_can_be_tried_again(
+def test_the_list_of_failures_can_be_tried_again(
     server: TestServer, pictures: List[str], nuthatch: Runner, tmp_path: Path
 ) -> None:
     server.on("/later", answer(404))
@@ -142,10 +140,10 @@ def test_what_failed_can_be_tried_again(
 
 
 @pytest.mark.parametrize("way", ["interrupted", "dry", "shard", "broken", "standard input", "link"])
-def test_a_list_that_was_not_gone_through_stays(
+def test_a_list_that_was_not_finished_is_not_replaced(
     way: str, server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """What failed may take the place of the list: but not of what wasn't tried."""
+    """--failed-out may name the list itself, but the URLs that were not tried must stay in it."""
     server.on("/a", answer(404))
     server.on_prefix("/slow", script(steps=[server.gate("g").step, body(png(9, 9))]))
     urls = lines([server.url("/a"), *[server.url(f"/slow{number}") for number in range(2000)]])
@@ -179,10 +177,10 @@ def test_a_list_that_was_not_gone_through_stays(
     assert place.read_bytes() == urls
 
 
-def test_what_has_no_url_is_no_obstacle_to_trying_again(
+def test_lines_without_a_url_do_not_break_the_list_of_failures(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """Each of these, in the first line, would have the list read as something else, or is two lines."""
+    """Each text, in the first line, would change the format of the list, or has two lines."""
     server.on("/later", answer(404))
     later = server.url("/later")
     given = [
@@ -205,8 +203,8 @@ def test_what_has_no_url_is_no_obstacle_to_trying_again(
 
 
 @pytest.mark.parametrize("text", ["{},url\n", "{},image\n", "{}\timage\n{}\tlink\n", "{}?a,src,href\n"])
-def test_a_line_with_a_url_names_no_columns(text: str, nuthatch: Runner) -> None:
-    """Whatever stands behind its comma or its tabulator: it was taken for the names of columns."""
+def test_a_line_with_a_url_is_not_a_header(text: str, nuthatch: Runner) -> None:
+    """Text after its comma or tabulator was once taken for names of columns."""
     url = "http://example.invalid/1"
     given = text.replace("{}", url).encode()
     done = nuthatch("prefetch", "--dry-run", "--format=jsonl", given=given)
@@ -215,7 +213,7 @@ def test_a_line_with_a_url_names_no_columns(text: str, nuthatch: Runner) -> None
     assert done.returncode == 0
 
 
-def test_shards(nuthatch: Runner) -> None:
+def test_shards_divide_a_list(nuthatch: Runner) -> None:
     urls = [f"http://Host-{number % 7}.example/{number}" for number in range(70)]
 
     def shard(number: int, by: str) -> List[Dict[str, Any]]:

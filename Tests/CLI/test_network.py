@@ -1,4 +1,4 @@
-"""What the network does to a fetch: names that take for ever, certificates, proxies."""
+"""Network problems of a fetch: slow name look-ups, certificates, proxies."""
 
 import json
 import os
@@ -17,24 +17,24 @@ from testserver import TestServer, ok
 
 @pytest.fixture
 def slow_names(tmp_path: Path, environment: Dict[str, str]) -> Dict[str, str]:
-    """An environment in which names that end in .slow take a minute to look up."""
+    """An environment in which the look-up of names that end in .slow takes a minute."""
     library = tmp_path / "slow_names.so"
     source = Path(__file__).with_name("slow_names.c")
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
     return {**environment, "LD_PRELOAD": str(library)}
 
 
-def test_a_slow_name_does_not_outlast_the_time_limit(slow_names: Dict[str, str]) -> None:
+def test_a_slow_name_lookup_ends_at_the_time_limit(slow_names: Dict[str, str]) -> None:
     began = time.monotonic()
     command = [COMMAND, "get", "--timeout=0.3", "http://host.slow/"]
     done = subprocess.run(command, env=slow_names, capture_output=True, timeout=55, check=False)
     assert done.returncode == 4
     assert b"looking up" in done.stderr and b"timeout: no byte for 0.3 s" in done.stderr
-    # The lookup itself takes a minute: whoever waited for it would be far beyond this.
+    # The look-up takes a minute. A command that waited for it would take much longer.
     assert time.monotonic() - began < 30
 
 
-def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -> None:
+def test_a_command_can_be_interrupted_during_a_slow_name_lookup(slow_names: Dict[str, str]) -> None:
     command = [COMMAND, "get", "http://host.slow/"]
     with subprocess.Popen(
         command, env=slow_names, stderr=subprocess.PIPE, preexec_fn=heed_signals
@@ -46,7 +46,7 @@ def test_a_slow_name_does_not_hold_up_an_interrupt(slow_names: Dict[str, str]) -
 
 
 @pytest.mark.parametrize("count", [6, 200])
-def test_slow_names_leave_the_places_to_others(
+def test_slow_name_lookups_do_not_delay_other_hosts(
     slow_names: Dict[str, str], server: TestServer, tmp_path: Path, count: int
 ) -> None:
     server.on("/a", ok("here"))
@@ -65,14 +65,15 @@ def test_slow_names_leave_the_places_to_others(
         process.stdin.write("".join(url + "\n" for url in urls).encode())
         process.stdin.close()
         began = time.monotonic()
-        # No picture, but that is an answer, too.
+        # The answer is not a picture, but the request has ended.
         assert json.loads(process.stdout.readline())["url"] == urls[-1]
-        # The lookups take a minute, and silence of 30 s ends them: whoever waited for a place is beyond this.
+        # The look-ups take a minute, and end after 30 s of silence. A request that waited for a place would take
+        # longer.
         assert time.monotonic() - began < 20
         process.kill()
 
 
-def test_proxies_are_taken_from_the_environment(server: TestServer, nuthatch: Runner) -> None:
+def test_proxies_of_the_environment_are_used(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("by proxy"))
     done = nuthatch("get", "http://nuthatch.invalid/a", http_proxy=server.url(""))
     assert (done.returncode, done.stdout) == (0, b"by proxy")
@@ -88,7 +89,7 @@ def secure(tmp_path: Path) -> Iterator[SecureServer]:
 
 
 def namespace() -> List[str]:
-    """A command prefix that gives a mount namespace of its own; empty where none can be had."""
+    """Returns a command prefix for a new mount namespace; empty if that is not possible."""
     for prefix in (["unshare", "-m"], ["unshare", "-rm"]):
         if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
             return prefix
@@ -99,7 +100,7 @@ TRUSTED = "/etc/ssl/certs/ca-certificates.crt"
 
 
 @needs_openssl
-def test_a_certificate_that_nobody_vouches_for_is_refused(secure: SecureServer, nuthatch: Runner) -> None:
+def test_a_certificate_without_a_trusted_issuer_is_refused(secure: SecureServer, nuthatch: Runner) -> None:
     done = nuthatch("get", secure.url())
     assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: tls:")
 
@@ -108,7 +109,7 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(secure: SecureServer, 
     shutil.which("openssl") is None or not namespace() or not os.path.exists(TRUSTED),
     reason="no certificates can be made, or no mount namespace in which one is trusted",
 )
-def test_a_trusted_certificate_counts_for_its_own_host_only(
+def test_a_trusted_certificate_is_valid_only_for_its_host(
     secure: SecureServer, environment: Dict[str, str]
 ) -> None:
     def get(host: str) -> "subprocess.CompletedProcess[bytes]":
@@ -127,7 +128,9 @@ def test_a_trusted_certificate_counts_for_its_own_host_only(
 
 
 @needs_openssl
-def test_certificates_that_are_named(secure: SecureServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_cacert_and_capath_name_trusted_certificates(
+    secure: SecureServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     secure.answers["/"] = (200, {"Cache-Control": "max-age=600"})
     done = nuthatch("get", secure.url(), "--cacert", str(secure.certificate))
     assert (done.returncode, done.stdout, done.stderr) == (0, b"secure", b"")
@@ -145,7 +148,7 @@ def test_certificates_that_are_named(secure: SecureServer, nuthatch: Runner, tmp
 
 
 @needs_openssl
-def test_certificates_that_are_not_checked(secure: SecureServer, nuthatch: Runner) -> None:
+def test_insecure_checks_no_certificates_and_warns(secure: SecureServer, nuthatch: Runner) -> None:
     warning = (
         "warning: certificates aren't checked (--insecure): others in the network can read and change requests "
         "and answers\n"

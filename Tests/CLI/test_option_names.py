@@ -1,4 +1,4 @@
-"""Names of options that curl and wget have, too, or that are cut short."""
+"""Names of options that curl and wget also have, and shortened names."""
 
 from pathlib import Path
 from typing import List
@@ -8,7 +8,7 @@ from command import Runner
 from pictures import png
 from testserver import TestServer, ok
 
-#: What is refused, with words of both readings.
+#: Refused names, with words of both meanings.
 READ_DIFFERENTLY = [
     ("get --key k.pem http://x/", ["curl's --key", "--cert-key", "--cache-key"]),
     ("prefetch --key={} list", ["curl's --key", "--cert-key", "--cache-key"]),
@@ -32,7 +32,7 @@ READ_DIFFERENTLY = [
     ("prefetch --keep no list", ["curl's --keepalive-time", "--keep-source"]),
 ]
 
-#: What has another name here, or needs none.
+#: Names of curl and wget that have another name here, or are not needed.
 NAMED_OTHERWISE = [
     ("get --max-time 5 http://x/", "curl's is --deadline here."),
     ("get --retry 5 http://x/", "curl's is --retries here."),
@@ -47,7 +47,7 @@ NAMED_OTHERWISE = [
 
 
 @pytest.mark.parametrize("line, words", READ_DIFFERENTLY)
-def test_a_name_that_others_read_differently_is_refused(
+def test_a_name_that_curl_or_wget_reads_differently_is_refused(
     nuthatch: Runner, line: str, words: List[str]
 ) -> None:
     done = nuthatch(*line.split(" "))
@@ -59,13 +59,15 @@ def test_a_name_that_others_read_differently_is_refused(
 
 
 @pytest.mark.parametrize("line, words", NAMED_OTHERWISE)
-def test_a_name_that_only_others_have_is_refused_with_ours(nuthatch: Runner, line: str, words: str) -> None:
+def test_a_name_that_only_curl_or_wget_has_is_refused_with_ours(
+    nuthatch: Runner, line: str, words: str
+) -> None:
     done = nuthatch(*line.split(" "))
     assert done.returncode == 2
     assert done.stderr.decode().rstrip().endswith(words)
 
 
-def test_names_that_none_reads_differently_may_be_cut(
+def test_names_without_another_meaning_may_be_shortened(
     nuthatch: Runner, server: TestServer, tmp_path: Path
 ) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
@@ -81,7 +83,7 @@ def test_names_that_none_reads_differently_may_be_cut(
     assert nuthatch("prefetch", "--rep", "r.html", "--failed", "f", "--min-s", "1", "list").returncode == 0
 
 
-def test_an_accept_that_is_wgets_list_of_suffixes_is_refused(nuthatch: Runner, server: TestServer) -> None:
+def test_a_suffix_list_of_wgets_accept_is_refused(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok("x"))
     for value in ("jpg", "jpg,png", "*.jpg"):
         done = nuthatch("get", "--accept", value, server.url("/a"))
@@ -90,7 +92,7 @@ def test_an_accept_that_is_wgets_list_of_suffixes_is_refused(nuthatch: Runner, s
         assert nuthatch("get", "--accept", value, server.url("/a")).returncode == 0, value
 
 
-def test_the_cache_key_has_a_name_of_its_own(nuthatch: Runner, server: TestServer) -> None:
+def test_cache_key_may_not_be_shortened_to_key(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok("first", headers=[("Cache-Control", "max-age=60")]))
     server.on("/b", ok("second", headers=[("Cache-Control", "max-age=60")]))
     assert nuthatch("get", "--cache-key", "k", server.url("/a")).stdout == b"first"

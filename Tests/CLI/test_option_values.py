@@ -1,4 +1,4 @@
-"""How values of options are written, what version 0.1 called things, and names that are cut short."""
+"""Notation of option values, names and words of version 0.1, and shortened names."""
 
 import json
 import re
@@ -34,8 +34,8 @@ GOOD: Dict[str, List[str]] = {
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.kind in GOOD], ids=lambda row: row.name)
-def test_values_of_a_kind_are_written_alike(row: Row, nuthatch: Runner) -> None:
-    """They are read; what ends the command then is its URL."""
+def test_values_of_a_kind_have_the_same_notation_for_all_options(row: Row, nuthatch: Runner) -> None:
+    """All values are accepted. Then the command fails because of its URL."""
     assert row.flag
     values = GOOD[row.kind] + (["100M", "1.5K", "2G"] if row.flag.units else [])
     values += ["none"] if row.kind in ("bytes", "count") and row.none else []
@@ -46,7 +46,7 @@ def test_values_of_a_kind_are_written_alike(row: Row, nuthatch: Runner) -> None:
         assert done.returncode in (2, 4), (value, done.stderr)
 
 
-def test_nothing_of_a_time_is_cut(nuthatch: Runner, server: TestServer) -> None:
+def test_small_fractions_of_a_time_are_not_lost(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok(png(9, 9), "image/png", etag='"1"'))
     url = server.url("/a")
     assert nuthatch("get", url, "-o", "a").returncode == 0
@@ -61,7 +61,7 @@ def test_nothing_of_a_time_is_cut(nuthatch: Runner, server: TestServer) -> None:
     assert server.count() == asked + 1
 
 
-#: Names and words of version 0.1, and what they are now.
+#: Names and words of version 0.1, and today's.
 RENAMED = [
     ("get {url} -s9 --mode fill", "get {url} -s9 --fit cover"),
     ("get {url} -s9 --mode=exact --quality fast", "get {url} -s9 --fit=stretch --scaling fast"),
@@ -79,7 +79,7 @@ RENAMED = [
 
 
 @pytest.mark.parametrize("before, now", RENAMED)
-def test_names_of_version_0_1_mean_the_same(
+def test_option_names_of_version_0_1_mean_the_same(
     before: str, now: str, nuthatch: Runner, server: TestServer, tmp_path: Path
 ) -> None:
     server.on("/a", ok(png(40, 20), "image/png"))
@@ -93,13 +93,15 @@ def test_names_of_version_0_1_mean_the_same(
         assert name in now or name not in nuthatch("help", before.split()[0]).stdout.decode().split(), name
 
 
-def test_words_of_version_0_1_that_say_what_is_so_anyway(nuthatch: Runner, server: TestServer) -> None:
+def test_words_of_version_0_1_that_are_the_default_now_are_accepted(
+    nuthatch: Runner, server: TestServer
+) -> None:
     server.on("/a", ok("nut"))
     words = ["--concurrency", "auto", "--per-host=auto", "--rate", "off"]
     assert nuthatch("get", *words, server.url("/a")).stdout == b"nut"
 
 
-def test_the_outboxs_names_of_version_0_1(nuthatch: Runner) -> None:
+def test_outbox_option_names_of_version_0_1_are_accepted(nuthatch: Runner) -> None:
     names = ["--durable", "--queue=q", "--handler=h", "--attempts=3", "--longest=3600", "--resend-late"]
     secrets = ["--secret=Authorization: Bearer env:T", "--password=env:P", "-u", "ann"]
     away = "http://127.0.0.1:1/"
@@ -117,8 +119,8 @@ BEFORE = option_table.load().before
 
 
 @pytest.mark.parametrize("command", sorted(BEFORE))
-def test_what_was_one_options_in_version_0_1_still_is(command: str, nuthatch: Runner) -> None:
-    """It is taken for it, or refused because curl or wget mean something else."""
+def test_shortened_names_of_version_0_1_keep_their_meaning(command: str, nuthatch: Runner) -> None:
+    """A short name means the same option, or is refused because curl or wget give it another meaning."""
     names = BEFORE[command]
     assert len(names) == len(set(names))
     for name in names:
@@ -135,7 +137,9 @@ def test_what_was_one_options_in_version_0_1_still_is(command: str, nuthatch: Ru
                 assert f"--{short} has two meanings" in said
 
 
-def test_a_new_name_takes_none_away(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
+def test_a_new_option_does_not_change_a_shortened_name(
+    nuthatch: Runner, server: TestServer, tmp_path: Path
+) -> None:
     server.on("/a", ok("nut"))
     for short in ("--ca", "--cac", "--cach"):
         assert nuthatch("get", f"{short}={tmp_path / short}", server.url("/a")).stdout == b"nut"
@@ -143,7 +147,7 @@ def test_a_new_name_takes_none_away(nuthatch: Runner, server: TestServer, tmp_pa
 
 
 def test_no_command_reads_an_option_that_it_does_not_have(nuthatch: Runner, tmp_path: Path) -> None:
-    """It would end with a trap."""
+    """A command that did would crash."""
     (tmp_path / "list").write_text("http://127.0.0.1:1/\n")
     url = "http://127.0.0.1:1/"
     lines = [

@@ -1,4 +1,4 @@
-"""Lists in gzip, zstd and xz: told by what they begin with, unpacked as they are needed, whole or a clear fault."""
+"""Lists compressed by gzip, zstd and xz: recognized by magic number, decompressed as needed, with clear errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def urls(stdout: bytes) -> List[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
-def test_a_packed_list_is_read_from_a_file_and_from_standard_input(
+def test_a_compressed_list_is_read_from_a_file_and_standard_input(
     kind: str, encoding: str, nuthatch: Runner, tmp_path: Path
 ) -> None:
     wanted = [f"http://x/{number}" for number in range(50_000)]
@@ -37,7 +37,7 @@ def test_a_packed_list_is_read_from_a_file_and_from_standard_input(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_streams_follow_each_other(kind: str, nuthatch: Runner) -> None:
+def test_several_compressed_streams_follow_each_other(kind: str, nuthatch: Runner) -> None:
     pack = packing.PACKERS[kind]
     given = pack(b"http://x/a\nhttp") + pack(b"") + pack(b"://x/b\n")
     if kind == "zstd":
@@ -49,7 +49,9 @@ def test_streams_follow_each_other(kind: str, nuthatch: Runner) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_bytes_that_come_one_by_one(kind: str, environment: Dict[str, str], tmp_path: Path) -> None:
+def test_a_compressed_list_may_come_byte_by_byte(
+    kind: str, environment: Dict[str, str], tmp_path: Path
+) -> None:
     packed = packing.PACKERS[kind]("http://x/é\nhttp://x/b\n".encode("utf-16"))
     with subprocess.Popen(
         [COMMAND, *DRY],
@@ -68,8 +70,8 @@ def test_bytes_that_come_one_by_one(kind: str, environment: Dict[str, str], tmp_
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_that_is_cut_off_is_told_wherever_it_was(kind: str, nuthatch: Runner) -> None:
-    """What came before the cut is fetched."""
+def test_a_compressed_list_that_is_cut_anywhere_is_an_error(kind: str, nuthatch: Runner) -> None:
+    """URLs before the cut are fetched."""
     packed = packing.PACKERS[kind](b"http://x/a\nhttp://x/b\n" + bytes(range(32, 127)) * 30)
     cuts = [len(packed) - 1, len(packed) // 2, 13, 8]
     if kind == "zstd":
@@ -84,24 +86,24 @@ def test_a_stream_that_is_cut_off_is_told_wherever_it_was(kind: str, nuthatch: R
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_stream_that_is_damaged_is_told(kind: str, nuthatch: Runner) -> None:
+def test_a_damaged_compressed_list_is_an_error(kind: str, nuthatch: Runner) -> None:
     packed = bytearray(packing.PACKERS[kind](b"".join(b"http://x/%d\n" % number for number in range(9999))))
     packed[len(packed) // 2] ^= 0x55
     if kind == "zstd":
-        packed = bytearray(packing.zstd_head(20) + b"\7\0\0")  # a kind of block that isn't one
+        packed = bytearray(packing.zstd_head(20) + b"\7\0\0")  # an invalid type of block
     done = nuthatch(*DRY, given=bytes(packed))
     assert done.returncode == 2
     assert f"standard input: the {kind} stream is damaged".encode() in done.stderr
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_follows_a_stream_is_not_passed_over(kind: str, nuthatch: Runner) -> None:
+def test_data_after_a_compressed_stream_is_an_error(kind: str, nuthatch: Runner) -> None:
     done = nuthatch(*DRY, given=packing.PACKERS[kind](b"http://x/a\n") + b"http://x/b\n")
     assert (urls(done.stdout), done.returncode) == (["http://x/a"], 2)
     assert f"other data after the end of the {kind} stream".encode() in done.stderr
 
 
-# A process begins with the most memory of the one that made it: so a small one makes it.
+# A process starts with its parent's peak memory, so a small process must start it.
 MEASURE = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[1:], stdout=subprocess.DEVNULL)
@@ -111,7 +113,7 @@ sys.exit(code)
 
 
 def run_measured(given: bytes, environment: Dict[str, str], folder: Path) -> Tuple[int, bytes, int]:
-    """The exit status, what was said, and the most memory that was in use, in bytes."""
+    """Returns the exit status, the output, and the peak memory in bytes."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURE, COMMAND, *DRY],
         env=environment,
@@ -125,8 +127,10 @@ def run_measured(given: bytes, environment: Dict[str, str], folder: Path) -> Tup
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_bomb_takes_no_memory(kind: str, environment: Dict[str, str], tmp_path: Path) -> None:
-    """A line of 300 MB, which takes at most 300 KB in a list."""
+def test_a_decompression_bomb_takes_little_memory(
+    kind: str, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """A line of 300 MB, compressed to at most 300 KB."""
     if kind == "zstd":
         bomb = packing.zstd_head(17) + packing.zstd_blocks(b"a", 2400)
     else:
@@ -144,7 +148,7 @@ def test_a_bomb_takes_no_memory(kind: str, environment: Dict[str, str], tmp_path
     ],
     ids=["zstd", "xz"],
 )
-def test_what_needs_too_much_memory_to_unpack_is_told(
+def test_a_list_that_needs_too_much_memory_to_decompress_is_an_error(
     kind: str, fits: bytes, does_not: bytes, packer: str, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     code, said, _ = run_measured(fits, environment, tmp_path)
@@ -155,7 +159,7 @@ def test_what_needs_too_much_memory_to_unpack_is_told(
 
 
 def test_a_run_over_blank_lines_can_be_interrupted(environment: Dict[str, str], tmp_path: Path) -> None:
-    """Four bytes of such a list are 131,072 blank lines."""
+    """Four bytes of the compressed list are 131,072 blank lines."""
     with subprocess.Popen(
         [COMMAND, *DRY],
         env=environment,
@@ -166,7 +170,7 @@ def test_a_run_over_blank_lines_can_be_interrupted(environment: Dict[str, str], 
         preexec_fn=heed_signals,
     ) as process:
         assert process.stdin is not None
-        # A pipe holds 64 KiB: all is written when the command has read some of it.
+        # A pipe holds 64 KiB. When all is written, the command has read a part.
         process.stdin.write(packing.zstd_head(17) + packing.zstd_blocks(b"\n", 16_500))
         process.stdin.flush()
         process.send_signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""`nuthatch get --size`: pictures instead of what came."""
+"""`nuthatch get --size`: writes pictures instead of bodies."""
 
 import struct
 from pathlib import Path
@@ -8,7 +8,7 @@ from pictures import png
 from testserver import TestServer, answer, ok
 
 
-def test_pictures_of_a_size(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_writes_a_picture_of_the_given_size(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok(png(640, 480), "image/png"))
     url = server.url("/a")
     done = nuthatch("get", url, "--size", "64", "-o", "a.png", "-o", "a.jpg", "-o-")
@@ -25,7 +25,7 @@ def test_pictures_of_a_size(server: TestServer, nuthatch: Runner, tmp_path: Path
         assert struct.unpack(">II", nuthatch("get", url, *arguments).stdout[16:24]) == size
 
 
-def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_get_of_a_bad_picture_leaves_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/text", ok("hello"))
     server.on("/404", answer(404, png(8, 8)))
     server.on("/cut", ok(png(64, 64)[:-200]))
@@ -37,7 +37,7 @@ def test_no_picture_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path
     assert nuthatch("get", server.url("/cut"), "--size=64", "--allow-damaged").stdout.startswith(b"\x89PNG")
 
 
-def test_a_thumbnail_needs_neither_server_nor_original(nuthatch: Runner) -> None:
+def test_get_takes_a_stored_thumbnail_without_server_and_original(nuthatch: Runner) -> None:
     with TestServer() as server:
         server.on("/a", ok(png(640, 480), "image/png"))
         url = server.url("/a")
@@ -49,7 +49,7 @@ def test_a_thumbnail_needs_neither_server_nor_original(nuthatch: Runner) -> None
     assert (other.returncode, other.stderr[:22]) == (4, b"nuthatch: get: refused")
 
 
-def test_files_are_read_where_that_is_said(nuthatch: Runner, tmp_path: Path) -> None:
+def test_file_urls_are_read_only_with_allow_files(nuthatch: Runner, tmp_path: Path) -> None:
     (tmp_path / "own.png").write_bytes(png(64, 48))
     url = f"file://{tmp_path}/own.png"
     refused = nuthatch("get", url, "-s32", "-o", "a.png")

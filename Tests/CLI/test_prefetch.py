@@ -1,4 +1,4 @@
-"""`nuthatch prefetch`: lists in, thumbnails into the cache, a record and a summary out."""
+"""`nuthatch prefetch`: reads lists, stores thumbnails, and writes records and a summary."""
 
 from __future__ import annotations
 
@@ -39,12 +39,14 @@ TIMES = ["queue", "dns", "connect", "tls", "first_byte", "transfer", "decode", "
 
 
 def records(done: Outcome[bytes]) -> Tuple[List[Dict[str, Any]], Dict[str, Any]]:
-    """The records in the order of the list, and the summary."""
+    """Returns the records in the order of the list, and the summary."""
     found = [json.loads(line) for line in done.stdout.splitlines()]
     return sorted(found, key=lambda record: int(record["index"])), json.loads(done.stderr.splitlines()[-1])
 
 
-def test_records(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
+def test_prefetch_writes_a_record_for_each_url_and_a_summary(
+    server: TestServer, pictures: List[str], nuthatch: Runner
+) -> None:
     server.on("/404", answer(404))
     server.on("/text,with,commas", ok("no picture"))
     urls = [*pictures[:2], server.url("/404"), "ftp://x/", server.url("/text,with,commas")]
@@ -74,12 +76,12 @@ def test_records(server: TestServer, pictures: List[str], nuthatch: Runner) -> N
     assert summary["exit"] == 4
 
 
-def test_what_is_stored_is_no_hit_beyond_the_limit(
+def test_a_stored_picture_beyond_max_pixels_is_not_a_hit(
     server: TestServer, pictures: List[str], nuthatch: Runner
 ) -> None:
     assert nuthatch("prefetch", "-s16", given=lines(pictures[:1])).returncode == 0
     asked = server.count()
-    for limit, code in [("1K", 4), ("2400", 0)]:  # it is 60x40
+    for limit, code in [("1K", 4), ("2400", 0)]:  # the picture has 60x40 pixels
         options = ["--format=jsonl", f"--max-pixels={limit}", "-s16"]
         done = nuthatch("prefetch", *options, given=lines(pictures[:1]))
         (record,), summary = records(done)
@@ -92,7 +94,7 @@ def test_what_is_stored_is_no_hit_beyond_the_limit(
     assert server.count() == asked
 
 
-def test_a_second_run_asks_for_nothing(
+def test_a_second_prefetch_sends_no_requests(
     server: TestServer, pictures: List[str], nuthatch: Runner, environment: Dict[str, str]
 ) -> None:
     first = nuthatch("prefetch", "-", given=lines(pictures))
@@ -103,13 +105,13 @@ def test_a_second_run_asks_for_nothing(
     assert all(record["is_in_cache"] and record["source"] == "disk" for record in again)
     assert again[0]["thumbs"] == [{"size": 256, "width": 60, "height": 40}]
     assert (summary["hits"], summary["fetched"], summary["bytes"]) == (8, 0, 0)
-    # Another size is made of what was kept.
+    # Another size is made from the stored original.
     other, summary = records(nuthatch("prefetch", "--format=jsonl", "-s30", given=lines(pictures)))
     assert other[3]["thumbs"] == [{"size": 30, "width": 30, "height": 19}] and other[3]["is_in_cache"]
     assert (summary["hits"], len(server.requests())) == (8, asked)
 
 
-def test_a_stale_answer_is_asked_about(server: TestServer, nuthatch: Runner) -> None:
+def test_prefetch_revalidates_a_stale_answer(server: TestServer, nuthatch: Runner) -> None:
     headers = [("Cache-Control", "max-age=0")]
     server.on("/a", ok(png(20, 20), "image/png", etag='"1"', headers=headers))
     given = lines([server.url("/a")])
@@ -121,7 +123,9 @@ def test_a_stale_answer_is_asked_about(server: TestServer, nuthatch: Runner) -> 
     assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
 
 
-def test_a_stale_answer_is_asked_about_behind_it(server: TestServer, nuthatch: Runner) -> None:
+def test_prefetch_revalidates_in_the_background_within_stale_while_revalidate(
+    server: TestServer, nuthatch: Runner
+) -> None:
     headers = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
     server.on("/a", ok(png(20, 20), "image/png", etag='"1"', headers=headers))
     given = lines([server.url("/a")])
@@ -132,7 +136,7 @@ def test_a_stale_answer_is_asked_about_behind_it(server: TestServer, nuthatch: R
     assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
 
 
-def test_a_stale_answer_that_is_good_enough_counts_as_stale(server: TestServer, nuthatch: Runner) -> None:
+def test_a_stale_answer_that_a_request_accepts_counts_as_stale(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(20, 20), "image/png", headers=[("Cache-Control", "max-age=0")]))
     given = lines([server.url("/a")])
     assert nuthatch("prefetch", given=given).returncode == 0
@@ -141,7 +145,7 @@ def test_a_stale_answer_that_is_good_enough_counts_as_stale(server: TestServer, 
     assert (summary["hits"], summary["stale"], server.count("/a")) == (1, 1, 1)
 
 
-def test_one_fetch_for_all_who_are_alike(server: TestServer, nuthatch: Runner) -> None:
+def test_prefetch_fetches_a_url_of_several_lines_once(server: TestServer, nuthatch: Runner) -> None:
     gate = server.gate("g")
     server.on("/a", script(headers=[("Content-Type", "image/png")], steps=[gate.step, body(png(20, 20))]))
     gate.open()
@@ -151,7 +155,9 @@ def test_one_fetch_for_all_who_are_alike(server: TestServer, nuthatch: Runner) -
     assert server.count("/a") == 1 and summary["urls"] == 700
 
 
-def test_dry_run(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
+def test_dry_run_shows_hits_and_fetches_and_sends_nothing(
+    server: TestServer, pictures: List[str], nuthatch: Runner
+) -> None:
     nuthatch("prefetch", given=lines(pictures[:3]))
     asked = len(server.requests())
     done = nuthatch("prefetch", "--dry-run", given=lines(pictures))
@@ -163,7 +169,7 @@ def test_dry_run(server: TestServer, pictures: List[str], nuthatch: Runner) -> N
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted(
+def test_an_interrupted_prefetch_ends_within_two_seconds(
     number: int,
     code: int,
     server: TestServer,
@@ -177,7 +183,7 @@ def test_interrupted(
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/never")]))
     command = [COMMAND, "prefetch", "--format=jsonl", "--spill=pressure", "--report=r.html", "list"]
     seconds: List[float] = []
-    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    # The promise is two seconds. Try again, because the machine may be busy.
     while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
         with subprocess.Popen(
             command,
@@ -205,7 +211,7 @@ def test_interrupted(
     assert planned == b"9 URLs: 8 would hit, 0 would be revalidated, 1 would be fetched\n"
 
 
-def test_interrupted_while_waiting_for_the_list(environment: Dict[str, str]) -> None:
+def test_prefetch_can_be_interrupted_while_it_waits_for_its_list(environment: Dict[str, str]) -> None:
     with subprocess.Popen(
         [COMMAND, "prefetch"],
         env=environment,
@@ -226,10 +232,10 @@ def test_interrupted_while_waiting_for_the_list(environment: Dict[str, str]) -> 
 @pytest.mark.parametrize(
     "chosen, expected", [(os.SCHED_OTHER, os.SCHED_BATCH), (os.SCHED_IDLE, os.SCHED_IDLE)]
 )
-def test_a_run_is_a_batch(
+def test_prefetch_runs_its_threads_with_batch_scheduling(
     chosen: int, expected: int, server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """To the kernel: none of its threads stops another, or another program, by waking up."""
+    """So that a thread that wakes up doesn't preempt another thread or program."""
     gate = server.gate("never")
     server.on("/never", script(steps=[gate.step, body("x")]))
     (tmp_path / "list").write_bytes(lines([server.url("/never")]))
@@ -253,7 +259,9 @@ def test_a_run_is_a_batch(
     assert len(found) > 1 and set(found) == {expected}
 
 
-def test_a_closed_pipe_is_quiet(pictures: List[str], environment: Dict[str, str], tmp_path: Path) -> None:
+def test_prefetch_into_a_closed_pipe_prints_nothing(
+    pictures: List[str], environment: Dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "list").write_bytes(lines(pictures * 2000))
     command = f"'{COMMAND}' prefetch --format=jsonl list; echo $? >&2"
     done = subprocess.run(
@@ -268,14 +276,14 @@ def test_a_closed_pipe_is_quiet(pictures: List[str], environment: Dict[str, str]
 
 
 @pytest.mark.parametrize("is_in_cache", [False, True])
-def test_records_that_can_not_be_written_are_no_success(
+def test_prefetch_fails_if_records_can_not_be_written(
     is_in_cache: bool,
     pictures: List[str],
     environment: Dict[str, str],
     nuthatch: Runner,
     tmp_path: Path,
 ) -> None:
-    """Also when there are so few that they are written at the end only."""
+    """Also if there are so few records that they are written at the end."""
     (tmp_path / "list").write_bytes(lines(pictures))
     if is_in_cache:
         assert nuthatch("prefetch", "list").returncode == 0
@@ -294,10 +302,10 @@ def test_records_that_can_not_be_written_are_no_success(
     assert json.loads(done.stderr.splitlines()[-1])["exit"] == 1
 
 
-def test_a_slow_reader_slows_the_run(
+def test_a_slow_reader_of_records_slows_the_run(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """Nobody reads the records: after what the pipe and the window hold, no more is asked for."""
+    """If the records are not read, the run stops when the pipe is full and its limit of requests is reached."""
     urls = [server.url(f"/png/8/8?seed={number}") for number in range(3000)]
     (tmp_path / "list").write_bytes(lines(urls))
     command = [COMMAND, "prefetch", "--format=jsonl", "--concurrency=4", "list"]
@@ -315,7 +323,7 @@ def test_a_slow_reader_slows_the_run(
     assert process.returncode == 0
 
 
-def test_noai(server: TestServer, nuthatch: Runner) -> None:
+def test_respect_noai_removes_marked_pictures(server: TestServer, nuthatch: Runner) -> None:
     for path, value in [
         ("/a", "noindex, NoAI"),
         ("/b", "noindex"),
@@ -326,7 +334,7 @@ def test_noai(server: TestServer, nuthatch: Runner) -> None:
         server.on(path, ok(png(9, 9, seed=ord(path[1])), "image/png", headers=headers))
     given = lines([server.url(path) for path in ["/a", "/b", "/c", "/d"]])
     assert nuthatch("prefetch", given=given).returncode == 0
-    # What was kept before is left out, too.
+    # A picture that was stored before is removed, too.
     for _ in range(2):
         found, _ = records(nuthatch("prefetch", "--respect-noai", "--format=jsonl", given=given))
         assert [record.get("error") for record in found] == ["denied", None, None, "denied"]
@@ -347,17 +355,19 @@ def test_noai(server: TestServer, nuthatch: Runner) -> None:
         ("nuthatch: noindex, Other-Bot: unavailable_after: 25 Jun 2050 15:00:00 GMT, noai", False),
     ],
 )
-def test_noai_beside_what_has_a_value(
+def test_respect_noai_reads_directives_with_values(
     value: str, is_refused: bool, server: TestServer, nuthatch: Runner
 ) -> None:
-    """A name before a colon is a robot's, unless it is a directive's, or the hour of a date."""
+    """The word before a colon is the name of a robot, or of a directive, or a part of a date."""
     server.on("/a", ok(png(9, 9), "image/png", headers=[("X-Robots-Tag", value)]))
     given = lines([server.url("/a")])
     found, _ = records(nuthatch("prefetch", "--respect-noai", "--format=jsonl", given=given))
     assert found[0].get("error") == ("denied" if is_refused else None)
 
 
-def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_a_list_that_needs_more_than_disk_bytes_is_reported(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     urls = [server.url(f"/bytes/{400_000 + number}") for number in range(30)]
     for number, url in enumerate(urls):
         path = url[len(server.url("")) :]
@@ -371,7 +381,7 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
     suggested = summary["disk"]["suggested_disk_bytes"]
     warning = done.stderr.splitlines()[0]
     assert b"--keep-source no" in warning
-    # What is said while the run goes on reckons with what is still to come.
+    # The warning during the run estimates the rest of the list.
     named = re.search(rb"--disk-bytes (\d+)M", warning)
     assert named and 0.7 * suggested < int(named[1]) << 20 < 1.5 * suggested
     done = nuthatch("prefetch", *arguments, f"--disk-bytes={suggested}", "--cache=other", given=lines(urls))
@@ -383,7 +393,7 @@ def test_a_list_that_does_not_fit(server: TestServer, nuthatch: Runner, tmp_path
 
 
 def list_noise(server: TestServer, folder: Path, seed: int) -> None:
-    """A list of 160 pictures that can't be packed smaller."""
+    """A list of 160 pictures that can't be compressed."""
     noise = random.Random(seed)
     urls = []
     for number in range(160):
@@ -393,12 +403,10 @@ def list_noise(server: TestServer, folder: Path, seed: int) -> None:
     (folder / "list").write_bytes(lines(urls))
 
 
-def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
-    server: TestServer, nuthatch: Runner, tmp_path: Path
-) -> None:
-    """A second run finds some of it still there: what is left to fetch would fit, but the list doesn't."""
+def test_hits_count_for_the_size_of_a_list(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+    """In the second run, the fetched part alone would fit, but not the whole list."""
     list_noise(server, tmp_path, seed=2)
-    # What is dropped is what came first: the second run begins with what is still there.
+    # The first thumbnails are dropped, so the second run starts with those that are still there.
     urls = (tmp_path / "list").read_text().splitlines()
     (tmp_path / "backwards").write_text("\n".join(reversed(urls)))
     suggested = []
@@ -423,10 +431,10 @@ def test_what_was_there_before_is_part_of_a_list_that_does_not_fit(
     assert nuthatch("prefetch", *arguments, "list").stdout.startswith(b"160 URLs: 160 hits")
 
 
-def test_thumbnails_that_fit_are_not_said_to_be_dropped(
+def test_thumbnails_that_fit_without_originals_are_not_reported_as_dropped(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """They may have what the originals leave, which is more than half."""
+    """They may use the space that originals leave, which is more than half."""
     list_noise(server, tmp_path, seed=3)
     done = nuthatch("prefetch", "--size=128", "--thumb-store=raw", "--disk-bytes=16M", "list")
     assert b"the originals don't fit into 17 MB beside the thumbnails, which stay" in done.stdout, done
@@ -434,12 +442,12 @@ def test_thumbnails_that_fit_are_not_said_to_be_dropped(
     assert planned == b"160 URLs: 160 would hit, 0 would be revalidated, 0 would be fetched\n"
 
 
-def test_no_cache_to_be_had(nuthatch: Runner) -> None:
+def test_prefetch_without_a_usable_cache_fails(nuthatch: Runner) -> None:
     done = nuthatch("prefetch", "--cache", "/dev/null/x", given=b"http://x/\n")
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")
 
 
-def test_progress_and_colours(pictures: List[str], nuthatch: Runner) -> None:
+def test_progress_and_colours_are_for_terminals(pictures: List[str], nuthatch: Runner) -> None:
     shown = nuthatch("prefetch", "--progress=always", given=lines(pictures)).stderr
     assert b"done" in shown and b"\x1b[3" not in shown, "colours are for terminals"
     assert nuthatch("prefetch", given=lines(pictures)).stderr == b""

@@ -1,4 +1,4 @@
-"""How prefetch treats servers: limits, rate, pauses, the dead and the slow."""
+"""Limits of prefetch for hosts: requests at once, rate, pauses, and hosts that are dead or slow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pictures import png
 from testserver import TestServer, answer, body, drip, ok, pause, script
 
 
-def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
+def test_per_host_and_rate_limit_requests_at_a_host(server: TestServer, nuthatch: Runner) -> None:
     gate = server.gate("g")
     for number in range(12):
         steps = [gate.step, body(png(9, 9, seed=number))]
@@ -30,27 +30,25 @@ def test_hosts_are_treated_well(server: TestServer, nuthatch: Runner) -> None:
     begin = time.monotonic()
     arguments = ["--rate=4", "--policy=reload", "--user-agent=seeds/1 (+http://example.org)"]
     assert nuthatch("prefetch", *arguments, given=given).returncode == 0
-    # Twelve starts, of which the first few may come at once.
+    # Twelve starts. The first few may come at once.
     assert time.monotonic() - begin > 1
     assert server.requests()[0].header("User-Agent") == "seeds/1 (+http://example.org)"
 
 
-def test_only_what_is_sent_counts_for_the_rate(
-    server: TestServer, pictures: List[str], nuthatch: Runner
-) -> None:
+def test_hits_do_not_count_for_the_rate(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
     given = lines(pictures[:4])
     assert nuthatch("prefetch", given=given).returncode == 0
     server.clear_log()
     done = nuthatch("prefetch", "--rate=1", "--policy=reload", "--format=jsonl", given=given)
     assert done.returncode == 0
     waits = sorted(json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines())
-    # A second between two, and none before the first.
+    # One second between two requests, and no wait before the first.
     assert waits[0] < 2000
     assert 3000 <= json.loads(done.stderr)["seconds"] * 1000 < 5000
     assert len(server.requests()) == 4
 
 
-def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
+def test_prefetch_waits_for_retry_after(server: TestServer, nuthatch: Runner) -> None:
     busy = answer(429, headers=[("Retry-After", "2")])
     server.on("/a", busy, ok(png(9, 9), "image/png"))
     begin = time.monotonic()
@@ -60,7 +58,7 @@ def test_retry_after_is_heeded(server: TestServer, nuthatch: Runner) -> None:
 
 
 @pytest.mark.parametrize("way", ["text", "jsonl", "never"])
-def test_whose_retry_after_a_run_waits_for_is_said(way: str, server: TestServer, nuthatch: Runner) -> None:
+def test_prefetch_reports_which_host_sent_retry_after(way: str, server: TestServer, nuthatch: Runner) -> None:
     busy = answer(503, headers=[("Retry-After", "3")])
     server.on("/a", busy, ok(png(9, 9), "image/png"))
     server.on("/b", answer(503, headers=[("Retry-After", "1")]), ok(png(9, 8), "image/png"))
@@ -70,14 +68,14 @@ def test_whose_retry_after_a_run_waits_for_is_said(way: str, server: TestServer,
     assert done.returncode == 0
     host = server.url("").split("/")[2]
     said = done.stderr.decode()
-    # What is over in a moment isn't worth a line.
-    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [
-        f"{host} asks for a pause of 3 s (Retry-After)"
-    ]
+    # A short pause is not reported.
+    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [f"{host} asks for a pause of 3 s (Retry-After)"]
     assert (f"{host} paused, 2 s" in said) == (way == "text")
 
 
-def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environment: Dict[str, str]) -> None:
+def test_silent_hosts_do_not_delay_other_hosts_in_a_small_queue(
+    server: TestServer, environment: Dict[str, str]
+) -> None:
     gate = server.gate("g")
     for number in range(40):
         server.on(
@@ -105,7 +103,7 @@ def test_silent_hosts_delay_nobody_in_a_small_queue(server: TestServer, environm
     assert process.returncode == 0
 
 
-def test_dripping_bodies_delay_nobody(server: TestServer, environment: Dict[str, str]) -> None:
+def test_slow_bodies_do_not_delay_other_hosts(server: TestServer, environment: Dict[str, str]) -> None:
     # 20 bytes a second, for half a minute.
     steps = [drip(png(300, 300)[:600], 50)]
     server.on_prefix("/drip/", script(headers=[("Content-Type", "image/png")], steps=steps))
@@ -125,13 +123,13 @@ def test_dripping_bodies_delay_nobody(server: TestServer, environment: Dict[str,
         process.stdin.close()
         done = [json.loads(process.stdout.readline()) for _ in good]
         assert sorted(one["url"] for one in done) == sorted(good) and all(one["ok"] for one in done)
-        # No host has more requests at once than it may.
+        # No host has more requests at once than allowed.
         assert server.high_water() <= 18
         process.terminate()
         process.stdout.read()
 
 
-def test_a_deadline_begins_with_the_first_attempt(server: TestServer, nuthatch: Runner) -> None:
+def test_a_deadline_of_prefetch_starts_with_the_first_attempt(server: TestServer, nuthatch: Runner) -> None:
     steps = [pause(700), body(png(9, 9))]
     server.on_prefix("/n/", script(headers=[("Content-Type", "image/png")], steps=steps))
     urls = [server.url(f"/n/{number}") for number in range(6)]
@@ -141,15 +139,15 @@ def test_a_deadline_begins_with_the_first_attempt(server: TestServer, nuthatch: 
     assert max(waits) > 3000
 
 
-def test_dead_hosts_are_given_up_with_the_fault_that_they_have(server: TestServer, nuthatch: Runner) -> None:
-    # The server's port at an address that it doesn't listen at.
+def test_urls_of_a_dead_host_fail_with_the_hosts_error(server: TestServer, nuthatch: Runner) -> None:
+    # The server's port, at an address where it doesn't listen.
     urls = [server.url(f"/{number}", host="127.0.0.2") for number in range(200)] + [server.url("/png/9/9")]
     options = ["--format=jsonl", "--retries=0", "--give-up-after=1"]
     done = nuthatch("prefetch", *options, given=lines(urls))
     assert summary(done.stderr)["errors"] == {"refused": 200}
     assert summary(done.stderr)["ok"] == 1
     records = [json.loads(line) for line in done.stdout.splitlines()]
-    # Most of them were never sent.
+    # Most requests were never sent.
     assert sum(record["attempts"] == 0 for record in records if not record["ok"]) > 100
 
 

@@ -1,4 +1,4 @@
-"""`nuthatch prefetch` as it is used at scale: kept apart, killed, on a terminal, polite to its servers."""
+"""`nuthatch prefetch` at scale: shards, kills, terminals, and servers that hang."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from pictures import png
 from testserver import TestServer, answer, body, ok, script
 
 
-def test_the_line_for_parallel(
+def test_the_example_with_parallel_and_shards_runs(
     server: TestServer, environment: Dict[str, str], nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """The one-liner of README and help, with two shards instead of eight: two spellings of a host, one for each."""
+    """The example of README and help, with two shards instead of eight. Two spellings of a host, one for each."""
     line = "seq 0 7 | parallel nuthatch prefetch --shard {}/8 --cache shard-{} urls.txt"
     assert f"`{line}`" in (ROOT / "README.md").read_text()
     assert line.encode() in nuthatch("help", "prefetch").stdout
     line = line.replace("seq 0 7", "seq 0 1").replace("/8", "/2").replace("urls", "--format jsonl urls")
     if shutil.which("parallel") is None:
         print("GNU parallel isn't installed: xargs takes its place")
-        # It doesn't keep the outputs of what runs at once apart, as parallel does.
+        # Unlike parallel, this shell function doesn't separate the outputs of its processes.
         line = line.replace("parallel ", "xargs -P 2 -I {} sh -c '") + " > out-{}' && cat out-*"
     urls = [server.url(f"/{number}", host=["127.0.0.1", "0x7f.1"][number % 2]) for number in range(28)]
     for number in range(28):
@@ -56,7 +56,7 @@ def test_the_line_for_parallel(
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_servers_that_hang(
+def test_an_interrupted_run_ends_while_servers_hang(
     number: signal.Signals,
     code: int,
     server: TestServer,
@@ -65,7 +65,7 @@ def test_servers_that_hang(
     nuthatch: Runner,
     tmp_path: Path,
 ) -> None:
-    """Before the head, within the body, before anything: none of them holds up the end, and what was done is done."""
+    """The server hangs before the head, within the body, or before any byte. Finished URLs keep their records."""
     gate = server.gate("never")
     server.on("/head", script(steps=[gate.step, body("x")]))
     half = png(90, 90)[:100]
@@ -73,7 +73,7 @@ def test_servers_that_hang(
     hanging = [server.url("/head"), server.url("/body")]
     (tmp_path / "list").write_bytes(lines([*pictures, *hanging]))
     seconds: List[float] = []
-    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    # The promise is two seconds. Try again, because the machine may be busy.
     while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
         with subprocess.Popen(
             [COMMAND, "prefetch", "--format=jsonl", "list"],
@@ -104,7 +104,9 @@ def test_servers_that_hang(
     assert (said["hits"], said["failed"], len(server.requests()) - asked) == (8, 2, 2)
 
 
-def test_only_what_failed_is_tried_again(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
+def test_a_second_run_tries_only_failed_urls_again(
+    server: TestServer, pictures: List[str], nuthatch: Runner
+) -> None:
     server.on("/flaky", answer(503), answer(503), ok(png(9, 9), "image/png"))
     server.on("/gone", answer(404))
     urls = [*pictures, server.url("/flaky"), server.url("/gone")]
@@ -115,7 +117,7 @@ def test_only_what_failed_is_tried_again(server: TestServer, pictures: List[str]
     assert summary(done.stderr)["errors"] == {"http": 1}
 
 
-def test_what_has_expired_is_only_asked_about(server: TestServer, nuthatch: Runner) -> None:
+def test_a_second_run_revalidates_stale_answers(server: TestServer, nuthatch: Runner) -> None:
     headers = [("Cache-Control", "max-age=0")]
     for number in range(5):
         server.on(
@@ -128,14 +130,14 @@ def test_what_has_expired_is_only_asked_about(server: TestServer, nuthatch: Runn
     said = summary(nuthatch("prefetch", "--format=jsonl", "--size=8,16", given=given).stderr)
     assert (said["revalidated"], said["fetched"]) == (5, 0)
     assert all(request.header("If-None-Match") for request in server.requests())
-    # With a longer life they aren't even asked about; nor for a size that nobody has made yet.
+    # With a longer lifetime nothing is sent, also not for a new size.
     server.clear_log()
     for arguments in (["--size=8"], ["--size=12"]):
         assert nuthatch("prefetch", *arguments, "--policy=offline", given=given).returncode == 0
     assert server.requests() == []
 
 
-def test_policies_have_numbers(server: TestServer, nuthatch: Runner) -> None:
+def test_lifetimes_of_policies_can_be_set(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(20, 20), "image/png", etag='"a"'))
     server.on("/b", ok(png(20, 20, seed=1), "image/png"))
     given = lines([server.url("/a"), server.url("/b")])
@@ -151,7 +153,7 @@ def test_policies_have_numbers(server: TestServer, nuthatch: Runner) -> None:
     assert plan("--policy=rfc9111") == ["revalidate", "revalidate"]
 
 
-def test_keys_of_a_list(server: TestServer, nuthatch: Runner) -> None:
+def test_cache_key_of_a_list_uses_the_url_without_query(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(20, 20), "image/png"))
     for query in ("?signed=1", "?signed=2"):
         given = lines([server.url(f"/a{query}")])
@@ -162,7 +164,7 @@ def test_keys_of_a_list(server: TestServer, nuthatch: Runner) -> None:
     assert (wrong.returncode, b"{}" in wrong.stderr) == (2, True)
 
 
-def test_a_line_on_a_terminal(
+def test_progress_is_shown_on_a_terminal(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/404")]))
@@ -178,10 +180,10 @@ def test_a_line_on_a_terminal(
 
 
 @pytest.mark.parametrize("columns", [20, 40, 80, 200])
-def test_the_line_is_one_line(
+def test_the_progress_line_is_never_wrapped(
     columns: int, server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """What is longer than the terminal is wide would be wrapped, and a line more be left behind each time."""
+    """A longer line would be wrapped, and each update would leave a line behind."""
     gate = server.gate("held")
     server.on("/held", script(steps=[gate.step, body("x")]))
     urls = [*pictures, *[server.url(f"/404/{n}") for n in range(2000)], server.url("/held")]
@@ -192,23 +194,23 @@ def test_the_line_is_one_line(
         {**environment, "TERM": "xterm"},
         tmp_path,
         columns=columns,
-        # After a second, the line says how much time is left.
+        # After one second, the line shows the time left.
         meanwhile=lambda: time.monotonic() - begin > 2 and gate.open(),
         answers_too=False,
     )
     shown = re.findall(r"\r([^\r\n]+)\x1b\[K", re.sub(r"\x1b\[[\d;]*m", "", said))
     assert shown
-    # The last column stays free: some terminals go on in the next line when it is written.
+    # The last column stays free: some terminals start a new line when it is written.
     assert max(map(len, shown)) < columns, max(shown, key=len)
     assert "2,009/2,009 done" in shown[-1]
     words = ["█", "%", "done", "/s", "B", "hits", "failed", "left"]
     assert columns < 80 or any(all(word in line for word in words) for line in shown)
 
 
-def test_records_on_the_terminal_of_the_line(
+def test_records_and_progress_share_a_terminal(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """Each begins a line of its own, and not behind the progress."""
+    """Each record starts on its own line, not after the progress."""
     gate = server.gate("held")
     server.on("/held", script(steps=[gate.step, body("x")]))
     (tmp_path / "list").write_bytes(lines([*pictures, "no url", server.url("/held"), *pictures]))
@@ -227,7 +229,7 @@ def test_records_on_the_terminal_of_the_line(
     assert set(before) <= {"", "\x1b[K"}
 
 
-def test_a_killed_run_leaves_nothing(
+def test_a_killed_run_leaves_no_files(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("never")
@@ -236,7 +238,7 @@ def test_a_killed_run_leaves_nothing(
     (tmp_path / "slow").write_text(server.url("/a"))
     (tmp_path / "list").write_text(server.url("/b"))
     (tmp_path / "out").mkdir()
-    # What others have there.
+    # Files of other programs.
     left = [".nuthatch-1-2.part", ".nuthatch-1-x.part"]
     (tmp_path / "out" / left[0]).touch()
     (tmp_path / "out" / left[1]).symlink_to("../list")
@@ -257,7 +259,7 @@ def test_a_killed_run_leaves_nothing(
     assert (tmp_path / "list").exists()
 
 
-def test_what_a_running_one_writes_is_not_swept(
+def test_files_of_a_running_process_are_not_removed(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("later")
@@ -276,7 +278,7 @@ def test_what_a_running_one_writes_is_not_swept(
 
 
 @pytest.mark.parametrize("when, is_shown", [("auto", False), ("always", True)])
-def test_a_dumb_terminal_is_asked_for_nothing(
+def test_no_progress_on_a_dumb_terminal(
     when: str, is_shown: bool, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(lines(pictures))
@@ -286,10 +288,11 @@ def test_a_dumb_terminal_is_asked_for_nothing(
     assert ("\x1b" in said) == is_shown
 
 
-def test_one_interrupt_that_comes_by_two_ways(
+def test_one_interrupt_that_arrives_twice_counts_once(
     pictures: List[str], environment: Dict[str, str], nuthatch: Runner
 ) -> None:
-    """`timeout` signals its child, and then the group that it is in; wrappers pass on what a terminal sent to all."""
+    """`timeout` signals its child and then the child's group. Wrappers pass on a signal that the terminal sent to
+    all."""
     with subprocess.Popen(
         [COMMAND, "prefetch", "--format=jsonl", "--spill=pressure"],
         env=environment,
@@ -303,7 +306,7 @@ def test_one_interrupt_that_comes_by_two_ways(
         process.stdin.flush()
         for _ in pictures:
             process.stdout.readline()
-        # Both are there when it goes on; two of one kind would have become one.
+        # Both signals are pending when the process continues. Two of the same kind would be merged.
         for number in [signal.SIGSTOP, signal.SIGINT, signal.SIGTERM, signal.SIGCONT]:
             process.send_signal(number)
         code = process.wait(10)
@@ -314,13 +317,13 @@ def test_one_interrupt_that_comes_by_two_ways(
 
 
 @pytest.mark.parametrize("number, code", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted_while_nobody_reads_complaints(
+def test_prefetch_can_be_interrupted_while_standard_error_has_no_reader(
     number: int, code: int, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(b"ftp://x/\n" * 20_000)
     command = [COMMAND, "prefetch", "list"]
     seconds: List[float] = []
-    # Two seconds are promised. A machine may be busy with other things once, or twice.
+    # The promise is two seconds. Try again, because the machine may be busy.
     while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
         with subprocess.Popen(
             command,
@@ -343,8 +346,10 @@ def test_interrupted_while_nobody_reads_complaints(
     assert seconds[-1] <= 2, seconds
 
 
-def test_interrupted_while_nobody_reads_anything(environment: Dict[str, str], tmp_path: Path) -> None:
-    """Neither what was to be said first nor the summary may take the two seconds that both have."""
+def test_prefetch_can_be_interrupted_while_no_output_has_a_reader(
+    environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """Waiting for the readers of both outputs together must end within two seconds."""
     (tmp_path / "list").write_bytes(b"ftp://x/\n" * 20_000)
     seconds: List[float] = []
     while not seconds or (seconds[-1] > 2 and len(seconds) < 3):
@@ -367,7 +372,7 @@ def test_interrupted_while_nobody_reads_anything(environment: Dict[str, str], tm
 
 
 @pytest.mark.parametrize("command", [["prefetch"], ["export", "out"]])
-def test_a_named_pipe_that_nobody_writes_into(
+def test_a_named_pipe_without_a_writer_does_not_stop_the_run(
     command: List[str],
     server: TestServer,
     pictures: List[str],
@@ -375,7 +380,7 @@ def test_a_named_pipe_that_nobody_writes_into(
     nuthatch: Runner,
     tmp_path: Path,
 ) -> None:
-    """What stands in other lists is fetched meanwhile, and the run can be interrupted."""
+    """Other lists are fetched meanwhile, and the run can be interrupted."""
     (tmp_path / "list").write_bytes(lines(pictures))
     os.mkfifo(tmp_path / "pipe")
     if command != ["prefetch"]:
@@ -407,7 +412,7 @@ def test_a_named_pipe_that_nobody_writes_into(
 
 
 def wait_until_it_waits(pid: int) -> None:
-    """Until a process's first thread uses no processor time for a while."""
+    """Waits until a process's first thread uses no processor time for a while."""
     used, since = -1, time.monotonic()
     while time.monotonic() - since < 1:
         fields = Path(f"/proc/{pid}/task/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -417,7 +422,7 @@ def wait_until_it_waits(pid: int) -> None:
         time.sleep(0.05)
 
 
-def test_memory_while_nobody_reads(
+def test_memory_stays_small_while_records_have_no_reader(
     server: TestServer, environment: Dict[str, str], nuthatch: Runner, tmp_path: Path
 ) -> None:
     urls = [server.url("/png/8/8?seed=1")] * 300_000
@@ -438,10 +443,10 @@ def test_memory_while_nobody_reads(
         process.kill()
 
 
-def test_a_small_disk_keeps_what_it_has_room_for(
+def test_a_full_disk_does_not_damage_the_cache(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """A pack is 64 MiB where there is room for it. A disk that is full to its last page ends no run."""
+    """A pack has 64 MiB if there is room. A disk that is full to its last page doesn't end a run."""
     urls = [server.url(f"/small/{n}.png") for n in range(40)]
     for n, _ in enumerate(urls):
         server.on(f"/small/{n}.png", ok(png(120, 60 + n), "image/png"))

@@ -1,4 +1,4 @@
-"""The promise that all of it is about: what one program fetched is a hit for every other one, in every language."""
+"""The main promise: an answer that one program fetched is a hit for every other program, in every language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VISITORS = ROOT / "Tests" / "Visitors"
 
 
 class Visitor:
-    """A program that has a cache open; a context manager."""
+    """A program that has a cache open. A context manager."""
 
     def __init__(self, command: list[str], **env: str) -> None:
         self.process = subprocess.Popen(
@@ -72,7 +72,7 @@ def swift_visitor() -> str:
 
 
 @pytest.mark.parametrize("store", ["packed", "lossless", "raw"])
-def test_what_prefetch_stored_is_a_hit_everywhere(
+def test_an_answer_that_prefetch_stored_is_a_hit_in_all_languages(
     server: TestServer, nuthatch: Runner, tmp_path: Path, c_visitor: str, store: str
 ) -> None:
     folder = str(tmp_path / "cache")
@@ -88,7 +88,7 @@ def test_what_prefetch_stored_is_a_hit_everywhere(
         "async Swift": [swift_visitor(), folder, "async"],
     }
     with ExitStack() as stack:
-        # All have the directory open from the beginning, before anything is in it.
+        # All programs open the empty directory first.
         visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
         done = nuthatch("prefetch", "--size", "256", "--thumb-store", store, given="\n".join(urls).encode())
         assert done.returncode == 0, done.stderr
@@ -99,7 +99,7 @@ def test_what_prefetch_stored_is_a_hit_everywhere(
                 assert [answer.split()[0] for answer in answers] == ["hit"] * 8, (name, late, answers)
                 assert answers[0] == "hit 256x192", name
                 assert visitor.ask(urls[0] + "?other") in ("refused", "circuit_open")
-            # And again with programs that come only now, beside the others.
+            # Again with programs that start only now, beside the others.
             if not late:
                 visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
         again = nuthatch("prefetch", "--size=256", "--format=jsonl", given="\n".join(urls).encode())
@@ -108,7 +108,7 @@ def test_what_prefetch_stored_is_a_hit_everywhere(
 
 
 @pytest.mark.parametrize("count", [1, 5])
-def test_memory_pressure_shows_what_was_private(
+def test_memory_pressure_makes_private_records_visible_to_other_processes(
     server: TestServer, tmp_path: Path, c_visitor: str, count: int
 ) -> None:
     folder = str(tmp_path / "cache")
@@ -116,7 +116,7 @@ def test_memory_pressure_shows_what_was_private(
     for number in range(count):
         server.on(f"/{number}", ok(png(400, 300, seed=number), "image/png"))
         urls.append(server.url(f"/{number}"))
-    # So that no other sign comes.
+    # Wait, so that no other event causes it.
     deaf = {"MEMORY_PRESSURE_WATCH": "/dev/null"}
     with (
         Visitor([c_visitor, folder, "pressure"], **deaf) as fetching,
@@ -131,16 +131,16 @@ def test_memory_pressure_shows_what_was_private(
         assert json.loads(fetching.ask("stats"))["unwritten"] == 0
         assert [looking.ask(url) for url in urls] == ["hit 256x192"] * count
         statistics = json.loads(fetching.ask("stats"))
-        # A body and a record of what is known about it are more than the thumbnail's pixels packed.
+        # A body and its metadata take more than the compressed thumbnail.
         assert statistics["spilled_bytes"] > 5000 * count and statistics["spilled"] >= 3 * count
         assert statistics["pressure_warnings"] == 1 and statistics["pressure_criticals"] == 0
         assert [fetching.ask(url) for url in urls] == ["hit 256x192"] * count
 
 
-def test_a_shell_a_python_and_a_c_program_take_turns(
+def test_shell_python_and_c_programs_share_fetched_answers(
     server: TestServer, nuthatch: Runner, tmp_path: Path, c_visitor: str
 ) -> None:
-    """Whoever comes first fetches, for everybody."""
+    """Each program starts with another URL; the first one fetches it for all."""
     folder = str(tmp_path / "cache")
     server.on("/a", ok(png(400, 300), "image/png"))
     url = server.url("/a")

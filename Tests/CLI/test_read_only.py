@@ -21,7 +21,7 @@ Reader = Callable[..., Outcome]
 
 @pytest.fixture
 def read(tmp_path: Path, environment: dict[str, str]) -> Reader:
-    """Runs the command where the cache can only be read."""
+    """Runs the command with a read-only cache."""
 
     def run(*arguments: str, given: bytes = b"", folder: str = "cache", **env: str) -> Outcome:
         return subprocess.run(
@@ -38,16 +38,16 @@ def read(tmp_path: Path, environment: dict[str, str]) -> Reader:
 
 
 def as_it_is(cache: Path) -> None:
-    """Nothing is changed."""
+    """The cache is unchanged."""
 
 
 def after_a_restart(cache: Path) -> None:
-    """The index is of another boot."""
+    """The index is from another boot."""
     age(cache / "index")
 
 
 def without_index(cache: Path) -> None:
-    """The index is gone, as from a copy of the packs alone."""
+    """The index is missing, as in a copy of the packs alone."""
     for name in ["index", "locks", "lock", "limits", "flights"]:
         (cache / name).unlink(missing_ok=True)
 
@@ -56,7 +56,7 @@ STATES = [as_it_is, after_a_restart, without_index]
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_is_in_it_can_be_read(
+def test_a_read_only_cache_can_be_read(
     state: Callable[[Path], None], server: TestServer, nuthatch: Runner, read: Reader, tmp_path: Path
 ) -> None:
     first, second = png(300, 200, seed=1), png(40, 30, seed=2)
@@ -81,7 +81,7 @@ def test_what_is_in_it_can_be_read(
     done = read("get", "--policy", "offline", "-o", "a.png", stored)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a.png").read_bytes() == first
-    # A size that isn't stored is made of the original, and delivered.
+    # A size that isn't stored is made from the original, and delivered.
     done = read("get", "--policy", "offline", "-s", "32", "-o", "small.png", stored)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "small.png").stat().st_size > 0
@@ -93,7 +93,7 @@ def test_what_is_in_it_can_be_read(
     done = read("outbox", "list")
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
 
-    # The network's answers are delivered, and nothing is kept of them.
+    # Answers of the network are delivered, but not stored.
     server.go_up()
     for _ in range(2):
         done = read("get", "-o", "b.png", other)
@@ -107,7 +107,9 @@ def test_what_is_in_it_can_be_read(
 
 
 @pytest.mark.parametrize("command", [["clear"], ["trim", "--to-bytes", "1"], ["rm"]])
-def test_it_is_not_changed(command: list[str], server: TestServer, nuthatch: Runner, read: Reader) -> None:
+def test_commands_do_not_change_a_read_only_cache(
+    command: list[str], server: TestServer, nuthatch: Runner, read: Reader
+) -> None:
     server.on("/a", ok(png(30, 20), "image/png", etag='"1"'))
     assert nuthatch("prefetch", given=server.url("/a").encode()).returncode == 0
     if command == ["rm"]:
@@ -118,11 +120,13 @@ def test_it_is_not_changed(command: list[str], server: TestServer, nuthatch: Run
     assert b" 200 " in read("ls").stdout
 
 
-def test_a_list_is_not_fetched_into_it_in_silence(server: TestServer, nuthatch: Runner, read: Reader) -> None:
+def test_prefetch_into_a_read_only_cache_is_reported(
+    server: TestServer, nuthatch: Runner, read: Reader
+) -> None:
     server.on_prefix("/", ok(png(30, 20), "image/png", etag='"1"'))
     stored, other = server.url("/a"), server.url("/b")
     assert nuthatch("prefetch", given=stored.encode()).returncode == 0
-    # What is there needs no writing.
+    # Stored thumbnails need no write.
     done = read("prefetch", given=stored.encode())
     assert (done.returncode, done.stderr) == (0, b"")
     assert read("prefetch", "--dry-run", given=other.encode()).returncode == 0
@@ -132,7 +136,7 @@ def test_a_list_is_not_fetched_into_it_in_silence(server: TestServer, nuthatch: 
     assert b"  1 fetched but not kept, because the cache can only be read\n" in done.stdout
 
 
-def test_where_none_is_there_none_can_be_made(nuthatch: Runner, read: Reader, tmp_path: Path) -> None:
+def test_no_cache_is_created_in_a_read_only_folder(nuthatch: Runner, read: Reader, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for arguments in [["stat"], ["get", "http://127.0.0.1:1/"]]:
         done = read(*arguments, folder="empty")
@@ -144,7 +148,7 @@ def test_where_none_is_there_none_can_be_made(nuthatch: Runner, read: Reader, tm
     assert list((tmp_path / "empty").iterdir()) == []
 
 
-def test_a_killed_writer_leaves_a_cache_that_can_be_read(
+def test_a_read_only_cache_can_be_read_after_a_writer_was_killed(
     server: TestServer, nuthatch: Runner, read: Reader, environment: dict[str, str], tmp_path: Path
 ) -> None:
     server.on_prefix("/", ok(png(60, 40), "image/png", etag='"1"'))
@@ -168,14 +172,14 @@ def test_a_killed_writer_leaves_a_cache_that_can_be_read(
         listed = read("ls")
         assert listed.returncode == 0, listed.stderr
         there = {line.split()[-1].decode() for line in listed.stdout.splitlines()}
-        # It was told of before it was killed.
+        # This record was reported before the kill.
         assert set(done) <= there
         found = read("get", "--policy", "offline", "-o", "a.png", done[0])
         assert found.returncode == 0, found.stderr
         assert read("verify").returncode == 0
 
 
-def test_bodies_on_their_way_find_another_place_for_their_files(
+def test_bodies_under_way_use_another_folder_if_the_cache_is_read_only(
     server: TestServer, nuthatch: Runner, read: Reader, tmp_path: Path
 ) -> None:
     server.on_prefix("/", ok(os.urandom(1 << 20), "application/octet-stream"))

@@ -1,4 +1,4 @@
-"""`nuthatch prefetch --report`: one page with all of it, looked at and used in a browser where there is one."""
+"""`nuthatch prefetch --report`: one page, tested in a browser if there is one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page(server: TestServer, nuthatch: Runner, tmp_path: Path) -> Path:
     ]
     urls += [server.url("/gone"), server.url("/text"), "javascript:alert('</script><b>')"]
     (tmp_path / "list").write_text("".join(f"{url}\n" for url in urls))
-    # Some are hits then.
+    # Some URLs are hits.
     (tmp_path / "part").write_text("".join(f"{url}\n" for url in urls[:5]))
     assert nuthatch("prefetch", "--size=64", "part").returncode == 0
     done = nuthatch("prefetch", "--size=16,64,200", "--report=report.html", "list")
@@ -48,17 +48,17 @@ def page(server: TestServer, nuthatch: Runner, tmp_path: Path) -> Path:
     return tmp_path / "report.html"
 
 
-def test_one_file_has_all_of_it(page: Path) -> None:
+def test_the_report_is_one_file(page: Path) -> None:
     text = page.read_text()
     assert text.count("data:image/jpeg;base64,") == 30
     assert text.count("</script>") == 3, "what comes from outside must not end a script"
-    # Nothing is loaded from anywhere.
+    # Nothing is loaded from other URLs.
     assert re.findall(r"(?:src|href|url\()[=(\"]*https?:", text) == []
     for word in ['"error":"http"', '"error":"not_an_image"', '"error":"bad_url"']:
         assert word in text
 
 
-def test_its_policy_allows_what_it_is_made_of_alone(page: Path) -> None:
+def test_the_reports_policy_allows_only_its_own_script_and_style(page: Path) -> None:
     text = page.read_text()
     [policy] = re.findall(r'Content-Security-Policy" content="(.*?)"', text)
     assert policy.startswith("default-src 'none'; img-src data:; ") and "unsafe" not in policy
@@ -69,27 +69,29 @@ def test_its_policy_allows_what_it_is_made_of_alone(page: Path) -> None:
     assert "innerHTML" not in text and "<style>" in text and " style=" not in text
 
 
-def test_every_error_has_its_advice(page: Path) -> None:
+def test_the_report_has_advice_for_every_error(page: Path) -> None:
     header = (ROOT / "Sources/CNuthatch/include/nh_status.h").read_text()
     words = {word.lower() for word in re.findall(r"^\s*NH_(\w+) = [1-9]", header, re.MULTILINE)}
     [advice] = re.findall(r"const advice = \{(.*?)\};", page.read_text(), re.DOTALL)
     assert len(words) > 25 and words <= set(re.findall(r"\b(\w+): '", advice))
 
 
-def test_what_shows_through_stays_so(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_transparent_pictures_stay_transparent_in_the_report(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     server.on("/a", ok(png(40, 30, mode="rgba"), "image/png"))
     nuthatch("prefetch", "--report", "r.html", given=server.url("/a").encode())
     assert "\tdata:image/png;base64," in (tmp_path / "r.html").read_text()
 
 
-def test_it_shows_no_password(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_the_report_shows_no_password(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     (tmp_path / "list").write_text(server.url("/gone").replace("//", "//user:sesame@") + "\n")
     assert nuthatch("prefetch", "--report=report.html", "list").returncode == 4
     text = (tmp_path / "report.html").read_text()
     assert "sesame" not in text and "***@127.0.0.1" in text
 
 
-def test_long_urls_do_not_fill_it(nuthatch: Runner, tmp_path: Path) -> None:
+def test_long_urls_are_cut_in_the_report(nuthatch: Runner, tmp_path: Path) -> None:
     picture = base64.b64encode(png(200, 150)).decode()
     given = f"data:image/png;base64,{picture}\nhttp://127.0.0.1:1/{'x' * 5000}\n".encode()
     assert len(picture) > 20_000
@@ -98,12 +100,12 @@ def test_long_urls_do_not_fill_it(nuthatch: Runner, tmp_path: Path) -> None:
     assert picture[:1000] in text and picture[:3000] not in text and "x" * 3000 not in text
 
 
-def test_an_empty_run_has_a_page(nuthatch: Runner, tmp_path: Path) -> None:
+def test_an_empty_run_makes_a_report(nuthatch: Runner, tmp_path: Path) -> None:
     assert nuthatch("prefetch", "--report", "r.html", given=b"").returncode == 0
     assert (tmp_path / "r.html").read_text().endswith("</html>\n")
 
 
-def test_a_page_that_can_not_be_written(nuthatch: Runner) -> None:
+def test_a_report_that_can_not_be_written_is_an_error(nuthatch: Runner) -> None:
     done = nuthatch("prefetch", "--report=none/r.html", given=b"")
     assert (done.returncode, done.stderr[:23]) == (1, b"nuthatch: prefetch: io:")
 
@@ -121,7 +123,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 
 def shown(browser: Browser) -> tuple[int, int]:
-    """How many pictures and failures are on the page."""
+    """Returns the number of pictures and failures on the page."""
     browser.wait_until("document.querySelector('#grid').ariaBusy == 'false'")
     pictures = browser.evaluate("document.querySelectorAll('#grid li').length")
     browser.evaluate("document.querySelectorAll('.group').forEach(group => group.open = true)")
@@ -130,7 +132,7 @@ def shown(browser: Browser) -> tuple[int, int]:
 
 
 def choose(browser: Browser, name: str, value: str) -> None:
-    """As a person would: sets a control and lets it say so."""
+    """Sets a control, and sends the event of a user's change."""
     browser.evaluate(
         f"{{ const control = document.getElementById('{name}'); control.value = '{value}';"
         " control.dispatchEvent(new Event(control.tagName == 'INPUT' ? 'input' : 'change')) }"
@@ -138,7 +140,7 @@ def choose(browser: Browser, name: str, value: str) -> None:
 
 
 @in_a_browser
-def test_filters(browser: Browser, page: Path) -> None:
+def test_the_report_filters_by_outcome_reason_host_and_text(browser: Browser, page: Path) -> None:
     browser.open(page)
     assert shown(browser) == (30, 3)
 
@@ -157,7 +159,9 @@ def test_filters(browser: Browser, page: Path) -> None:
     choose(browser, "reason", "http 404")
     assert shown(browser) == (0, 1)
     assert "404" in browser.evaluate("document.querySelector('.urls li').textContent")
-    assert "remove it from the list" in browser.evaluate("document.querySelector('.group summary').textContent")
+    assert "remove it from the list" in browser.evaluate(
+        "document.querySelector('.group summary').textContent"
+    )
     chip("all")
     choose(browser, "reason", "")
     options = browser.evaluate("[...document.getElementById('host').options].map(option => option.value)")
@@ -182,7 +186,7 @@ def test_filters(browser: Browser, page: Path) -> None:
     "fragment, count",
     [("#state=hit", (5, 0)), ("#reason=http", (0, 1)), ("#text=nut-7", (1, 0)), ("#state=nonsense", (30, 3))],
 )
-def test_it_can_be_linked_to_as_filtered(
+def test_a_link_to_the_report_can_have_filters(
     browser: Browser, page: Path, fragment: str, count: tuple[int, int]
 ) -> None:
     browser.open(page, fragment)
@@ -190,7 +194,7 @@ def test_it_can_be_linked_to_as_filtered(
 
 
 @in_a_browser
-def test_by_keyboard_alone(browser: Browser, page: Path) -> None:
+def test_the_report_can_be_used_by_keyboard(browser: Browser, page: Path) -> None:
     browser.open(page)
     focused = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
     stops = []
@@ -210,13 +214,13 @@ def test_by_keyboard_alone(browser: Browser, page: Path) -> None:
     browser.key("Escape")
     browser.wait_until("!document.querySelector('dialog').open")
     assert browser.evaluate(focused).startswith("nut-1.png"), "where one was before"
-    # And the way past the filters.
+    # The link that skips the filters.
     browser.evaluate("document.querySelector('#skip').click()")
     assert browser.evaluate("document.activeElement.classList.contains('look')")
 
 
 @in_a_browser
-def test_for_a_screen_reader(browser: Browser, page: Path) -> None:
+def test_the_report_is_accessible_to_screen_readers(browser: Browser, page: Path) -> None:
     browser.open(page)
     shown(browser)
     browser.call("Accessibility.enable")
@@ -231,7 +235,7 @@ def test_for_a_screen_reader(browser: Browser, page: Path) -> None:
             assert all(roles[role]), f"a {role} without a name: {roles[role]}"
     assert roles["main"] and roles["status"] and len(roles["heading"]) >= 3
     assert browser.evaluate("document.documentElement.lang") == "en"
-    # The least contrast of what is written, and where.
+    # The least contrast of text, and its place.
     least = """(() => {
       const light = text => {
         const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(v => v / 255)
@@ -255,7 +259,9 @@ def test_for_a_screen_reader(browser: Browser, page: Path) -> None:
 
 
 @in_a_browser
-def test_how_it_looks(browser: Browser, page: Path, tmp_path: Path) -> None:
+def test_the_report_looks_right_at_all_widths_in_light_and_dark(
+    browser: Browser, page: Path, tmp_path: Path
+) -> None:
     browser.open(page)
     pictures = {}
     for name, width, dark, phone in [
@@ -279,7 +285,7 @@ def test_how_it_looks(browser: Browser, page: Path, tmp_path: Path) -> None:
 
 
 @in_a_browser
-def test_long_things_at_a_phones_width(
+def test_long_names_fit_the_width_of_a_phone(
     browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     server.on_prefix("/nut", ok(png(60, 40), "image/png"))
@@ -314,7 +320,9 @@ def test_long_things_at_a_phones_width(
 
 
 @in_a_browser
-def test_hostile_strings(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_hostile_names_do_not_become_html(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     evil = "<img src=x onerror=hacked=1>"
     server.on("/nut", ok(png(30, 20), "image/png;" + evil))
     server.on("/page", answer(403, evil, [("X-Evil", evil)]))
@@ -337,8 +345,10 @@ def test_hostile_strings(browser: Browser, server: TestServer, nuthatch: Runner,
 
 @in_a_browser
 @pytest.mark.timeout(300)
-def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    # Noise is what JPEG packs worst, so that the budget is used up.
+def test_the_report_stays_fast_with_ten_thousand_pictures(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    # Noise compresses badly as JPEG, so the budget is used up.
     noise = random.Random(1)
     rows = b"".join(b"\0" + noise.randbytes(256 * 3) for _ in range(256))
     server.on_prefix("/p", ok(png_of(rows, 256, 256), "image/png"))
@@ -361,8 +371,10 @@ def test_ten_thousand(browser: Browser, server: TestServer, nuthatch: Runner, tm
 
 
 @in_a_browser
-def test_all_of_it_is_printed(browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
-    """Also what is far from the part of the page that is looked at."""
+def test_all_pictures_of_the_report_are_printed(
+    browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    """Also pictures far from the visible part of the page."""
     urls = []
     for number in range(600):
         server.on(f"/p{number}", ok(png(40, 30, seed=number), "image/png"))
@@ -377,10 +389,10 @@ def test_all_of_it_is_printed(browser: Browser, server: TestServer, nuthatch: Ru
 
 
 @in_a_browser
-def test_marks_of_direction_turn_nothing_round(
+def test_direction_marks_do_not_change_the_text_of_the_report(
     browser: Browser, server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """A name with one looks like another name; letters that go from right to left do so by themselves."""
+    """A name with such a mark looks like another name. Letters of right-to-left scripts need no mark."""
     server.on_prefix("/", ok(png(9, 9), "image/png"))
     urls = [server.url("/") + "\u202egpj.exe", server.url("/") + "\u0645\u0631.png", "ftp://\u2067x/"]
     assert nuthatch("prefetch", "--report=r.html", given="\n".join(urls).encode()).returncode == 4

@@ -1,4 +1,4 @@
-"""Which files `--report` may replace: a list that was meant to be read is none of them."""
+"""The files that `--report` may replace, so that a list is never overwritten."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from command import Runner, lines
 @pytest.mark.parametrize(
     "content", [b"http://127.0.0.1:1/a\n", b"<!doctype html>\n<title>mine</title>\n", b"\0"]
 )
-def test_another_file_is_left_alone(nuthatch: Runner, tmp_path: Path, content: bytes) -> None:
+def test_a_report_does_not_replace_another_file(nuthatch: Runner, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "urls.txt").write_bytes(content)
     os.symlink("urls.txt", tmp_path / "link")
     for name in ("urls.txt", "link"):
@@ -22,7 +22,7 @@ def test_another_file_is_left_alone(nuthatch: Runner, tmp_path: Path, content: b
     assert not (tmp_path / "cache").exists()
 
 
-def test_a_new_file_an_empty_one_and_a_report_are_written(
+def test_a_report_may_be_a_new_file_an_empty_one_or_an_old_report(
     nuthatch: Runner, pictures: List[str], tmp_path: Path
 ) -> None:
     (tmp_path / "empty").touch()

@@ -1,4 +1,4 @@
-"""What was made with an option is explained, exported and removed with the same one, and with none it is another's."""
+"""An answer that was made with an option is explained, exported and removed with the same option, not without it."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from command import Runner, lines
 from pictures import png
 from testserver import TestServer, ok
 
-#: Options of prefetch, and whether they have a part in what an answer is kept under.
+#: Options of prefetch, and whether they are part of the cache key.
 SAID = [
     (["--enlarge"], False),
     (["--fit=cover"], False),
@@ -44,7 +44,7 @@ def told(nuthatch: Runner, *arguments: str) -> Dict[str, Any]:
 @pytest.mark.parametrize(
     "options, names", SAID, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
 )
-def test_what_prefetch_made_is_found(
+def test_explain_export_and_rm_find_thumbnails_with_the_same_options(
     options: List[str], names: bool, nuthatch: Runner, server: TestServer, tmp_path: Path
 ) -> None:
     (tmp_path / "passwords").write_text("machine 127.0.0.1 login ann password pw\n")
@@ -67,7 +67,9 @@ def test_what_prefetch_made_is_found(
     assert server.count() == asked
 
 
-def test_what_a_damaged_picture_gave_is_found(nuthatch: Runner, server: TestServer) -> None:
+def test_thumbnails_of_a_damaged_picture_are_found_with_allow_damaged(
+    nuthatch: Runner, server: TestServer
+) -> None:
     server.on("/a", ok(png(64, 64)[:-200], "image/png", headers=[("Cache-Control", "max-age=600")]))
     url = server.url("/a")
     assert nuthatch("prefetch", "-s16", "--allow-damaged", "-", given=lines([url])).returncode == 0
@@ -75,7 +77,7 @@ def test_what_a_damaged_picture_gave_is_found(nuthatch: Runner, server: TestServ
     assert nuthatch("export", "-s16", "--allow-damaged", "out").stdout.startswith(b"1 files")
 
 
-def test_whose_list_it_was_is_said_to_export_alike(nuthatch: Runner, server: TestServer) -> None:
+def test_export_takes_the_user_of_a_list_as_prefetch_does(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok(png(40, 20), "image/png", headers=[("Cache-Control", "max-age=600")]))
     url, place = server.url("/a"), server.url("").split("//")[1].strip("/")
     user = f"--user=ann:p@w@{place}"
@@ -87,7 +89,9 @@ def test_whose_list_it_was_is_said_to_export_alike(nuthatch: Runner, server: Tes
 @pytest.mark.parametrize(
     "options", [["--bearer=t"], ["--cookie-jar=disk"], ["-u", "ann:pw", "--sign-in=basic"]]
 )
-def test_what_get_stored_is_found(options: List[str], nuthatch: Runner, server: TestServer) -> None:
+def test_explain_and_rm_find_the_answer_of_get_with_the_same_options(
+    options: List[str], nuthatch: Runner, server: TestServer
+) -> None:
     fresh = ("Cache-Control", "max-age=600")
     server.on("/login", ok("x", headers=[("Set-Cookie", "id=7; Path=/")]))
     server.on("/a", ok("nut", headers=[fresh]))
@@ -98,7 +102,7 @@ def test_what_get_stored_is_found(options: List[str], nuthatch: Runner, server: 
     assert nuthatch("rm", *options, server.url("/a")).stdout == b"removed 1 answer\n"
 
 
-def test_explain_judges_by_what_is_said(nuthatch: Runner, server: TestServer) -> None:
+def test_explain_applies_the_limits_of_the_command_line(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok(png(40, 20), "image/png", etag='"1"'))
     url = server.url("/a")
     assert nuthatch("prefetch", "-s64", "-", given=lines([url])).returncode == 0
@@ -115,7 +119,7 @@ def test_explain_judges_by_what_is_said(nuthatch: Runner, server: TestServer) ->
     assert json.loads(nuthatch("stat", "--validator-ttl=none", "--format=json").stdout)["fresh"] == 0
 
 
-def test_prefetch_counts_no_hit_beyond_max_pixels(nuthatch: Runner, server: TestServer) -> None:
+def test_a_picture_beyond_max_pixels_is_not_a_hit_of_prefetch(nuthatch: Runner, server: TestServer) -> None:
     server.on("/a", ok(png(40, 20), "image/png", headers=[("Cache-Control", "max-age=600")]))
     given = lines([server.url("/a")])
     assert b"1 fetched" in nuthatch("prefetch", "-s64", "-", given=given).stdout

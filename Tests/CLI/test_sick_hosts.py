@@ -1,4 +1,4 @@
-"""A list over hosts of which some are sick: no URL is lost, and none waits for another's host."""
+"""A list with failing hosts: no URL is lost, and no host delays the URLs of another one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def urls_of(hosts: SickHosts, host: str, count: int, at: str = "http") -> List[s
 
 
 def fetch(nuthatch: Runner, urls: List[str], *options: str) -> List[Dict[str, Any]]:
-    """The records of a run, one for each URL."""
+    """Returns the records of a run, one for each URL."""
     done = nuthatch("prefetch", "--format=jsonl", *options, given=lines(urls))
     records = [json.loads(line) for line in done.stdout.splitlines()]
     assert sorted(record["index"] for record in records) == list(range(len(urls))), done.stderr
@@ -41,7 +41,7 @@ def errors(records: List[Dict[str, Any]]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("way", ["away1", "drop1"])
-def test_a_server_that_restarts_loses_no_url(hosts: SickHosts, nuthatch: Runner, way: str) -> None:
+def test_no_url_is_lost_while_a_server_restarts(hosts: SickHosts, nuthatch: Runner, way: str) -> None:
     name = f"{way}.from1000.h"
     records = fetch(nuthatch, urls_of(hosts, name, 3000, "away"))
     assert errors(records) == {}
@@ -50,15 +50,13 @@ def test_a_server_that_restarts_loses_no_url(hosts: SickHosts, nuthatch: Runner,
 
 
 @pytest.mark.parametrize("way", ["away2", "drop2"])
-def test_the_only_url_of_a_host_that_restarts_is_not_lost(
-    hosts: SickHosts, nuthatch: Runner, way: str
-) -> None:
+def test_the_only_url_of_a_restarting_host_is_not_lost(hosts: SickHosts, nuthatch: Runner, way: str) -> None:
     (record,) = fetch(nuthatch, [hosts.url(f"{way}.only", "/", "away")])
     assert record["ok"] and record["attempts"] > 1
 
 
 @pytest.mark.parametrize("at, error", [("refused", "refused"), ("tls", "tls")])
-def test_every_url_names_the_fault_of_its_host(
+def test_every_url_fails_with_the_error_of_its_host(
     hosts: SickHosts, nuthatch: Runner, at: str, error: str
 ) -> None:
     urls = urls_of(hosts, "h", 3000, at) + urls_of(hosts, "well", 10)
@@ -69,9 +67,9 @@ def test_every_url_names_the_fault_of_its_host(
 def patient(
     environment: Dict[str, str], urls: List[str], ends: bool = True
 ) -> Iterator[Iterator[Dict[str, Any]]]:
-    """The records of a run as they come; hanging URLs would have none for ten minutes. It is killed at the end.
+    """Gives the records of a run as they come, and kills it at the end: URLs that hang have no record for ten minutes.
 
-    `ends`: whether the list does, or more of it may come.
+    :param ends: whether the list ends. Otherwise more URLs may come.
     """
     command = [COMMAND, "prefetch", "--format=jsonl", "--timeout=600"]
     with subprocess.Popen(
@@ -87,18 +85,18 @@ def patient(
         process.kill()
 
 
-def test_a_host_that_hangs_keeps_no_other_waiting(hosts: SickHosts, environment: Dict[str, str]) -> None:
+def test_a_host_that_hangs_does_not_delay_other_hosts(hosts: SickHosts, environment: Dict[str, str]) -> None:
     urls = urls_of(hosts, "hang.a", 300) + urls_of(hosts, "b", 100)
     with patient(environment, urls) as answered:
         records = list(islice(answered, 100))
     assert sorted(record["index"] for record in records) == list(range(300, 400))
     assert all(record["ok"] for record in records)
-    # And it isn't asked for more than a host is asked for at once.
+    # The host gets no more requests at once than allowed.
     assert hosts.log()["hang.a"]["most"] <= 6
 
 
 def hung_beyond(hosts: SickHosts, count: int) -> int:
-    """How many requests at `ms5.h` have hung: more than so many, or a minute is over."""
+    """Waits until more than so many requests at `ms5.h` hang, for at most a minute. Returns their number."""
     due = time.monotonic() + 60
     while True:
         hung: int = hosts.log()["ms5.h"]["answers"]["0"]
@@ -107,25 +105,25 @@ def hung_beyond(hosts: SickHosts, count: int) -> int:
         time.sleep(0.1)
 
 
-def test_urls_that_hang_keep_no_others_of_their_host_waiting(
+def test_urls_that_hang_do_not_delay_others_of_their_host(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
     hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
     good = urls_of(hosts, "ms5.h", 600)
 
-    # They would stop the host: it has six requests at once.
+    # Otherwise they would block the host, which has six requests at once.
     with patient(environment, good[:20] + hanging + good[20:]) as answered:
         records = list(islice(answered, len(good)))
-        # They are tried again when there is nothing else to do.
+        # They are tried again when there is no other URL.
         assert hung_beyond(hosts, len(hanging)) > len(hanging)
     assert sorted(record["url"] for record in records) == sorted(good)
     assert all(record["ok"] for record in records)
 
 
-def test_urls_that_hang_are_asked_for_again_when_no_others_are_answered(
+def test_urls_that_hang_are_tried_again_when_no_others_are_answered(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
-    # A machine that stands still for a second looks like a host that is silent.
+    # If the machine stops for a second, a host looks silent.
     for number in range(3):
         name, other = f"timed.ms5.h{number}", f"timed.ms50.other{number}"
         hanging = [hosts.url(name, f"/hang/{page}") for page in range(12)]
@@ -141,56 +139,56 @@ def test_urls_that_hang_are_asked_for_again_when_no_others_are_answered(
     raise AssertionError("they were asked for again while another host had URLs left")
 
 
-def test_urls_that_hang_are_asked_for_again_when_the_list_pauses(
+def test_urls_that_hang_are_tried_again_when_the_list_pauses(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
     hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
     good = urls_of(hosts, "ms5.h", 300)
     with patient(environment, good[:20] + hanging + good[20:], ends=False) as answered:
         records = list(islice(answered, len(good)))
-        # One at a time, since more of the host's URLs may come.
+        # One at a time, because more URLs of the host may come.
         assert hung_beyond(hosts, len(hanging)) == len(hanging) + 1
     assert sorted(record["url"] for record in records) == sorted(good)
 
 
-def test_per_host_auto_asks_for_more_where_the_host_bears_it(hosts: SickHosts, nuthatch: Runner) -> None:
+def test_per_host_auto_adds_requests_if_the_host_accepts_them(hosts: SickHosts, nuthatch: Runner) -> None:
     urls = urls_of(hosts, "ms40.h", 400) + urls_of(hosts, "ms40.slots6.h", 200)
     records = fetch(nuthatch, urls, "--per-host-grows")
     assert errors(records) == {}
     log = hosts.log()
     assert 16 <= log["ms40.h"]["most"] <= 32
-    # It tried seven at once, and said 429 to what came then.
+    # The seventh request at once was answered with 429.
     assert log["ms40.slots6.h"]["most"] <= 7
     assert 1 <= log["ms40.slots6.h"]["answers"]["429"] <= 4
 
 
-def test_a_host_with_a_limit_is_asked_at_its_rate(hosts: SickHosts, nuthatch: Runner) -> None:
+def test_requests_keep_to_the_rate_that_a_host_accepts(hosts: SickHosts, nuthatch: Runner) -> None:
     assert errors(fetch(nuthatch, urls_of(hosts, "limit50.h", 300))) == {}
     log = hosts.log()["limit50.h"]
     assert log["answers"]["200"] == 300
-    # The first are those that were under way together.
+    # The first requests started together.
     later = [time for time in log["overloads"] if time > log["overloads"][0] + 0.5]
     assert len(later) <= 15
 
 
-def test_a_host_that_wants_to_be_left_alone_loses_no_url(hosts: SickHosts, nuthatch: Runner) -> None:
+def test_no_url_is_lost_after_retry_after(hosts: SickHosts, nuthatch: Runner) -> None:
     assert errors(fetch(nuthatch, urls_of(hosts, "after1.from20.h", 60))) == {}
     assert hosts.log()["after1.from20.h"]["answers"] == {"200": 60, "503": 1}
 
 
-def test_a_deadline_names_the_status_that_it_cut_short(hosts: SickHosts, nuthatch: Runner) -> None:
+def test_a_deadline_during_retry_after_names_the_status(hosts: SickHosts, nuthatch: Runner) -> None:
     records = fetch(nuthatch, urls_of(hosts, "after100.h", 14), "--deadline=1")
     failed = [record for record in records if not record["ok"]]
-    # Those that were under way together with the one that was told so are answered.
+    # Requests that were under way before the pause are answered.
     assert len(failed) >= 8
     assert {(record["error"], record["status"]) for record in failed} == {("http", 503)}
     assert all("left alone" in record["message"] for record in failed)
 
 
-def test_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
+def test_request_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
     urls = urls_of(hosts, "timed.h", 600)
     best = 0.0
-    # A machine that is busy makes it slower, never faster.
+    # A busy machine makes it slower, never faster.
     for _ in range(3):
         begin = time.monotonic()
         fetch(nuthatch, urls, "--rate=200", "--policy=reload")
@@ -202,7 +200,9 @@ def test_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
     assert best >= 200 * 0.9
 
 
-def test_20_000_urls_over_500_hosts(hosts: SickHosts, environment: Dict[str, str], tmp_path: Path) -> None:
+def test_a_list_of_20_000_urls_over_500_hosts_loses_no_url(
+    hosts: SickHosts, environment: Dict[str, str], tmp_path: Path
+) -> None:
     many = SickList([hosts], tmp_path / "urls.txt", urls=20_000, hosts=500)
     command = [COMMAND, "prefetch", "--timeout=2", "--give-up-after=6"]
     killed = many.run(command, environment, kill_after=5000)

@@ -1,4 +1,4 @@
-"""`nuthatch prefetch` in a control group with little memory: no kill, and refusals that say the numbers."""
+"""`nuthatch prefetch` in a control group with little memory: it is not killed, and errors have the numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def group() -> Iterator[MemoryGroup]:
 
 @pytest.fixture(scope="module")
 def photos(tmp_path_factory: pytest.TempPathFactory) -> Dict[str, bytes]:
-    """JPEGs of two to five megabytes, all but one of 12 megapixels."""
+    """JPEGs of two to five megabytes. All but one have 12 megapixels."""
     grain = Image.merge("RGB", [Image.effect_noise((1000, 750), 50) for _ in range(3)])
     large = grain.resize((4000, 3000), Image.BILINEAR)
     kinds = {
@@ -38,7 +38,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Dict[str, bytes]:
     }
     made = {}
     for kind, (image, options) in kinds.items():
-        # Into a file, since Pillow can't write large progressive ones anywhere else.
+        # Save to a file: Pillow can write large progressive JPEGs only to files.
         path = tmp_path_factory.mktemp("photos") / kind
         image.save(path, "JPEG", quality=90, **options)
         made[kind] = path.read_bytes()
@@ -46,7 +46,7 @@ def photos(tmp_path_factory: pytest.TempPathFactory) -> Dict[str, bytes]:
 
 
 def serve(server: TestServer, photos: Dict[str, bytes], kind: str, count: int) -> List[str]:
-    """URLs of that many, each with other bytes: equal ones would be decoded once."""
+    """Returns URLs of so many pictures with different bytes. Equal ones would be decoded once."""
     jpeg = photos[kind]
     for number in range(count):
         comment = f"{kind} {number}".encode().ljust(30)
@@ -69,14 +69,14 @@ def prefetch(
     )
 
 
-def test_photographs_of_12_megapixels_need_no_more_than_64_mib(
+def test_photographs_of_12_megapixels_are_decoded_in_64_mib(
     server: TestServer,
     group: MemoryGroup,
     photos: Dict[str, bytes],
     tmp_path: Path,
     environment: Dict[str, str],
 ) -> None:
-    # At the usual size the means of a progressive one's blocks do.
+    # At the usual size, the averages of a progressive picture's blocks are enough.
     kinds = {"420": 9, "444": 9, "progressive": 3}
     urls = [url for kind, count in kinds.items() for url in serve(server, photos, kind, count)]
     done = prefetch(group, tmp_path, environment, urls)
@@ -84,7 +84,7 @@ def test_photographs_of_12_megapixels_need_no_more_than_64_mib(
     assert all(json.loads(line)["ok"] for line in done.stdout.splitlines())
 
 
-def test_what_needs_more_memory_than_there_is_is_refused_with_the_numbers(
+def test_a_picture_that_needs_too_much_memory_is_refused_with_the_numbers(
     server: TestServer,
     group: MemoryGroup,
     photos: Dict[str, bytes],

@@ -1,4 +1,4 @@
-"""What a terminal gets: text, and nothing that would wrap or hide it."""
+"""Output to a terminal: text only, and no wrapped or hidden lines."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from testserver import HEAD, TestServer, answer, body, ok, script
 PICTURE = png(60, 40)
 
 
-def test_a_picture_is_not_written_to_a_terminal(
+def test_get_does_not_write_a_picture_to_a_terminal(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     server.on("/a", ok(PICTURE, "image/png"))
@@ -22,11 +22,11 @@ def test_a_picture_is_not_written_to_a_terminal(
         code, said = on_terminal(["get", *options, server.url("/a")], environment, tmp_path)
         assert code == 2, said
         assert "-o FILE" in said and "-o -" in said and "PNG" not in said
-    # With --size it is clear before anything is sent.
+    # With --size it is refused before anything is sent.
     assert [request.method for request in server.requests("/a")] == ["GET"]
 
 
-def test_a_picture_is_written_to_a_terminal_that_is_named(
+def test_get_writes_a_picture_to_a_terminal_that_is_named(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     server.on("/a", ok(PICTURE, "image/png"))
@@ -35,7 +35,7 @@ def test_a_picture_is_written_to_a_terminal_that_is_named(
         assert code == 0 and "PNG" in said, options
 
 
-def test_a_picture_is_written_to_what_is_no_terminal(
+def test_get_writes_a_picture_to_a_pipe_or_file(
     server: TestServer, nuthatch: Runner, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     server.on("/a", ok(PICTURE, "image/png"))
@@ -46,21 +46,21 @@ def test_a_picture_is_written_to_what_is_no_terminal(
         assert (tmp_path / "a.png").read_bytes() == PICTURE
 
 
-def test_text_comes_to_a_terminal_piece_by_piece(
+def test_get_writes_text_to_a_terminal_piece_by_piece(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("g")
     server.on("/a", script(steps=[HEAD, body("caf\u00e9 \x1b[1mfirst\x1b[0m\t"), gate.step, body("second")]))
-    # The second piece comes only when the first has been read from the terminal.
+    # The server sends the second piece only after the first one was read from the terminal.
     code, said = on_terminal(["get", server.url("/a")], environment, tmp_path, meanwhile=gate.open)
     assert (code, said) == (0, "caf\u00e9 \x1b[1mfirst\x1b[0m\tsecond")
-    # Once more from the cache, and of another method.
+    # Again from the cache, and with another method.
     server.on("/b", ok("text\n", headers=[("Cache-Control", "max-age=60")]))
     for options in ([], [], ["-X", "PUT", "-d", "x"]):
         assert on_terminal(["get", *options, server.url("/b")], environment, tmp_path) == (0, "text\r\n")
 
 
-def test_text_that_becomes_something_else_ends_there(
+def test_get_stops_at_bytes_on_a_terminal_that_are_not_text(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("g")
@@ -69,7 +69,9 @@ def test_text_that_becomes_something_else_ends_there(
     assert code == 2 and said.startswith("text\r\n") and "-o FILE" in said and "\x00" not in said
 
 
-def test_an_error_page_on_a_terminal(server: TestServer, environment: Dict[str, str], tmp_path: Path) -> None:
+def test_get_writes_an_error_page_to_a_terminal_only_if_it_is_text(
+    server: TestServer, environment: Dict[str, str], tmp_path: Path
+) -> None:
     server.on("/text", answer(500, "oops\n"))
     server.on("/picture", answer(500, PICTURE))
     code, said = on_terminal(["get", server.url("/text")], environment, tmp_path)
@@ -78,10 +80,10 @@ def test_an_error_page_on_a_terminal(server: TestServer, environment: Dict[str, 
     assert code == 4 and "HTTP 500" in said and "PNG" not in said
 
 
-def test_a_terminal_that_goes_away_ends_a_run_in_order(
+def test_a_terminal_that_goes_away_ends_a_run_cleanly(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """All that was asked for is written: the report, and what failed."""
+    """The report and the list of failures are written."""
     gate = server.gate("never")
     server.on("/never", script(steps=[gate.step, body("x")]))
     server.on("/missing", answer(404))

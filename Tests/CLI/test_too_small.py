@@ -1,4 +1,4 @@
-"""A list that the cache is too small for."""
+"""A list that needs more than the cache's limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def noise(server: TestServer, count: int, seed: int = 1) -> List[str]:
 
 
 @pytest.mark.parametrize("arguments", [["--keep-source=no"], [], ["--size=64,48"]])
-def test_what_was_dropped_is_counted(
+def test_dropped_thumbnails_are_counted(
     arguments: List[str], server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
     (tmp_path / "list").write_bytes(lines(noise(server, 900)))
@@ -37,16 +37,16 @@ def test_what_was_dropped_is_counted(
     assert told["disk"]["fits"] is False
     *early, words = done.stderr.decode().splitlines()[:-1]
     sizes = 2 if "--size=64,48" in arguments else 1
-    # One whose record couldn't be kept in time, beside much else, is no loss of the limit.
+    # A record that was not stored in time, because the disk was slow, is not dropped by the limit.
     made = (900 - told["not_kept"]) * sizes
     assert told["not_kept"] < 5 and f" of {made} " in words.replace(",", ""), (told, words)
     found = json.loads(nuthatch("stat", "--format=json").stdout)
-    # A thumbnail whose answer was dropped is of no use, either.
+    # If the answer of a thumbnail was dropped, the thumbnail can't be used.
     assert 0 <= told["dropped"] - (made - found["thumbnails"]) <= 10
     if "--keep-source=no" in arguments:
         planned = nuthatch("prefetch", "--size=64", "--dry-run", "list").stdout
         assert planned.startswith(b"900 URLs: %d would hit, " % (made - told["dropped"]))
-    # What is said early, where there was time for it, is near to what is known at the end; and that is enough.
+    # The early warning, if there was time for one, has nearly the figures of the end. The suggested limit is enough.
     sure, *guessed = (int(re.findall(r"--disk-bytes (\d+)M", text)[0]) for text in [words, *early])
     assert all(0.7 * sure < guess < 1.5 * sure for guess in guessed), done.stderr
     again = nuthatch("prefetch", "--cache=other", f"--disk-bytes={sure}M", *options)
@@ -61,7 +61,9 @@ def test_what_was_dropped_is_counted(
         assert (again.returncode, summary(again.stderr)["dropped"]) == (0, 0)
 
 
-def test_failures_come_first(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
+def test_failed_urls_decide_the_exit_status_before_dropped_thumbnails(
+    server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
     urls = [*noise(server, 500), server.url("/missing")]
     done = nuthatch("prefetch", "--disk-bytes=4M", "--size=64", "--thumb-store=raw", given=lines(urls))
     assert done.returncode == 4
@@ -70,10 +72,10 @@ def test_failures_come_first(server: TestServer, nuthatch: Runner, tmp_path: Pat
     assert nuthatch("prefetch", *enough, given=lines(urls)).returncode == 5
 
 
-def test_what_others_of_the_cache_lose_is_no_loss(
+def test_thumbnails_of_other_lists_do_not_count_as_dropped(
     server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """The second list fits: that of the first one is dropped for it was to be expected."""
+    """The second list fits, because thumbnails of the first one are dropped for it."""
     urls = noise(server, 400)
     for given in (urls[:200], urls[200:]):
         done = nuthatch(
@@ -88,7 +90,7 @@ def test_what_others_of_the_cache_lose_is_no_loss(
     assert json.loads(nuthatch("stat", "--format=json").stdout)["thumbnails"] < 400
 
 
-def test_a_small_list_says_nothing(server: TestServer, nuthatch: Runner) -> None:
+def test_a_small_list_gives_no_warning(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(9, 9), "image/png"))
     done = nuthatch("prefetch", "--disk-bytes=4M", "--format=jsonl", given=lines([server.url("/a")] * 3))
     assert (done.returncode, summary(done.stderr)["dropped"]) == (0, 0)
@@ -97,7 +99,7 @@ def test_a_small_list_says_nothing(server: TestServer, nuthatch: Runner) -> None
 def on_small_disk(
     script: str, environment: Dict[str, str], folder: Path, *, megabytes: int
 ) -> subprocess.CompletedProcess[bytes]:
-    """Runs a script beside a file system of its own at `disk`, of which `disk/ballast` leaves 1.5 MB."""
+    """Runs a script with a file system at `disk` in a new mount namespace. With `disk/ballast`, 1.5 MB are free."""
     (folder / "disk").mkdir()
     mounted = f"""
         mount -t tmpfs -o size={megabytes}m tmpfs disk || exit 77
@@ -181,14 +183,14 @@ def test_a_disk_that_stays_full_ends_the_run(
     kept = told["ok"]
     assert told["disk"]["full"] is True and 0 < kept < 100
     again = summary((tmp_path / "again").read_bytes())
-    # Some more were kept while they were cancelled.
+    # Some more answers were stored while they were cancelled.
     assert kept <= again["hits"] < kept + 64
     assert (again["hits"] + again["fetched"], again["exit"]) == (2000, 0)
-    # What was under way when the disk was full, and little more, was fetched in vain.
+    # Only the requests under way when the disk became full, and few more, were fetched for nothing.
     assert server.count() < 2000 + 700
 
 
-def test_no_size_is_named_for_a_list_without_an_end(
+def test_no_limit_is_suggested_for_a_list_without_an_end(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     command = [COMMAND, "prefetch", "--disk-bytes=4M", "--size=64", "--thumb-store=raw", "--format=jsonl"]

@@ -1,4 +1,4 @@
-"""What has been downloaded and can't be decoded is remembered, too."""
+"""An answer that was downloaded but can't be decoded is remembered, too."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def run(nuthatch: Runner, urls: List[str], *arguments: str) -> Tuple[List[Dict[s
 
 @pytest.mark.parametrize("keeping", ["yes", "no"])
 @pytest.mark.parametrize("word", BODIES)
-def test_one_download_is_enough(word: str, keeping: str, server: TestServer, nuthatch: Runner) -> None:
+def test_an_undecodable_picture_is_downloaded_once(
+    word: str, keeping: str, server: TestServer, nuthatch: Runner
+) -> None:
     body, type = BODIES[word]
     server.on("/a", ok(body, type, headers=FRESH))
     url = server.url("/a")
@@ -47,7 +49,7 @@ def test_one_download_is_enough(word: str, keeping: str, server: TestServer, nut
     explained = json.loads(nuthatch("explain", "--size=256", "--format=json", url).stdout)
     assert explained["prospect"] == "hit" and explained["undecodable"].startswith(word)
     assert nuthatch("verify").returncode == 0
-    # Those who want the bytes get all of them.
+    # Requests for the bytes get all of them.
     for _ in range(2):
         assert nuthatch("get", url).stdout == body
     (again,), told = run(nuthatch, [url], f"--keep-source={keeping}")
@@ -57,7 +59,7 @@ def test_one_download_is_enough(word: str, keeping: str, server: TestServer, nut
     assert server.count() == asked + 1
 
 
-def test_a_stale_verdict_is_asked_about(server: TestServer, nuthatch: Runner) -> None:
+def test_an_undecodable_answer_that_is_stale_is_revalidated(server: TestServer, nuthatch: Runner) -> None:
     old = [("Cache-Control", "max-age=0"), ("ETag", '"1"')]
     server.on("/a", ok(WEBP, "image/webp", headers=old))
     url = server.url("/a")
@@ -66,20 +68,20 @@ def test_a_stale_verdict_is_asked_about(server: TestServer, nuthatch: Runner) ->
     (again,), _ = run(nuthatch, [url])
     assert (again["error"], again["is_in_cache"]) == ("unsupported_format", True)
     assert server.requests("/a")[-1].header("If-None-Match") == '"1"'
-    # A picture that comes in its place is one.
+    # A good picture that replaces it is decoded.
     server.on("/a", ok(png(30, 20), "image/png", headers=FRESH))
     (again,), _ = run(nuthatch, [url])
     assert (again["ok"], again["source"]) == (True, "network")
 
 
-def test_what_a_limit_refuses_is_asked_for_again(server: TestServer, nuthatch: Runner) -> None:
+def test_a_picture_beyond_a_limit_is_fetched_again(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok(png(300, 200), "image/png", headers=FRESH))
     url = server.url("/a")
     assert run(nuthatch, [url], "--max-pixels=1000")[0][0]["error"] == "too_many_pixels"
     assert run(nuthatch, [url])[0][0]["ok"] is True
 
 
-def test_a_page_in_the_place_of_a_picture_is_not_remembered(server: TestServer, nuthatch: Runner) -> None:
+def test_a_page_instead_of_a_picture_is_not_remembered(server: TestServer, nuthatch: Runner) -> None:
     url = server.url("/a")
     server.on("/a", ok(png(30, 20), "image/png", headers=[("Cache-Control", "max-age=0")]))
     assert run(nuthatch, [url])[0][0]["ok"] is True

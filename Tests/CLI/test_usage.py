@@ -1,4 +1,4 @@
-"""Help, versions, and command lines that can't be understood."""
+"""Help, version, and wrong command lines."""
 
 import re
 from pathlib import Path
@@ -7,13 +7,13 @@ import pytest
 from command import ROOT, Runner
 
 
-def test_version(nuthatch: Runner) -> None:
+def test_version_prints_the_version(nuthatch: Runner) -> None:
     version = re.search(r'string = "(.*)"', (ROOT / "Sources/NuthatchCore/Cache.swift").read_text())
     assert version
     assert nuthatch("--version").stdout.decode() == f"nuthatch {version.group(1)}\n"
 
 
-def test_help(nuthatch: Runner) -> None:
+def test_help_prints_an_overview(nuthatch: Runner) -> None:
     overview = nuthatch("help")
     assert overview.returncode == 0 and b"get [OPTION" in overview.stdout
     for arguments in (["help", "get"], ["get", "--help"], ["get", "-h"]):
@@ -23,7 +23,7 @@ def test_help(nuthatch: Runner) -> None:
     assert nuthatch("--help").stdout == overview.stdout
 
 
-def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
+def test_a_call_without_a_command_prints_the_overview(nuthatch: Runner) -> None:
     done = nuthatch()
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"Usage: nuthatch COMMAND" in done.stderr
@@ -91,7 +91,7 @@ def test_without_a_command_it_says_what_there_is(nuthatch: Runner) -> None:
         ("help nothing", "there is no command 'nothing'"),
     ],
 )
-def test_wrong_usage(nuthatch: Runner, line: str, hint: str) -> None:
+def test_a_wrong_command_line_is_refused_with_a_hint(nuthatch: Runner, line: str, hint: str) -> None:
     done = nuthatch(*line.split(" "))
     assert done.returncode == 2
     assert done.stdout == b""
@@ -99,12 +99,12 @@ def test_wrong_usage(nuthatch: Runner, line: str, hint: str) -> None:
     assert done.stderr.startswith(b"nuthatch: ")
 
 
-def test_names_may_be_cut_and_options_may_follow(nuthatch: Runner) -> None:
+def test_names_may_be_shortened_and_options_may_follow_arguments(nuthatch: Runner) -> None:
     assert nuthatch("get", "http://127.0.0.1:1/", "--out", "f", "--dead=1").returncode == 4
     assert b"exactly one URL is needed, not 2" in nuthatch("get", "--", "-o", "f").stderr
 
 
-def test_the_default_cache(nuthatch: Runner, tmp_path: Path) -> None:
+def test_the_default_cache_comes_from_the_environment(nuthatch: Runner, tmp_path: Path) -> None:
     for env, folder in [
         ({"NUTHATCH_CACHE": "", "XDG_CACHE_HOME": str(tmp_path / "x")}, "x/nuthatch"),
         ({"NUTHATCH_CACHE": "", "XDG_CACHE_HOME": "", "HOME": str(tmp_path / "h")}, "h/.cache/nuthatch"),

@@ -1,4 +1,4 @@
-"""How much is said, and where: --quiet, --verbose, --progress, and narrow terminals."""
+"""The amount of output: --quiet, --verbose, --progress, and narrow terminals."""
 
 import re
 import subprocess
@@ -28,12 +28,12 @@ NAMES = [
 
 @pytest.fixture
 def mixed(server: TestServer, pictures: List[str]) -> bytes:
-    """A list with a failure and something that isn't a URL."""
+    """A list with a failure and a line that isn't a URL."""
     server.on("/missing", answer(404))
     return lines([*pictures, server.url("/missing"), "ftp://x/"])
 
 
-def test_a_quiet_run_says_errors_only(nuthatch: Runner, server: TestServer, mixed: bytes) -> None:
+def test_a_quiet_run_prints_only_errors(nuthatch: Runner, server: TestServer, mixed: bytes) -> None:
     quiet = nuthatch("prefetch", "--quiet", "--progress=always", given=mixed)
     assert (quiet.returncode, quiet.stdout) == (4, b"")
     said = sorted(quiet.stderr.decode().splitlines())
@@ -44,7 +44,7 @@ def test_a_quiet_run_says_errors_only(nuthatch: Runner, server: TestServer, mixe
     assert nuthatch("prefetch", "-q", "--dry-run", given=mixed).stdout == b""
 
 
-def test_a_quiet_run_says_why_it_failed(nuthatch: Runner, tmp_path: Path, mixed: bytes) -> None:
+def test_a_quiet_run_prints_why_it_failed(nuthatch: Runner, tmp_path: Path, mixed: bytes) -> None:
     (tmp_path / "cut.csv").write_bytes(b"no,such\n1,2\n")
     broken = nuthatch("prefetch", "-q", "cut.csv")
     assert broken.returncode == 2 and broken.stdout == b"" and b"url" in broken.stderr
@@ -52,7 +52,7 @@ def test_a_quiet_run_says_why_it_failed(nuthatch: Runner, tmp_path: Path, mixed:
     assert unwritable.returncode == 1 and b"none/f" in unwritable.stderr
 
 
-def test_a_verbose_run_says_of_each_url_how_it_ended(
+def test_a_verbose_run_prints_the_outcome_of_each_url(
     nuthatch: Runner, server: TestServer, pictures: List[str], mixed: bytes
 ) -> None:
     planned = nuthatch("prefetch", "-v", "--dry-run", given=lines(pictures)).stderr.decode()
@@ -72,7 +72,7 @@ def test_a_verbose_run_says_of_each_url_how_it_ended(
     assert b"revalidated, " in nuthatch(*again, given=lines(pictures[:1])).stderr
 
 
-def test_get_says_how_it_ended(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
+def test_a_verbose_get_prints_the_outcome(nuthatch: Runner, server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(png(60, 40), "image/png", headers=[("Cache-Control", "max-age=60")]))
     url = server.url("/a")
     first = nuthatch("get", "--verbose", url).stderr.decode()
@@ -95,7 +95,7 @@ def test_quiet_and_verbose_exclude_each_other(nuthatch: Runner, command: str) ->
 
 
 def plain_lines(command: List[str], environment: Dict[str, str], folder: Path, then: object) -> List[str]:
-    """What a command says on standard error, which is a pipe; `then` is called after its first line."""
+    """Runs a command with a pipe for standard error. Calls `then` after its first line. Returns the lines."""
     with subprocess.Popen(
         [COMMAND, *command], env=environment, cwd=str(folder), stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -108,10 +108,10 @@ def plain_lines(command: List[str], environment: Dict[str, str], folder: Path, t
     return (first + rest).decode().splitlines()
 
 
-def test_progress_in_a_log(
+def test_plain_progress_is_a_line_each_time(
     server: TestServer, pictures: List[str], environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """A line of its own each time, without what only a terminal understands."""
+    """Each update is a line without control sequences."""
     gate = server.gate("g")
     server.on("/last", script(steps=[gate.step, body(png(8, 8))]))
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/last")]))
@@ -121,11 +121,11 @@ def test_progress_in_a_log(
         assert "\r" not in line and "\x1b" not in line and "█" not in line
 
 
-def test_progress_of_a_download_in_a_log(
+def test_plain_progress_of_a_download_is_a_line_each_time(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("g")
-    # For longer than until the first line.
+    # Longer than the time before the first line.
     steps = [HEAD, drip("x" * 700, 10), gate.step, body("x" * 300)]
     server.on("/a", script(headers=[("Content-Length", "1000")], steps=steps))
     command = ["get", "--progress=plain", "-o", "a", server.url("/a")]
@@ -134,7 +134,7 @@ def test_progress_of_a_download_in_a_log(
     assert (tmp_path / "a").stat().st_size == 1000
 
 
-def test_progress_of_a_download_on_a_terminal(
+def test_a_download_shows_its_progress_on_a_terminal(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("g")
@@ -146,13 +146,13 @@ def test_progress_of_a_download_on_a_terminal(
     shown = said.split("\r")
     assert " of 1.0 kB" in shown[1] and shown[-1] == "\x1b[K"
     assert all(len(line.replace("\x1b[K", "")) < 40 for line in shown)
-    # None without a terminal, and none when it isn't wanted.
+    # No progress without a terminal, and none with --progress=never.
     gate.open()
     for more in (["--quiet"], ["--progress", "never"]):
         assert on_terminal([*command, *more], environment, tmp_path) == (0, "")
 
 
-def test_nothing_is_wrapped_within_a_word_at_40_columns(
+def test_no_word_is_broken_at_40_columns(
     server: TestServer, mixed: bytes, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     env = {**environment, "NO_COLOR": "1"}
@@ -175,10 +175,10 @@ def test_nothing_is_wrapped_within_a_word_at_40_columns(
     for command in wordy:
         said = on_terminal(command, env, tmp_path, columns=40)[1]
         shown = re.sub(r"\r[^\n]*\x1b\[K", "", said.replace("\r\n", "\n"))
-        # Commands are to be copied; what is one word may be long.
+        # Commands must stay copyable, and a single word may be too long.
         for line in shown.split("\nExamples:")[0].split("\n"):
             assert len(line) <= 40 or " " not in line.strip(), (command, line)
-    # A summary in a file has its lines as they are.
+    # A summary in a file is not wrapped.
     (tmp_path / "again").write_bytes(mixed)
     done = subprocess.run(
         [COMMAND, "prefetch", "again"], env=env, cwd=str(tmp_path), capture_output=True, check=False
