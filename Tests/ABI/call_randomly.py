@@ -20,7 +20,7 @@ from nuthatch import _prototypes as abi
 from nuthatch._library import library
 
 KINDS = ["nh_cache", "nh_request", "nh_ticket", "nh_response", "nh_site", "nh_image", "nh_frozen"]
-# What is called more often, so that there is something to do with what the others need.
+# Functions that are called more often, because the others need what they make.
 FAVOURITES = [
     "nh_submit",
     "nh_poll",
@@ -36,7 +36,7 @@ FAVOURITES = [
     "nh_image_pixels",
     "nh_response_image",
 ]
-# What a callback calls, in the middle of nh_dispatch or of a blocking call.
+# Functions that a callback calls, during nh_dispatch or a blocking call.
 FROM_INSIDE = [
     "nh_cancel",
     "nh_answer",
@@ -50,7 +50,7 @@ FROM_INSIDE = [
     "nh_event_clear",
     "nh_shutdown",
 ]
-# The others: of no use here, or too good at ending everything.
+# Functions that are left out: they are of no use here, or would end everything too often.
 LEFT_OUT = {"nh_event_clear"}
 RARE = {
     "nh_close",
@@ -64,12 +64,12 @@ BUFFER = 1 << 16
 
 Callback = ctypes.CFUNCTYPE(None, ctypes.POINTER(abi.nh_event), ctypes.c_void_p)
 LogCallback = ctypes.CFUNCTYPE(None, ctypes.c_uint32, ctypes.c_char_p, ctypes.c_void_p)
-# It outlives every thread that may call it.
+# Kept alive longer than every thread that may call it.
 LOGGED = LogCallback(lambda level, line, user: None)
 
 
 class Fuzzer(threading.Thread):
-    """One thread's calls. The handles are everybody's."""
+    """The calls of one thread. All threads share the handles."""
 
     handles: Dict[str, List[int]] = {kind: [] for kind in KINDS}
     calls = 0
@@ -99,7 +99,7 @@ class Fuzzer(threading.Thread):
     def called(self, event: Any, user: Any) -> None:
         chance = self.random.random()
         if chance < 0.1 and event:
-            # Before the library does.
+            # Read it before the library does.
             library.nh_event_clear(event)
         if chance > 0.5 and self.depth < 3:
             name = self.random.choice(FROM_INSIDE)
@@ -109,7 +109,7 @@ class Fuzzer(threading.Thread):
                 self.call(name)
 
     def freeze(self) -> None:
-        """Something for the outbox: most of what is random never gets there."""
+        """Makes a valid request for the outbox: random requests are nearly always refused."""
         request, ticket = ctypes.c_void_p(), ctypes.c_void_p()
         library.nh_request_create(
             b"http://127.0.0.1:1/" + b"abc"[: self.random.randrange(4)], ctypes.byref(request)
@@ -154,12 +154,12 @@ class Fuzzer(threading.Thread):
             self.take(keep, status if name == "nh_poll" else 1)
 
     def note(self, kind: str, place: Any) -> None:
-        # A place for several images is an array.
+        # Several images need an array.
         made = None if place is None else place._obj.value if hasattr(place, "_obj") else place[0]
         if made and kind in KINDS:
             pool = self.handles[kind]
             pool.append(made)
-            # Old ones stay among them: they are closed, or leak until the end.
+            # Old handles stay in the list: some are closed, the others leak until the end.
             if len(pool) > 200:
                 pool.pop(self.random.randrange(len(pool)))
 
@@ -291,7 +291,7 @@ class Fuzzer(threading.Thread):
 
     def struct(self, name: str) -> Any:
         made = getattr(abi, name)()
-        # Of many options nearly all calls would be refused.
+        # Few options at a time: with many, nearly all calls would be refused.
         chance = 0.02 if name == "nh_options" else 0.06
         for field, kind in made._fields_:
             if field == "struct_size":
@@ -305,7 +305,7 @@ class Fuzzer(threading.Thread):
                 setattr(made, field, self.random.choice([0, 1, 2, 3, 5, 1000, 2**31 - 1, -1]))
         if name == "nh_options":
             made.memory_bytes = made.disk_bytes = 0
-            # So that threads don't spend their time waiting.
+            # Short times, so that threads don't wait most of the time.
             if self.random.random() < 0.9:
                 made.deadline_ms, made.retries = 300, abi.NONE
             if self.random.random() < 0.3:
@@ -336,7 +336,7 @@ def close_all() -> None:
 
 def main() -> None:
     faulthandler.enable()
-    # A mistake of this program's is one, too.
+    # An error of this program also counts as a failure.
     threading.excepthook = lambda failure: (sys.__excepthook__(*failure[:3]), os._exit(3))  # type: ignore
     url, directory, seed, seconds = sys.argv[1:]
     Path(directory).parent.joinpath("a file").write_bytes(
@@ -347,12 +347,12 @@ def main() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        # Who waits for an answer that is tried for again and again is freed by the close of its cache.
+        # Close the caches first: that ends threads that wait for answers with endless retries.
         while thread.is_alive():
             thread.join(max(0.05, until - time.monotonic()))
             close_all()
     close_all()
-    # On a line of its own: answers are saved to descriptors, too.
+    # On its own line: answers are written to this descriptor, too.
     print(f"\n{Fuzzer.calls}")
 
 

@@ -1,4 +1,4 @@
-"""Calls one function of the ABI with every wrong handle and with every pointer NULL; prints what it answered.
+"""Calls one function of the ABI with each wrong handle and with each pointer NULL. Prints the results.
 
 call_wrongly.py FUNCTION URL DIRECTORY
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bindings" / "pytho
 from nuthatch import _prototypes as abi
 from nuthatch._library import library
 
-# Functions in which a NULL argument means something (function: places that may be NULL).
+# Functions with arguments that may be NULL: for each, their positions.
 OPTIONAL = {
     "nh_open": {0, 1},
     "nh_site_open": {2},
@@ -43,12 +43,12 @@ OPTIONAL = {
 }
 
 
-#: What ends a handle, where that isn't its release.
+#: Handles that are ended by another function than their release.
 RELEASES = {"nh_cache": "nh_close", "nh_request": "nh_request_free", "nh_site": "nh_site_close"}
 
 
 class World:
-    """One open handle of every kind, and one of every kind that was closed."""
+    """An open handle and a closed handle of every kind."""
 
     def __init__(self, url: str, directory: str) -> None:
         self.url = url.encode()
@@ -98,7 +98,7 @@ class World:
 
 
 def fitting(kind: str, world: World, keep: List[Any]) -> Any:
-    """A good argument of a C type."""
+    """Returns a valid argument of a C type."""
     bare = kind.replace("const ", "").replace("*", "").strip()
     if kind.endswith("**"):
         keep.append(ctypes.c_char_p() if "char" in kind else ctypes.c_void_p())
@@ -124,7 +124,8 @@ def fitting(kind: str, world: World, keep: List[Any]) -> Any:
 
 
 def calls(name: str, world: World) -> Iterator[Tuple[str, List[Any]]]:
-    """One argument wrong, the others good; a handle is looked at before anything that it is to be used with."""
+    """Gives argument lists with one wrong argument. A wrong handle comes first, because the function checks handles
+    first."""
     kinds = abi.SIGNATURES[name][1]
     keep: List[Any] = []
     for place, kind in enumerate(kinds):
@@ -136,7 +137,7 @@ def calls(name: str, world: World) -> Iterator[Tuple[str, List[Any]]]:
         elif kind.endswith("*") and place not in OPTIONAL.get(name, set()):
             yield f"argument {place} is NULL", [*good[:place], None, *good[place + 1 :]]
         bare = bare.replace("const ", "")
-        # The library sets that of an event.
+        # The library sets the struct_size of an event.
         if bare != "nh_event" and hasattr(getattr(abi, bare, None), "struct_size"):
             keep.append(getattr(abi, bare)())
             without = ctypes.byref(keep[-1])
@@ -154,7 +155,7 @@ def main() -> None:
     for description, arguments in calls(name, world):
         status = getattr(library, name)(*arguments)
         if result == "nh_image *":
-            # NULL, of which the error tells more.
+            # A NULL result. The error has the details.
             info = abi.nh_error_info()
             info.struct_size = ctypes.sizeof(info)
             assert library.nh_error_get_info(ctypes.byref(info)) == abi.OK
@@ -163,7 +164,7 @@ def main() -> None:
             assert result in ("nh_status", "int32_t"), (
                 f"{name} takes pointers, so it must be able to refuse them"
             )
-        # A number is a count or a descriptor, or a status when it is negative.
+        # A number is a count or a descriptor. A negative number is a status.
         status = -status if result == "int32_t" else status
         assert library.nh_error_message(), description
         answers.append({"call": description, "status": abi.WORDS.get(status, str(status))})

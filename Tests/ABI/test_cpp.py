@@ -1,4 +1,4 @@
-"""include/nuthatch.hpp: compiled with all warnings, as each C++ that it is for, and used."""
+"""include/nuthatch.hpp: compiled with all warnings, for each version of C++ that it supports, and used."""
 
 import subprocess
 from pathlib import Path
@@ -17,7 +17,9 @@ def server() -> Iterator[TestServer]:
 
 @pytest.mark.parametrize("standard", ["c++17", "c++20"])
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_the_layer(compiler: str, standard: str, server: TestServer, tmp_path: Path) -> None:
+def test_the_cpp_layer_compiles_and_works(
+    compiler: str, standard: str, server: TestServer, tmp_path: Path
+) -> None:
     build(ROOT / "Tests" / "ABI" / "layer.cpp", tmp_path / "layer", compiler, standard)
     command = [str(tmp_path / "layer"), server.url(""), str(tmp_path / "cache")]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False)
@@ -25,7 +27,7 @@ def test_the_layer(compiler: str, standard: str, server: TestServer, tmp_path: P
 
 
 @pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_the_example(compiler: str, server: TestServer, tmp_path: Path) -> None:
+def test_the_cpp_example_writes_a_thumbnail(compiler: str, server: TestServer, tmp_path: Path) -> None:
     example = ROOT / "bindings" / "c" / "examples" / "thumbnail.cpp"
     build(example, tmp_path / "thumbnail", compiler, "c++17")
     env = {**ENVIRONMENT, "NUTHATCH_CACHE": str(tmp_path / "cache")}

@@ -1,4 +1,4 @@
-"""The examples of bindings/c, compiled and run as a user would. Each function of the header stands in one of them."""
+"""The examples of bindings/c are compiled and run as a user would. Each function of the header is in one of them."""
 
 import os
 import re
@@ -77,7 +77,7 @@ def run(name: str, arguments: List[str], folder: Path, given: str = "") -> "subp
     )
 
 
-def test_thumbnail(server: TestServer, tmp_path: Path) -> None:
+def test_thumbnail_example_writes_a_png(server: TestServer, tmp_path: Path) -> None:
     done = run("thumbnail", [server.url("/png/400/200"), str(tmp_path / "a.png")], tmp_path)
     assert (done.returncode, done.stdout) == (0, "256 x 128 of 400 x 200\n")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
@@ -86,13 +86,13 @@ def test_thumbnail(server: TestServer, tmp_path: Path) -> None:
     assert "404" in failed.stderr
 
 
-def test_get(server: TestServer, tmp_path: Path) -> None:
+def test_get_example_writes_the_body(server: TestServer, tmp_path: Path) -> None:
     done = run("get", [server.url("/bytes/1000"), str(tmp_path / "a")], tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a").read_bytes() == b"x" * 1000
 
 
-def test_many(server: TestServer, tmp_path: Path) -> None:
+def test_many_example_fetches_all_urls(server: TestServer, tmp_path: Path) -> None:
     urls = "".join(server.url(f"/bytes/{n % 50}?{n}\n") for n in range(1000))
     done = run("many", [str(tmp_path / "cache")], tmp_path, urls)
     assert (done.returncode, done.stdout) == (0, "1000 of 1000, 0 failed\n"), done.stderr
@@ -102,7 +102,7 @@ def test_many(server: TestServer, tmp_path: Path) -> None:
     assert "nonsense" in done.stderr
 
 
-def test_mainloop(server: TestServer, tmp_path: Path) -> None:
+def test_mainloop_example_dispatches_all_thumbnails(server: TestServer, tmp_path: Path) -> None:
     picture, nothing = server.url("/png/512/256"), server.url("/bytes/10")
     done = run("mainloop", [picture, nothing], tmp_path)
     assert done.returncode == 1
@@ -110,7 +110,7 @@ def test_mainloop(server: TestServer, tmp_path: Path) -> None:
     assert done.stdout.count("\n") == 2
 
 
-def test_site(server: TestServer, tmp_path: Path) -> None:
+def test_site_example_sends_its_token(server: TestServer, tmp_path: Path) -> None:
     done = run("site", [server.url("/"), "hazel", "echo", "headers?Cache-Control=max-age%3D60"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Bearer hazel" in done.stdout
@@ -119,7 +119,7 @@ def test_site(server: TestServer, tmp_path: Path) -> None:
     assert "(cached)" in again.stdout
 
 
-def test_outbox(server: TestServer, tmp_path: Path) -> None:
+def test_outbox_example_sends_a_post_later(server: TestServer, tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     server.on("/rows", ok("thanks"))
     url = server.url("/rows")
@@ -133,7 +133,7 @@ def test_outbox(server: TestServer, tmp_path: Path) -> None:
     assert [request.body for request in server.requests("/rows")] == [b"now", b"seeds"]
 
 
-def test_upload(server: TestServer, tmp_path: Path) -> None:
+def test_upload_example_sends_a_form_and_signs_in(server: TestServer, tmp_path: Path) -> None:
     server.on(
         "/a",
         answer(401, "who?", [("WWW-Authenticate", 'Digest realm="r", nonce="n", qop="auth"')]),
@@ -151,7 +151,7 @@ def test_upload(server: TestServer, tmp_path: Path) -> None:
     assert missing.returncode == 1 and "missing can't be read" in missing.stderr
 
 
-def test_signin(server: TestServer, tmp_path: Path) -> None:
+def test_signin_example_answers_questions(server: TestServer, tmp_path: Path) -> None:
     url = server.url("/basic-auth/u/p")
     done = run("signin", [url, "u", "p"], tmp_path)
     assert done.returncode == 0 and done.stdout.startswith("200, "), done.stderr
@@ -163,7 +163,7 @@ def test_signin(server: TestServer, tmp_path: Path) -> None:
     assert "the answer is empty" in empty.stderr
 
 
-def test_limits(server: TestServer, tmp_path: Path) -> None:
+def test_limits_example_prints_the_limits(server: TestServer, tmp_path: Path) -> None:
     done = run("limits", [str(tmp_path / "cache"), server.url("")], tmp_path)
     assert done.returncode == 0, done.stderr
     limits = [line.strip() for line in done.stdout.splitlines()]
@@ -171,7 +171,7 @@ def test_limits(server: TestServer, tmp_path: Path) -> None:
     assert limits[6:] == ["timeout_ms: 5000", "retries: 0", "max_bytes: no limit", "max_pixels: 100000000"]
 
 
-def test_options(tmp_path: Path) -> None:
+def test_options_example_prints_the_options(tmp_path: Path) -> None:
     done = run("options", [], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "priority: place in the queue, higher ones first (request)\n    default: 0\n" in done.stdout
@@ -180,7 +180,7 @@ def test_options(tmp_path: Path) -> None:
     assert run("options", ["nonsense"], tmp_path).returncode == 1
 
 
-def test_upkeep(server: TestServer, tmp_path: Path) -> None:
+def test_upkeep_example_removes_trims_and_clears(server: TestServer, tmp_path: Path) -> None:
     cache, url = str(tmp_path / "cache"), server.url("/headers?Cache-Control=max-age%3D60")
     for path in (url, server.url("/png/40/40")):
         run("get", [path, str(tmp_path / "a")], tmp_path)
@@ -200,7 +200,7 @@ def test_upkeep(server: TestServer, tmp_path: Path) -> None:
     assert failed.returncode == 1 and failed.stderr.startswith("bad_url: ")
 
 
-def test_peek(server: TestServer, tmp_path: Path) -> None:
+def test_peek_example_shows_all_thumbnails(server: TestServer, tmp_path: Path) -> None:
     urls = [server.url(f"/png/256/128?{n}") for n in range(6)] + [server.url("/bytes/10"), "nonsense"]
     done = run("peek", urls, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -208,7 +208,7 @@ def test_peek(server: TestServer, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == expected
 
 
-def test_instant(server: TestServer, tmp_path: Path) -> None:
+def test_instant_example_sends_only_what_is_cached(server: TestServer, tmp_path: Path) -> None:
     picture, url = server.url("/png/64/32"), server.url("/headers?Cache-Control=max-age%3D60")
     first = run("instant", [], tmp_path, f"nonsense\n{url}\n")
     assert first.stdout.splitlines()[1:] == [f"{url}: ask again", "the last one is there now"]
@@ -219,7 +219,7 @@ def test_instant(server: TestServer, tmp_path: Path) -> None:
     assert again.stdout.startswith(f"{picture}: {16 * 8 * 4} bytes\n")
 
 
-def test_saving(server: TestServer, tmp_path: Path) -> None:
+def test_saving_example_resumes_a_broken_transfer(server: TestServer, tmp_path: Path) -> None:
     content = b"nut" * 100_000
     head = [("ETag", '"1"'), ("Content-Length", str(len(content)))]
     broken = script(headers=head, steps=[body(content[:100_000])])
@@ -232,7 +232,7 @@ def test_saving(server: TestServer, tmp_path: Path) -> None:
     assert refused.returncode == 1 and refused.stderr.startswith("bad_url (14): ")
 
 
-def test_headers(server: TestServer, tmp_path: Path) -> None:
+def test_headers_example_prints_headers_without_secrets(server: TestServer, tmp_path: Path) -> None:
     lines = [("Server", "hazel"), ("Set-Cookie", "session=hush")]
     server.on("/hints", script(headers=lines, steps=[interim(103, [("Link", "</a>")]), body("nut")]))
     done = run("headers", [server.url("/hints").replace("http://", "http://ann:pw@")], tmp_path)
@@ -243,7 +243,7 @@ def test_headers(server: TestServer, tmp_path: Path) -> None:
     assert done.stderr.startswith("hazel, in ")
 
 
-def test_pixels(server: TestServer, tmp_path: Path) -> None:
+def test_pixels_example_writes_pictures_of_files_and_urls(server: TestServer, tmp_path: Path) -> None:
     url, plain = server.url("/png/64/32"), tmp_path / "plain.ppm"
     assert run("pixels", [url, str(plain)], tmp_path).returncode == 0
     assert plain.read_bytes().startswith(b"P6 64 32 255\n") and plain.stat().st_size == 13 + 64 * 32 * 3
@@ -254,13 +254,13 @@ def test_pixels(server: TestServer, tmp_path: Path) -> None:
     assert failed.returncode == 1 and failed.stderr.startswith("not_an_image: ")
 
 
-def test_sizes(server: TestServer, tmp_path: Path) -> None:
+def test_sizes_example_prints_three_sizes(server: TestServer, tmp_path: Path) -> None:
     done = run("sizes", [server.url("/png/800/400")], tmp_path)
     assert (done.returncode, done.stdout) == (0, "64 x 64\n256 x 256\n320 x 180\n"), done.stderr
     assert run("sizes", [server.url("/status/404")], tmp_path).returncode == 1
 
 
-def test_polite(server: TestServer, tmp_path: Path) -> None:
+def test_polite_example_fetches_with_a_log(server: TestServer, tmp_path: Path) -> None:
     urls = "".join(server.url(f"/bytes/5?polite={n}\n") for n in range(3))
     done = run("polite", [str(tmp_path / "cache")], tmp_path, urls + server.url("/truncated\n"))
     assert done.returncode == 0, done.stderr
@@ -268,7 +268,7 @@ def test_polite(server: TestServer, tmp_path: Path) -> None:
     assert "note: " in done.stderr and "/truncated" in done.stderr
 
 
-def test_frozen_and_sender(server: TestServer, tmp_path: Path) -> None:
+def test_frozen_and_sender_examples_list_and_send_requests(server: TestServer, tmp_path: Path) -> None:
     cache, url = str(tmp_path / "cache"), server.url("/posts")
     server.on("/posts", answer(503), ok("thanks"))
     server.go_down()
@@ -289,7 +289,7 @@ def test_frozen_and_sender(server: TestServer, tmp_path: Path) -> None:
     assert [request.body for request in server.requests("/posts")] == [b"hazel", b"hazel"]
 
 
-def test_session(server: TestServer, tmp_path: Path) -> None:
+def test_session_example_signs_in_and_uploads(server: TestServer, tmp_path: Path) -> None:
     server.on("/login", ok('{"user":"ann"}', headers=[("Set-Cookie", "id=7")]))
     server.on("/files", ok("[1]"), ok("nonsense"))
     (tmp_path / "nut").write_bytes(b"nut")
@@ -301,7 +301,7 @@ def test_session(server: TestServer, tmp_path: Path) -> None:
     assert run("session", [server.url("/"), "ann", "pw", str(tmp_path / "nut")], tmp_path).returncode == 1
 
 
-def test_online(server: TestServer, tmp_path: Path) -> None:
+def test_online_example_prints_changes(server: TestServer, tmp_path: Path) -> None:
     url = server.url("/")
     assert run("online", [url, "2"], tmp_path).stdout.endswith("yes\n")
     server.go_down()

@@ -39,7 +39,7 @@ def url() -> Iterator[str]:
 def test_every_function_that_takes_a_handle_answers_with_a_status() -> None:
     for name, (result, _) in _prototypes.SIGNATURES.items():
         if takes_handles(name):
-            # A number is a count or a descriptor, or a status when it is negative; a handle is NULL.
+            # A number is a count or a descriptor, and negative for a status. A handle is NULL for an error.
             assert result in ("nh_status", "int32_t", "nh_image *"), name
 
 
@@ -50,7 +50,7 @@ def test_wrong_arguments_are_refused(name: str, url: str, tmp_path: Path) -> Non
     done = subprocess.run(command, env=env, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     calls = json.loads(done.stdout)
-    # Of a log's callback and its pointer nothing can be wrong.
+    # nh_log_set accepts every callback and pointer.
     assert calls or name == "nh_log_set" or not any("*" in kind for kind in _prototypes.SIGNATURES[name][1])
     wrong = [call for call in calls if call["status"] != "invalid"]
     assert not wrong
@@ -58,7 +58,7 @@ def test_wrong_arguments_are_refused(name: str, url: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("seed", ["hazel", "walnut"])
 def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
-    """More of it: NUTHATCH_FUZZ_SECONDS=600 Scripts/test --only c --filter random"""
+    """For a longer run: NUTHATCH_FUZZ_SECONDS=600 Scripts/test --only c --filter random"""
     env = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     seconds = os.environ.get("NUTHATCH_FUZZ_SECONDS", "5")
     with TestServer() as server:
@@ -66,7 +66,7 @@ def test_random_calls_never_end_the_process(seed: str, tmp_path: Path) -> None:
         server.on("/cookie", ok("nut", headers=[("Set-Cookie", "a=b; Max-Age=60")]))
         command = [sys.executable, str(RANDOM_WORKER), server.url(""), str(tmp_path / "cache"), seed, seconds]
         limit = float(seconds) + 120
-        # In a folder of its own: files are saved by random names, and to the first descriptors.
+        # In a new folder: answers are saved to files with random names, and to the first descriptors.
         done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, timeout=limit, check=False)
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     assert int(done.stdout.splitlines()[-1]) > 100

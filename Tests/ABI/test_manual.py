@@ -1,4 +1,4 @@
-"""The header as the manual: an overview that fits a screen, an example for each section, and all examples compile."""
+"""The header is the manual: an overview of one screen, an example for each section, and examples that compile."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ROOT / "include" / "nuthatch.h"
 
-# What the examples take for given.
+# Declarations that the examples use.
 FRAME = """\
 #include <nuthatch.h>
 #include <poll.h>
@@ -32,7 +32,7 @@ const char *url, void *cell, FILE *file"""
 
 
 def blocks(comment: str) -> Iterator[str]:
-    """The blocks of code of a comment: what is indented by four more than its text."""
+    """Returns the blocks of code in a comment: lines with an indent of four more than its text."""
     lines: List[str] = []
     for line in [*comment.splitlines(), ""]:
         if line.startswith(" *     ") or (lines and line.rstrip() == " *"):
@@ -58,13 +58,13 @@ def examples() -> List[Tuple[str, str]]:
     ]
 
 
-def test_the_overview_fits_a_screen() -> None:
+def test_the_overview_of_the_header_fits_a_screen() -> None:
     lines = HEADER.read_text().splitlines()
     assert lines.index(" * Caveats") <= 60
     assert len(max(lines, key=len)) <= 140
 
 
-def test_who_gets_a_handle_reads_how_to_give_it_back() -> None:
+def test_functions_that_return_a_handle_say_how_to_release_it() -> None:
     code = re.findall(r"/\*\*\n((?: \*.*\n)+?) \*/\n(\w[^;{]*?\b(nh_\w+)\([^;]*\);)", HEADER.read_text())
     giving = [(doc, name) for doc, declared, name in code if re.search(r"\bnh_\w+ \*\*\w+[,)]", declared)]
     assert len(giving) >= 14
@@ -76,7 +76,7 @@ def test_who_gets_a_handle_reads_how_to_give_it_back() -> None:
     assert silent == []
 
 
-def test_every_section_begins_with_an_example() -> None:
+def test_every_section_of_the_header_begins_with_an_example() -> None:
     for title, text in sections():
         intro = re.match(r"\s*/\*\n.*?\*/", text, re.DOTALL)
         assert title in ("Overview", "Types") or (intro and list(blocks(intro.group()))), title
@@ -87,7 +87,7 @@ def test_every_section_begins_with_an_example() -> None:
 
 @pytest.mark.parametrize("standard", ["c11", "c17"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_every_example_compiles(compiler: str, standard: str, tmp_path: Path) -> None:
+def test_every_example_of_the_header_compiles(compiler: str, standard: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"no {compiler} in PATH")
     shown = examples()

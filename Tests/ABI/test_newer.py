@@ -114,12 +114,12 @@ def lacking() -> str:
 
 
 def with_member(text: str, begins: str, ends: str, member: str) -> str:
-    """A struct with one member more, at its end."""
+    """Adds a member to the end of the struct."""
     place = text.index(ends, text.index(begins))
     return text[:place] + member + text[place:]
 
 
-def test_python_names_what_the_library_lacks(
+def test_python_names_an_option_that_an_old_library_lacks(
     table: option_table.Table, server: TestServer, tmp_path: Path
 ) -> None:
     package = tmp_path / "newer" / "nuthatch"
@@ -137,7 +137,7 @@ def test_python_names_what_the_library_lacks(
     assert (done.returncode, done.stdout.splitlines()) == (0, told), done.stderr
 
 
-def test_cpp_names_what_the_library_lacks(
+def test_cpp_names_an_option_that_an_old_library_lacks(
     table: option_table.Table, server: TestServer, tmp_path: Path
 ) -> None:
     header = (ROOT / "include" / "nuthatch.h").read_text()

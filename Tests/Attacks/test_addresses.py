@@ -1,4 +1,4 @@
-"""Addresses that a server, a name or a proxy must not lead to, in every spelling, every way and under every guard."""
+"""Addresses that a server, a name or a proxy must not lead to: all spellings, ways and guards."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-#: What an address is: anybody's, of this machine or this network, or of neighbours and the cloud's metadata.
+#: Classes of addresses: public; of this machine or network; link-local and cloud metadata.
 OPEN, INNER, LINK = "open", "inner", "link"
 
-#: How it is written in a URL, the same as a resolver writes it, and what it is.
+#: The spelling in a URL, the same from a resolver, and the class.
 TABLE = [
     ("127.0.0.1", "127.0.0.1", INNER),
     ("127.1", "127.0.0.1", INNER),
@@ -102,7 +102,7 @@ TABLE = [
     ("[2002:5db8:d822::]", "2002:5db8:d822::", OPEN),
 ]
 
-#: Spellings that may mean nothing at all, and what is said then: not every resolver knows a dot at the end.
+#: Spellings that a resolver may not know, such as a dot at the end, and the message for them.
 UNKNOWN = {"%31%32%37.0.0.1": "bad_url", "localhost.": "dns", "127.0.0.1.": "dns"}
 
 WAYS = [
@@ -118,7 +118,7 @@ WAYS = [
 
 
 def is_refused(kind: str, way: str, guard: str) -> bool:
-    """What the guards promise (docs/HTTP.md)."""
+    """Returns whether a guard allows an address (docs/DESIGN.md)."""
     if guard == "any":
         return False
     if guard == "public":
@@ -147,7 +147,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.mark.parametrize("guard", ["guarded", "public", "any"])
-def test_every_address_in_every_way(preloaded: str, guard: str) -> None:
+def test_the_guard_checks_every_address_in_every_way(preloaded: str, guard: str) -> None:
     done = subprocess.run(
         [sys.executable, str(HERE / "try_addresses.py"), guard],
         input=json.dumps([[form, address] for form, address, _ in TABLE]),
@@ -166,6 +166,6 @@ def test_every_address_in_every_way(preloaded: str, guard: str) -> None:
             if code != UNKNOWN.get(form) and (code == "denied") != is_refused(kind, way, guard):
                 wrong.append(f"{form} ({kind}), {way}: {code}")
     assert not wrong, "\n".join(wrong)
-    # The ways lead somewhere at all.
+    # At least some addresses are reached.
     assert outcomes["93.184.216.34"]["proxy and redirect"] == "ok"
     assert outcomes["93.184.216.34"]["redirect"] in ("http", "ok")

@@ -1,4 +1,4 @@
-"""A program that assigns what it likes to whatever can be assigned to, and uses it then."""
+"""A program assigns random values to all attributes of the package's objects, and then uses the objects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def odd():
         object(), int, ctypes.c_void_p(), ctypes.c_void_p(8), ctypes.c_void_p(2**63 - 1), other, other._handle,
     ]
 
-# What waits for something that may never come.
+# Functions that may wait for ever.
 WAITING = {"dispatch", "wait", "result", "events", "wait_idle", "close", "prefetch"}
 
 def made():
@@ -72,7 +72,7 @@ names = [name for name in {*dir(first), *getattr(first, "__dict__", {})} if not 
 for name in sorted(names):
     for value in odd():
         thing = made()
-        # By turns before and after it was asked for what it knows.
+        # Alternately before and after attributes were read.
         if isinstance(value, (int, str, tuple)):
             repr(thing)
         with contextlib.suppress(Exception):
@@ -89,7 +89,7 @@ KINDS = ["image", "response", "headers", "ticket", "event", "item", "site", "cac
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_falls(kind: str, server: TestServer, tmp_path: Path) -> None:
+def test_assignments_do_not_crash_the_process(kind: str, server: TestServer, tmp_path: Path) -> None:
     fresh = [("Cache-Control", "max-age=600")]
     server.on("/picture", ok(png(20, 10), "image/png", headers=fresh))
     server.on("/text", ok("[1]", "application/json", headers=fresh))
@@ -115,7 +115,7 @@ def test_nothing_falls(kind: str, server: TestServer, tmp_path: Path) -> None:
     assert int(done.stdout.splitlines()[-1]) > 3
 
 
-def test_images_and_answers_are_what_they_are(server: TestServer, tmp_path: Path) -> None:
+def test_images_and_responses_can_not_be_changed(server: TestServer, tmp_path: Path) -> None:
     import nuthatch
 
     server.on("/picture", ok(png(20, 10), "image/png"))

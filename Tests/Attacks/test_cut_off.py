@@ -1,4 +1,4 @@
-"""Somebody on the way ends a TLS connection: what came is no whole body, however well it looks."""
+"""An attacker in the network ends a TLS connection. Then a body may be incomplete, even if it looks complete."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=1000\r\n"
 
-#: What is sent behind the head, by path. What has a farewell ends with close_notify.
+#: For each path, the bytes after the head. "farewell" ends the connection with close_notify.
 ANSWERS: Dict[str, bytes] = {
     "/whole-farewell": b"Connection: close\r\n\r\nhalf",
     "/half": b"Connection: close\r\n\r\nhalf",
@@ -47,7 +47,7 @@ print(json.dumps(told))
 
 
 class CuttingServer(threading.Thread):
-    """Answers each connection once, and ends it in its own way."""
+    """Answers one request on each connection, and ends it in one of several ways."""
 
     def __init__(self, files: Path) -> None:
         super().__init__(daemon=True)
@@ -89,7 +89,7 @@ def server(tmp_path: Path) -> Iterator[CuttingServer]:
     server.listener.close()
 
 
-def test_what_may_have_been_cut_off(server: CuttingServer, tmp_path: Path) -> None:
+def test_a_body_that_may_be_cut_off_is_marked_and_not_stored(server: CuttingServer, tmp_path: Path) -> None:
     url = f"https://127.0.0.1:{server.port}"
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, url, str(tmp_path / "cache-"), *ANSWERS],
@@ -102,14 +102,14 @@ def test_what_may_have_been_cut_off(server: CuttingServer, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     for rules in ("kit", "rfc9111"):
-        # Ends as it may: as whole as such a body can be.
+        # Complete, as far as such a body can be.
         first, second = told[f"{rules}/whole-farewell"]
         assert first == ["half", False, rules == "rfc9111", False]
         assert second[3] is (rules == "rfc9111")
         # The same bytes, cut off.
         for path, text in (("/half", "half"), ("/nothing", "")):
             assert told[rules + path] == [[text, True, False, False]] * 2
-        # Whose length is known is whole however the connection ends, and broken when bytes are missing.
+        # If the length is known, a complete body is valid however the connection ends, and a short one is an error.
         for path in ("/length", "/chunked"):
             first, second = told[rules + path]
             assert first == ["half", False, True, False] and second[3]

@@ -1,4 +1,4 @@
-"""A cache directory with files in it that its owner didn't make."""
+"""A cache directory with files that another user has put there."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FILES = ["lock", "locks", "index", "limits", "flights", "outbox/lock", "outbox/l
 
 
 def freeze(cache: nuthatch.Cache) -> None:
-    """Puts a request into the outbox: nobody listens there."""
+    """Puts a request into the outbox. No server listens at its URL."""
     with pytest.raises(nuthatch.Frozen):
         cache.request("POST", "http://127.0.0.1:1/post", body=b"x", freezable=True, retries=0)
 
 
 @pytest.fixture
 def directory(server: TestServer, tmp_path: Path) -> Path:
-    """One with an answer in it, and a request that waits."""
+    """A directory with an answer and a request in the outbox."""
     server.on("/a", ok(CONTENT, headers=KEPT))
     path = tmp_path / "cache"
     with nuthatch.Cache(path) as cache:
@@ -35,7 +35,7 @@ def directory(server: TestServer, tmp_path: Path) -> Path:
 
 
 def use(path: Path, url: str) -> List[nuthatch.Error]:
-    """Does what a program does with a directory; what it is told."""
+    """Uses the directory as a program does. Returns the results."""
     told = []
     for step in (
         lambda cache: cache.get(url),
@@ -53,8 +53,10 @@ def use(path: Path, url: str) -> List[nuthatch.Error]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_pack_under_another_name(server: TestServer, directory: Path, tmp_path: Path, name: str) -> None:
-    """Nothing waits for a lock that the pack's user has, and nothing is written into it."""
+def test_a_second_name_of_a_pack_is_not_used(
+    server: TestServer, directory: Path, tmp_path: Path, name: str
+) -> None:
+    """Nothing waits for its lock, which the pack's user may hold, and nothing is written into it."""
     pack = next((directory / "packs").glob("*.pack"))
     kept = tmp_path / "kept"
     shutil.copy(pack, kept)
@@ -68,8 +70,10 @@ def test_a_pack_under_another_name(server: TestServer, directory: Path, tmp_path
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("plant", [given_away, writable])
-def test_a_file_of_somebody_else(server: TestServer, directory: Path, name: str, plant: Plant) -> None:
-    """It is neither used nor removed: under whatever name, it is there afterwards."""
+def test_a_file_of_another_user_is_not_used(
+    server: TestServer, directory: Path, name: str, plant: Plant
+) -> None:
+    """It is neither used nor removed. Afterwards it is still there, possibly under another name."""
     planted = directory / name
     planted.unlink(missing_ok=True)
     planted.write_bytes(b"forged" * 1000)
@@ -81,12 +85,12 @@ def test_a_file_of_somebody_else(server: TestServer, directory: Path, name: str,
         assert error.code == "unsafe_file" and Path(name).name in str(error), error
     (left,) = [one for one in directory.rglob("*") if one.lstat().st_ino == number]
     assert left.read_bytes() == b"forged" * 1000
-    # What can be made anew is, under its name; without the others the directory can't be used.
+    # Some files are made again under their names. Without the others, the directory can't be used.
     assert bool(told) == (name in ("locks", "outbox/lock", "outbox/log")), told
 
 
 @pytest.mark.parametrize("plant", FORGERIES)
-def test_a_pack_that_is_not_ours_is_no_pack(server: TestServer, directory: Path, plant: Plant) -> None:
+def test_a_pack_of_another_user_is_ignored(server: TestServer, directory: Path, plant: Plant) -> None:
     for pack in (directory / "packs").glob("*.pack"):
         plant(pack)
     (directory / "index").unlink()
@@ -96,8 +100,8 @@ def test_a_pack_that_is_not_ours_is_no_pack(server: TestServer, directory: Path,
 
 
 @pytest.mark.parametrize("how", ["given away", "writable"])
-def test_an_outbox_that_others_can_write_to(directory: Path, how: str) -> None:
-    """Its requests would be sent in our name."""
+def test_an_outbox_that_others_can_write_to_is_refused(directory: Path, how: str) -> None:
+    """Otherwise another user's requests would be sent with the owner's rights."""
     (given_away if how == "given away" else lambda path: path.chmod(0o777))(directory / "outbox")
     with nuthatch.Cache(directory) as cache:
         with pytest.raises(nuthatch.Error) as raised:
@@ -105,7 +109,7 @@ def test_an_outbox_that_others_can_write_to(directory: Path, how: str) -> None:
         assert raised.value.code == "unsafe_file"
 
 
-def test_cookies_that_others_could_have_set(server: TestServer, tmp_path: Path) -> None:
+def test_cookies_of_another_user_are_not_used(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=[("Set-Cookie", "id=1; Max-Age=1000")]))
     for _ in range(2):
         with nuthatch.Cache(tmp_path / "cache") as cache:

@@ -1,4 +1,4 @@
-"""What reads a caller's or a server's bytes takes four times as long for four times as many, and not sixteen times.
+"""For four times the bytes of a caller or a server, the library takes four times as long, not sixteen times.
 
 Instructions are counted, by callgrind: the same input at three sizes, each four times the one before.
 """
@@ -25,12 +25,12 @@ ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("NUTHATCH_LIBRARY", ROOT / "build" / "libnuthatch.so.1"))
 COMMAND = ROOT / "build" / "nuthatch"
 
-#: Makes an input of about so many bytes, or so many lines.
+#: Makes an input of about so many bytes or lines.
 Make = Callable[[int], bytes]
-#: What the program does with it, the input, and its sizes.
+#: The work of the program, the input, and its sizes.
 Case = Tuple[str, Make, Tuple[int, ...]]
 
-#: Of fcntl.h.
+#: A number of fcntl.h.
 F_SETPIPE_SZ = 1031
 
 TEXT = (2_000, 8_000, 32_000)
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs 
 
 
 def repeated(piece: bytes, begin: bytes = b"", end: bytes = b"") -> Make:
-    """BEGIN, then PIECE until so many bytes are there, then END."""
+    """Returns BEGIN, then PIECE until so many bytes are there, then END."""
     return lambda count: begin + piece * ((count - len(begin) - len(end)) // len(piece)) + end
 
 
@@ -50,7 +50,7 @@ def chunk(name: bytes, data: bytes) -> bytes:
 
 
 def png(piece: bytes, *, behind: bool = False) -> Make:
-    """A PNG with so many bytes of a chunk before its pixels, or behind them."""
+    """Returns a PNG with so many bytes in a chunk before or after its pixels."""
     head = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 8, 8, 8, 2, 0, 0, 0))
     pixels = chunk(b"IDAT", zlib.compress((b"\0" + b"\x80" * 24) * 8))
     if behind:
@@ -63,7 +63,7 @@ def segment(marker: int, data: bytes) -> bytes:
 
 
 def jpeg(piece: bytes) -> Make:
-    """A gray JPEG of 8x8 with so many bytes of a segment at its beginning."""
+    """Returns a grey JPEG of 8x8 with so many bytes in a segment at its beginning."""
     table = bytes([0, 1] + [0] * 15 + [0])
     rest = segment(0xDB, b"\0" + b"\1" * 64) + segment(0xC0, bytes([8, 0, 8, 0, 8, 1, 1, 0x11, 0]))
     rest += segment(0xC4, table) + segment(0xC4, b"\x10" + table[1:])
@@ -140,7 +140,7 @@ def pictures() -> Iterator[Tuple[str, Case]]:
         yield name, ("decode", make, TEXT)
 
 
-#: Of heads that a server sends: a line for each number.
+#: Heads of a server: makes a line for each number.
 HEADS: Dict[str, bytes] = {
     "plain": b"A%d: b\r\n",
     "same": b"A: %d\r\n",
@@ -160,7 +160,7 @@ HEADS: Dict[str, bytes] = {
 
 
 def head(kind: str, count: int) -> bytes:
-    """A head of so many lines, or with one line of about so many bytes."""
+    """Returns a head with so many lines, or with one line of about so many bytes."""
     status = b"HTTP/1.1 401 No\r\n" if kind.endswith("challenges") else b"HTTP/1.1 200 OK\r\n"
     if kind == "interim":
         return HEADS[kind] * count + status
@@ -239,24 +239,24 @@ def sent(base: str) -> Iterator[Tuple[str, Case]]:
 
 
 def complaint(counts: List[int]) -> str:
-    """What grows faster than its input; empty for nothing."""
-    # Instructions of what the library's threads do beside it.
+    """Returns a message if the work grows faster than the input, else an empty text."""
+    # An allowance for instructions of other threads of the library.
     others = 300_000
     first, second, third = counts
     return "" if third - second <= 5 * (second - first + others) else f"{first:,} {second:,} {third:,}"
 
 
 def measured(folder: Path, program: Path, cases: Dict[str, Case]) -> Dict[str, str]:
-    """Has the program do all cases; those that grow too fast, and how."""
+    """Runs all cases. Returns those that grow too fast."""
     folder.mkdir()
     jobs: List[str] = []
     ready = set()
-    # All of one size first: what other threads have yet to do for one case is counted for the next.
+    # First all cases of one size: unfinished work of other threads is counted for the next case.
     for place in (0, 1, 2):
         for name, (what, make, sizes) in cases.items():
             path = folder / f"{name}-{place}".replace(" ", "-")
             path.write_bytes(make(sizes[place]))
-            # What the first of its kind makes ready isn't counted.
+            # Leave out the first run of each kind, which initializes things.
             kind = (what, name.split()[0])
             if kind not in ready:
                 jobs.append(f"{what} {path} first\n")
@@ -285,7 +285,7 @@ def measured(folder: Path, program: Path, cases: Dict[str, Case]) -> Dict[str, s
     return {name: why for name, three in told.items() if (why := complaint(three))}
 
 
-def test_what_the_library_reads(tmp_path: Path) -> None:
+def test_work_of_the_library_grows_in_proportion_to_its_input(tmp_path: Path) -> None:
     program = tmp_path / "growth"
     command = ["cc", "-D_GNU_SOURCE", f"-I{ROOT / 'include'}", str(Path(__file__).with_name("growth.c"))]
     subprocess.run([*command, "-o", str(program), str(LIBRARY), f"-Wl,-rpath,{LIBRARY.parent}"], check=True)
@@ -293,7 +293,7 @@ def test_what_the_library_reads(tmp_path: Path) -> None:
     makers = [urls(), bodies(), pictures(), heads(server.url), sent(server.url)]
     cases = {name: case for maker in makers for name, case in maker}
     wrong: Dict[str, str] = {}
-    # What the library does every few seconds by itself may be counted once, and not for the same case again and again.
+    # Regular work of the library may be counted once, but not each time for the same case.
     for attempt in range(4):
         wrong = measured(tmp_path / str(attempt), program, cases)
         cases = {name: cases[name] for name in wrong}
@@ -314,10 +314,10 @@ LISTS: Dict[str, Tuple[str, Make]] = {
 
 
 def counted(folder: Path, form: str, content: bytes) -> int:
-    """The instructions of a run that reads a list from a pipe."""
+    """Returns the instructions of a run that reads a list from a pipe."""
     folder.mkdir()
     given, writing = os.pipe()
-    # A line comes in many pieces.
+    # Each line comes in many pieces.
     fcntl.fcntl(writing, F_SETPIPE_SZ, 4096)
     command = [str(COMMAND), "prefetch", "-", "--cache", str(folder / "cache"), "--input", form]
     with subprocess.Popen(
@@ -336,7 +336,7 @@ def counted(folder: Path, form: str, content: bytes) -> int:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_lists_of_the_command(tmp_path: Path, name: str) -> None:
+def test_work_of_the_command_grows_in_proportion_to_its_list(tmp_path: Path, name: str) -> None:
     form, make = LISTS[name]
     sizes = (300_000, 1_200_000, 4_800_000) if name == "one line" else (8_000, 32_000, 128_000)
     with ThreadPoolExecutor() as runs:

@@ -1,4 +1,4 @@
-"""Where passwords go, and who gets to see them."""
+"""Passwords: the hosts that get them, and the outputs that may show them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ SIGNED = "Basic YW5uOmhhemVsbnV0"
 
 @pytest.fixture
 def other() -> Iterator[TestServer]:
-    """A server that somebody else has."""
+    """A server of another owner."""
     with TestServer() as server:
         yield server
 
 
 @pytest.fixture
 def lists(server: TestServer, other: TestServer) -> list[str]:
-    """URLs at two origins, the other's first."""
+    """Lists of URLs at two origins. The other server's is first."""
     for one in (server, other):
         one.on("/a", ok(png(8, 8), "image/png"))
         one.on("/b", ok(png(8, 9), "image/png"))
@@ -55,11 +55,11 @@ def host(server: TestServer) -> str:
     return server.url("/").split("/")[2]
 
 
-# Whose a password is
+# Hosts that get a password
 
 
 @pytest.mark.parametrize("way", ["file", "input", "files"])
-def test_a_list_of_several_origins_needs_a_host(
+def test_user_for_a_list_of_several_origins_needs_a_host(
     server: TestServer, other: TestServer, lists: list[str], tmp_path: Path, way: str
 ) -> None:
     text = "".join(f"{url}\n" for url in lists).encode()
@@ -74,7 +74,7 @@ def test_a_list_of_several_origins_needs_a_host(
 
 
 @pytest.mark.parametrize("form", ["host", "origin"])
-def test_a_password_goes_to_its_host_only(
+def test_a_password_is_sent_to_its_host_only(
     server: TestServer, other: TestServer, lists: list[str], tmp_path: Path, form: str
 ) -> None:
     text = "".join(f"{url}\n" for url in lists).encode()
@@ -84,13 +84,15 @@ def test_a_password_goes_to_its_host_only(
     assert sent(server) == [SIGNED] * 2 and sent(other) == [None] * 2
 
 
-def test_a_password_with_an_at_sign(server: TestServer, other: TestServer, tmp_path: Path) -> None:
+def test_a_password_with_an_at_sign_needs_a_host(
+    server: TestServer, other: TestServer, tmp_path: Path
+) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     other.on("/a", ok(png(8, 8), "image/png"))
     text = f"{server.url('/a')}\n".encode()
     done = run(tmp_path, "prefetch", "--user", f"ann:p@ss@{host(server)}", "-", given=text)
     assert (done.returncode, sent(server)) == (0, ["Basic YW5uOnBAc3M="])
-    # What follows the last @ is a host, and never said again.
+    # The text after the last @ is a host. No message repeats it.
     lost = run(tmp_path, "prefetch", "--policy=reload", "--user", f"ann:p@{SECRET}", "-", given=text)
     assert b"NAME:PASSWORD@HOST" in lost.stderr and SECRET.encode() not in lost.stderr + lost.stdout
     odd = run(tmp_path, "prefetch", "--policy=reload", "--user", f"ann:p@{SECRET} x", "-", given=text)
@@ -98,14 +100,14 @@ def test_a_password_with_an_at_sign(server: TestServer, other: TestServer, tmp_p
     assert sent(server)[1:] == [None]
 
 
-def test_a_list_of_one_origin_needs_none(server: TestServer, tmp_path: Path) -> None:
+def test_user_for_a_list_of_one_origin_needs_no_host(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     text = f"# mine\n{server.url('/a')}\nnonsense\ndata:,a\n".encode()
     run(tmp_path, "prefetch", "--user", f"ann:{SECRET}", "-", given=text)
     assert sent(server) == [SIGNED]
 
 
-def test_a_redirect_takes_no_password_along(server: TestServer, other: TestServer, tmp_path: Path) -> None:
+def test_a_redirect_gets_no_password(server: TestServer, other: TestServer, tmp_path: Path) -> None:
     other.on("/a", ok(png(8, 8), "image/png"))
     server.on("/a", redirect(other.url("/a"), 302))
     text = f"{server.url('/a')}\n".encode()
@@ -113,7 +115,9 @@ def test_a_redirect_takes_no_password_along(server: TestServer, other: TestServe
     assert sent(server) == [SIGNED] and sent(other) == [None]
 
 
-def test_what_looks_relative_in_a_sites_list(server: TestServer, other: TestServer, tmp_path: Path) -> None:
+def test_relative_looking_urls_of_a_site_get_no_password_at_other_hosts(
+    server: TestServer, other: TestServer, tmp_path: Path
+) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     other.on("/a", ok(png(8, 8), "image/png"))
     elsewhere = [f"//{host(other)}/a", f"\\\\{host(other)}/a", f" //{host(other)}/a", f"\t//{host(other)}/a"]
@@ -147,7 +151,9 @@ def test_python_needs_a_host_for_several_origins(
         assert sent(server)[2:3] == [SIGNED]
 
 
-def test_python_on_a_loop(server: TestServer, other: TestServer, lists: list[str], tmp_path: Path) -> None:
+def test_async_prefetch_needs_a_host_for_several_origins(
+    server: TestServer, other: TestServer, lists: list[str], tmp_path: Path
+) -> None:
     import asyncio
 
     async def urls() -> Any:
@@ -168,7 +174,7 @@ def test_python_on_a_loop(server: TestServer, other: TestServer, lists: list[str
     asyncio.run(main())
 
 
-def test_a_sites_prefetch_signs_in_there_only(
+def test_prefetch_of_a_site_signs_in_at_the_site_only(
     server: TestServer, other: TestServer, lists: list[str], tmp_path: Path
 ) -> None:
     with nuthatch.Cache(tmp_path / "c") as cache:
@@ -177,16 +183,16 @@ def test_a_sites_prefetch_signs_in_there_only(
     assert set(sent(server)) == {SIGNED} and sent(other) == [None] * 2
 
 
-# Nobody
+# No credentials
 
 
-def test_nobody_signs_in_where_nobody_is_said(server: TestServer, tmp_path: Path) -> None:
+def test_no_credentials_are_sent_if_user_and_netrc_are_off(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     (tmp_path / "netrc").write_text(f"machine 127.0.0.1 login ann password {SECRET}\n")
     with nuthatch.Cache(tmp_path / "c", netrc=tmp_path / "netrc") as cache:
         url = server.url("/a")
         assert not cache.get(url).is_in_cache
-        # An answer to nobody is another one than ann's.
+        # An answer without credentials is another one than ann's.
         assert not cache.get(url, netrc=False).is_in_cache
         assert cache.get(url, user=None).is_in_cache and cache.get(url).is_in_cache
         reload = {"policy": "reload"}
@@ -204,7 +210,7 @@ def test_nobody_signs_in_where_nobody_is_said(server: TestServer, tmp_path: Path
         assert sent(server)[8:] == [None]
 
 
-# Who sees it
+# Outputs without passwords
 
 
 ODD = [
@@ -276,7 +282,7 @@ def test_no_error_shows_a_password(form: str, tmp_path: Path) -> None:
         assert SECRET.encode() not in done.stderr + done.stdout, arguments
 
 
-def test_nothing_shows_the_password_of_its_url(server: TestServer, tmp_path: Path) -> None:
+def test_attributes_and_logs_do_not_show_the_password_of_a_url(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     url = server.url("/a").replace("//", f"//ann:{SECRET}@")
     with nuthatch.Cache(tmp_path / "c") as cache:
@@ -291,7 +297,7 @@ def test_nothing_shows_the_password_of_its_url(server: TestServer, tmp_path: Pat
         assert [one.url for one in (image, response, item, ticket, events[0])] == [url] * 5
 
 
-def test_what_the_command_writes(server: TestServer, tmp_path: Path) -> None:
+def test_output_of_the_command_shows_no_password(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
     server.on("/b", answer(404))
     urls = [server.url(path).replace("//", f"//ann:{SECRET}@") for path in ("/a", "/b")]
@@ -305,14 +311,14 @@ def test_what_the_command_writes(server: TestServer, tmp_path: Path) -> None:
     manifest = (tmp_path / "folder" / "manifest.jsonl").read_text()
     assert SECRET not in manifest and "ann:***@" in manifest
     assert SECRET.encode() not in done.stdout + done.stderr
-    # What is read again has it.
+    # Files that are read again must contain it.
     assert (tmp_path / "failed").read_text() == urls[1] + "\n"
     assert stat.S_IMODE((tmp_path / "failed").stat().st_mode) == 0o600
     lines = run(tmp_path, "prefetch", "--format=jsonl", "urls").stdout
     assert lines.count(SECRET.encode()) == 2
 
 
-# What is kept
+# Passwords in files
 
 CHILD = f"""
 import sys
@@ -369,7 +375,7 @@ def test_no_pickle_of_a_site_has_a_password(server: TestServer, tmp_path: Path) 
     assert sent(server) == [SIGNED] * 4
 
 
-def test_what_is_named_travels_by_its_name(
+def test_a_pickle_has_the_name_of_a_secrets_variable(
     server: TestServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.on("/a", ok(png(8, 8), "image/png"))
@@ -388,7 +394,7 @@ def test_what_is_named_travels_by_its_name(
             )
             assert done.stdout == b"200\n"
         assert sent(server) == [f"Bearer {SECRET}", SIGNED]
-        # What it is here, another handle needs, too.
+        # Other handles of the process need the value, too.
         monkeypatch.delenv("NUT_TOKEN")
         assert next(cache.prefetch([server.url("/a")], [8], policy="reload")).ok
         assert sent(server)[2:] == [f"Bearer {SECRET}"]

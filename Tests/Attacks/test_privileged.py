@@ -1,4 +1,4 @@
-"""A program that runs with more rights than whoever starts it, and sets its environment."""
+"""A program that runs with more rights than the user who starts it and sets its environment."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from testserver import TestServer, ok
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("NUTHATCH_LIBRARY", ROOT / "build" / "libnuthatch.so.1"))
 
-#: Who starts the program, and whose rights it has.
+#: The user who starts the program, and the user whose rights it has.
 CALLER, OWNER = "nobody", "daemon"
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -24,7 +24,7 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """One that everybody may look into and write to."""
+    """A folder that all users can read and write."""
     path = Path(tempfile.mkdtemp())
     path.chmod(0o1777)
     yield path
@@ -66,7 +66,7 @@ def program(folder: Path, is_privileged: bool) -> Run:
     return run
 
 
-def test_the_proxy_and_the_names_of_files_are_not_the_callers(
+def test_a_privileged_program_ignores_proxy_and_file_names_of_the_environment(
     server: TestServer, folder: Path, program: Run, is_privileged: bool
 ) -> None:
     server.on("/a", ok("x"))
@@ -93,7 +93,7 @@ def test_the_proxy_and_the_names_of_files_are_not_the_callers(
         assert (server.count("/b"), bool(proxy.requests())) == (1, False) if is_privileged else (0, True)
 
 
-def test_the_usual_cache_is_the_owners(
+def test_a_privileged_program_uses_its_owners_cache(
     server: TestServer, folder: Path, program: Run, is_privileged: bool
 ) -> None:
     server.on("/a", ok("x"))
@@ -103,7 +103,7 @@ def test_the_usual_cache_is_the_owners(
         for path in environment.values():
             assert Path(path).exists() is not is_privileged
         if is_privileged:
-            # Where nobody can write.
+            # A folder where no other user can write.
             assert done.returncode == 1
             assert f"{pwd.getpwnam(OWNER).pw_dir}/.cache" in done.stdout
         else:

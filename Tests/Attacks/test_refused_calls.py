@@ -1,4 +1,4 @@
-"""A program to which the kernel refuses what the library needs: another thread, or to wait for events."""
+"""The kernel refuses system calls that the library needs: to start a thread, or to wait for events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testserver import HEAD, TestServer, body, ok, script, wait
 ROOT = Path(__file__).resolve().parents[2]
 LIBRARY = Path(os.environ.get("NUTHATCH_LIBRARY", ROOT / "build" / "libnuthatch.so.1"))
 
-#: What was done, the word of its status, the message.
+#: The call, the word of its status, the message.
 Said = List[Tuple[str, ...]]
 Run = Callable[[str], Said]
 
@@ -53,7 +53,7 @@ def run(program: Path, server: TestServer, tmp_path: Path) -> Run:
 
 
 @pytest.mark.parametrize("what", ["wait", "wait, unknown", "watch"])
-def test_a_loop_that_can_not_wait_tells_everybody(run: Run, what: str) -> None:
+def test_a_loop_that_can_not_wait_fails_all_requests(run: Run, what: str) -> None:
     said = run(what)
     words: Dict[str, str] = {name: word for name, word, *_ in said}
     for name in ("get", "ticket", "again", "another handle"):
@@ -69,14 +69,14 @@ def test_a_loop_that_can_not_wait_tells_everybody(run: Run, what: str) -> None:
 
 
 @pytest.mark.parametrize("missing", ["waiting", "watching", "epoll", "eventfd"])
-def test_an_open_without_what_the_loop_needs_says_so(run: Run, missing: str) -> None:
+def test_opening_a_cache_without_the_loops_system_calls_fails(run: Run, missing: str) -> None:
     [(_, word, message)] = run(f"open without {missing}")
     assert word == "internal"
     assert "epoll or eventfd" in message
 
 
 @pytest.mark.parametrize("what", ["open without a thread", "worker", "worker for what is here", "name"])
-def test_without_another_thread_the_cause_is_told(run: Run, what: str) -> None:
+def test_a_thread_that_can_not_start_is_reported(run: Run, what: str) -> None:
     said = run(what)
     name, word, message = said[0]
     assert (name, word) == ("open" if what.startswith("open") else "get", "out_of_memory"), said

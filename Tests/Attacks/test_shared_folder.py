@@ -1,4 +1,4 @@
-"""Files that somebody else has put where ours are to be: beside a download, and in the place of a netrc or a key."""
+"""Files that another user has put where the library makes its own: beside a download, or as a netrc file or key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PART, INFO = ".out.nuthatch-part", ".out.nuthatch-info"
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """A folder in which everybody may make files."""
+    """A folder in which all users may make files."""
     path = tmp_path / "shared"
     path.mkdir()
     path.chmod(0o777)
@@ -27,7 +27,7 @@ def shared(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", [PART, INFO, INFO + "-new"])
 @pytest.mark.parametrize("plant", FORGERIES)
-def test_a_download_adopts_nothing_of_others(
+def test_a_download_never_continues_another_users_file(
     server: TestServer, shared: Path, tmp_path: Path, plant: Plant, name: str
 ) -> None:
     server.on("/a", ok(CONTENT, headers=[("ETag", '"1"')]))
@@ -45,7 +45,7 @@ def test_a_download_adopts_nothing_of_others(
 
 
 def leave_a_part(server: TestServer, folder: Path, cache: nuthatch.Cache) -> None:
-    """A download that broke after half of it."""
+    """A download that broke off after one half."""
     half = len(CONTENT) // 2
     head = [("ETag", '"1"'), ("Content-Length", str(len(CONTENT)))]
     server.on("/a", script(headers=head, steps=[body(CONTENT[:half])]), ok(CONTENT, etag='"1"', ranges=True))
@@ -55,7 +55,7 @@ def leave_a_part(server: TestServer, folder: Path, cache: nuthatch.Cache) -> Non
 
 
 @pytest.mark.parametrize("plant", [None, *FORGERIES])
-def test_a_part_is_gone_on_with_when_it_is_ours(
+def test_a_download_resumes_only_its_own_partial_file(
     server: TestServer, shared: Path, tmp_path: Path, plant: Optional[Plant]
 ) -> None:
     with nuthatch.Cache(tmp_path / "cache") as cache:
@@ -64,7 +64,7 @@ def test_a_part_is_gone_on_with_when_it_is_ours(
         assert stat.S_IMODE(part.stat().st_mode) == 0o600
         if plant:
             plant(part)
-            # The attacker knows what the file beside it must say.
+            # The attacker knows the right content of the file beside it.
             part.write_bytes(b"x" * part.stat().st_size)
         before = untouched(part)
         cache.get(server.url("/a"), save_to=shared / "out", resume=True)
@@ -78,7 +78,7 @@ def test_a_part_is_gone_on_with_when_it_is_ours(
         assert not part.exists()
 
 
-def test_a_part_that_a_group_may_write_to_is_good_in_a_folder_of_ours(
+def test_a_partial_file_that_a_group_may_write_is_used_in_a_private_folder(
     server: TestServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "ours"
@@ -91,9 +91,7 @@ def test_a_part_that_a_group_may_write_to_is_good_in_a_folder_of_ours(
     assert (folder / "out").read_bytes() == CONTENT
 
 
-def test_a_new_file_goes_by_the_umask_and_an_old_one_keeps_its_mode(
-    server: TestServer, tmp_path: Path
-) -> None:
+def test_a_new_file_gets_the_umask_and_an_old_file_keeps_its_mode(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok(CONTENT, headers=[("ETag", '"1"')]))
     old = os.umask(0o027)
     try:
@@ -108,7 +106,9 @@ def test_a_new_file_goes_by_the_umask_and_an_old_one_keeps_its_mode(
 
 
 @pytest.mark.parametrize("plant", FORGERIES)
-def test_a_netrc_that_others_could_have_written(server: TestServer, tmp_path: Path, plant: Plant) -> None:
+def test_a_netrc_file_that_others_may_have_written_is_refused(
+    server: TestServer, tmp_path: Path, plant: Plant
+) -> None:
     server.on("/a", ok("x"))
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login ann password pw\n")
@@ -118,7 +118,7 @@ def test_a_netrc_that_others_could_have_written(server: TestServer, tmp_path: Pa
     with nuthatch.Cache(tmp_path / "cache") as cache:
         for path in (netrc, tmp_path / "link"):
             if plant is linked:
-                # Names of the user's own file are the user's business.
+                # The user may give other names to his own file.
                 cache.get(server.url("/a"), netrc=path)
                 assert server.requests("/a")[-1].header("authorization") is not None
                 continue
@@ -129,7 +129,7 @@ def test_a_netrc_that_others_could_have_written(server: TestServer, tmp_path: Pa
             assert server.count("/a") == 0
 
 
-def test_no_netrc_at_all(server: TestServer, tmp_path: Path) -> None:
+def test_a_missing_netrc_file_sends_no_password(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     with nuthatch.Cache(tmp_path / "cache") as cache:
         assert cache.get(server.url("/a"), netrc="/dev/null").text == "x"
@@ -137,7 +137,9 @@ def test_no_netrc_at_all(server: TestServer, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plant", [given_away, writable])
 @pytest.mark.parametrize("which", ["certificate", "key"])
-def test_a_certificate_that_others_could_have_written(tmp_path: Path, plant: Plant, which: str) -> None:
+def test_a_certificate_that_others_may_have_written_is_refused(
+    tmp_path: Path, plant: Plant, which: str
+) -> None:
     files = {name: tmp_path / name for name in ("certificate", "key")}
     for path in files.values():
         path.write_text("-----BEGIN NOTHING-----\n")

@@ -1,4 +1,4 @@
-"""Asks for every address of a table in every way, and prints what came of it.
+"""Requests every address of a table in every way, and prints the results.
 
 Started by ``test_addresses.py`` with names and addresses that are not the world's.
 """
@@ -54,9 +54,9 @@ def main(table: List[List[str]], guard: str, folder: Path) -> Dict[str, Dict[str
                     "proxy": outcome(proxied, to),
                     "proxy and name": outcome(proxied, name),
                     "proxy and redirect": outcome(proxied, public),
-                    # What only the proxy knows may be anybody.
+                    # A name that only the proxy resolves may have any address.
                     "proxy and a hidden name's redirect": outcome(proxied, hidden),
-                    # What is kept of a redirect is judged like the redirect.
+                    # A stored redirect is judged as the redirect itself.
                     "again": outcome(proxied, public),
                 }
     return outcomes

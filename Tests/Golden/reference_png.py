@@ -1,4 +1,4 @@
-"""A PNG decoder of few lines and full precision, to compare with: exact samples, gamma in floating point."""
+"""A short PNG decoder with full precision as a reference: exact samples, gamma in floating point."""
 
 import struct
 import zlib
@@ -20,7 +20,7 @@ def chunks(data: bytes) -> List[Tuple[bytes, bytes]]:
 
 
 def decode(data: bytes) -> "np.ndarray[tuple, np.dtype]":
-    """RGBA in floating point, 0…255, sRGB."""
+    """Returns RGBA in floating point, 0…255, sRGB."""
     parts = chunks(data)
     by_name: Dict[bytes, bytes] = {}
     for name, content in parts:

@@ -1,4 +1,4 @@
-"""Odd pictures from elsewhere, at full size, against references."""
+"""Unusual pictures from other projects are decoded as in references, at full size."""
 
 import io
 from pathlib import Path
@@ -19,7 +19,7 @@ def files(corpus: Path, folder: str, pattern: str = "*") -> list:
     return found
 
 
-def test_pngsuite(pixels_of: Decode, corpus: Path) -> None:
+def test_pngsuite_is_decoded_exactly(pixels_of: Decode, corpus: Path) -> None:
     far = {}
     for path in files(corpus, "pngsuite", "*.png"):
         if not path.name.startswith("x"):
@@ -30,7 +30,7 @@ def test_pngsuite(pixels_of: Decode, corpus: Path) -> None:
     assert far == {}
 
 
-def test_pngsuite_damaged(image_of: Decode, corpus: Path) -> None:
+def test_damaged_pictures_of_pngsuite_are_refused(image_of: Decode, corpus: Path) -> None:
     taken = []
     for path in files(corpus, "pngsuite", "x*.png"):
         try:
@@ -44,7 +44,7 @@ def test_pngsuite_damaged(image_of: Decode, corpus: Path) -> None:
     assert taken == []
 
 
-def test_exif_pictures_are_upright_and_alike(image_of: Decode, corpus: Path) -> None:
+def test_pictures_with_exif_orientations_are_upright_and_alike(image_of: Decode, corpus: Path) -> None:
     for kind in ("Landscape", "Portrait"):
         images = [
             image_of(path.read_bytes(), 300) for path in files(corpus, "exif-orientation", f"{kind}_*.jpg")
@@ -54,12 +54,12 @@ def test_exif_pictures_are_upright_and_alike(image_of: Decode, corpus: Path) -> 
         first = np.array(images[0]).astype(float)
         assert (first.shape[1] > first.shape[0]) == (kind == "Landscape")
         for image in images[1:]:
-            # Each was compressed on its own, and has the number of its orientation written on it.
+            # Each was compressed separately, and shows the number of its orientation.
             assert np.abs(np.array(image) - first).mean() < 6
 
 
 def without_profile(jpeg: bytes) -> bytes:
-    """The same JPEG without its ICC profile: the references were made without looking at it."""
+    """Returns a JPEG without its ICC profile: the references ignore it."""
     kept, place = bytearray(jpeg[:2]), 2
     while jpeg[place + 1] != 0xDA:
         end = place + 2 + int.from_bytes(jpeg[place + 2 : place + 4], "big")
@@ -69,7 +69,7 @@ def without_profile(jpeg: bytes) -> bytes:
     return bytes(kept + jpeg[place:])
 
 
-def test_jpegs_with_references(pixels_of: Decode, corpus: Path) -> None:
+def test_jpegs_are_decoded_as_their_references(pixels_of: Decode, corpus: Path) -> None:
     far, refused = {}, {}
     for path in files(corpus, "jpeg-decoder-reftest", "*.jpg"):
         reference = path.with_suffix(".png")
@@ -88,16 +88,16 @@ def test_jpegs_with_references(pixels_of: Decode, corpus: Path) -> None:
     assert all("lossless" in name or "12" in reason for name, reason in refused.items()), refused
 
 
-def test_cmyk_by_its_profile(pixels_of: Decode, corpus: Path) -> None:
+def test_a_cmyk_jpeg_is_converted_by_its_profile(pixels_of: Decode, corpus: Path) -> None:
     data = (corpus / "jpeg-decoder-reftest" / "ycck.jpg").read_bytes()
     inks = Image.open(io.BytesIO(data))
-    # Pillow hands Adobe's inverted inks out the right way round.
+    # Pillow returns Adobe's inverted inks correctly.
     source = ImageCms.ImageCmsProfile(io.BytesIO(inks.info["icc_profile"]))
     wanted = ImageCms.profileToProfile(inks, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
     assert distance(pixels_of(data), np.array(wanted.convert("RGBA"))) <= 3
 
 
-def test_nothing_crashes_hangs_or_lies(image_of: Decode, corpus: Path) -> None:
+def test_no_picture_of_the_corpus_crashes_or_hangs_the_decoder(image_of: Decode, corpus: Path) -> None:
     words = {"not_an_image", "unsupported_format", "corrupt", "truncated", "too_large", "too_many_pixels"}
     for path in sorted(corpus.rglob("*")):
         if path.is_file():

@@ -1,4 +1,4 @@
-"""Pictures of every kind, written by Pillow and compared with what Pillow reads."""
+"""Pictures of every kind are written by Pillow. The library decodes them as Pillow does."""
 
 import io
 from typing import Any, Callable
@@ -13,7 +13,7 @@ Decode = Callable[..., Any]
 
 
 def photograph(width: int = 151, height: int = 97) -> Image.Image:
-    """Something with smooth and sharp parts, of all colours, without symmetry."""
+    """Returns a picture with smooth and sharp parts and all colours, without symmetry."""
     y, x = np.mgrid[0:height, 0:width]
     red = 127 + 120 * np.sin(x / 9 + y / 31)
     green = (x * 255 / width + 40 * ((x // 16 + y // 16) % 2)).clip(0, 255)
@@ -34,30 +34,32 @@ def as_pillow_reads(data: bytes) -> np.ndarray:
 @pytest.mark.parametrize("sampling", [0, 1, 2])
 @pytest.mark.parametrize("progressive", [False, True])
 @pytest.mark.parametrize("size", [(151, 97), (1, 1), (8, 8), (17, 1), (1, 33), (64, 48)])
-def test_jpeg(pixels_of: Decode, sampling: int, progressive: bool, size: Any) -> None:
+def test_a_jpeg_is_decoded_as_by_pillow(
+    pixels_of: Decode, sampling: int, progressive: bool, size: Any
+) -> None:
     data = written(photograph(*size), "JPEG", subsampling=sampling, progressive=progressive, quality=90)
     assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
 
 
 @pytest.mark.parametrize("options", [{"quality": 20}, {"optimize": True}, {"restart_marker_rows": 1}])
-def test_jpeg_options(pixels_of: Decode, options: Any) -> None:
+def test_a_jpeg_with_unusual_encoding_is_decoded_as_by_pillow(pixels_of: Decode, options: Any) -> None:
     data = written(photograph(), "JPEG", **options)
     assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
 
 
-def test_jpeg_grey(pixels_of: Decode) -> None:
+def test_a_grey_jpeg_is_decoded_as_by_pillow(pixels_of: Decode) -> None:
     data = written(photograph().convert("L"), "JPEG")
     assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
 
 
-def test_jpeg_cmyk(pixels_of: Decode) -> None:
+def test_a_cmyk_jpeg_is_decoded_as_by_pillow(pixels_of: Decode) -> None:
     data = written(photograph().convert("CMYK"), "JPEG", quality=95)
     assert distance(pixels_of(data), as_pillow_reads(data)) <= 2
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
-def test_orientation(image_of: Decode, orientation: int, kind: str) -> None:
+def test_the_exif_orientation_is_applied(image_of: Decode, orientation: int, kind: str) -> None:
     from PIL import ImageOps
 
     exif = Image.Exif()
@@ -70,7 +72,7 @@ def test_orientation(image_of: Decode, orientation: int, kind: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
-def test_png(pixels_of: Decode, mode: str) -> None:
+def test_a_png_is_decoded_as_by_pillow(pixels_of: Decode, mode: str) -> None:
     source = photograph()
     if mode == "I;16":
         ramp = np.arange(97 * 151, dtype=np.uint16).reshape(97, 151) * 4
@@ -87,20 +89,20 @@ def profile(name: str) -> bytes:
     return ImageCms.ImageCmsProfile(ImageCms.createProfile(name)).tobytes()
 
 
-def test_an_srgb_profile_changes_nothing(pixels_of: Decode) -> None:
+def test_an_srgb_profile_does_not_change_a_picture(pixels_of: Decode) -> None:
     plain = written(photograph(), "PNG")
     tagged = written(photograph(), "PNG", icc_profile=profile("sRGB"))
     assert distance(pixels_of(plain), pixels_of(tagged)) <= 1
 
 
-def test_a_broken_profile_changes_nothing(pixels_of: Decode) -> None:
+def test_a_broken_profile_does_not_change_a_picture(pixels_of: Decode) -> None:
     plain = written(photograph(), "JPEG")
     tagged = written(photograph(), "JPEG", icc_profile=b"not a profile" * 20)
     assert distance(pixels_of(plain), pixels_of(tagged)) == 0
 
 
-def test_downscaled_like_pillow(pixels_of: Decode) -> None:
-    """Not the same filter, so not the same pixels; but nobody could tell the two apart."""
+def test_a_downscaled_picture_is_close_to_pillows(pixels_of: Decode) -> None:
+    """The filters differ, so the pixels differ, but not visibly."""
     from compare import psnr
 
     source = photograph(1200, 900)

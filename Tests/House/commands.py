@@ -1,4 +1,4 @@
-"""Commands that the tests of the build use."""
+"""Runs commands for the tests of the build."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What the tests of the finished build have in common."""
+"""Fixtures for the tests of the finished build."""
 
 import os
 import re
@@ -25,7 +25,7 @@ def build() -> Path:
 
 @pytest.fixture(scope="session")
 def clean_environment() -> Dict[str, str]:
-    """The environment of a user: nothing in it leads to this checkout."""
+    """A user's environment. Nothing in it leads to this checkout."""
     env = dict(os.environ)
     for name in (
         "NUTHATCH_LIBRARY",
@@ -41,7 +41,7 @@ def clean_environment() -> Dict[str, str]:
 
 @pytest.fixture(scope="session")
 def prefix(clean_environment: Dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where `make install` put everything."""
+    """The folder into which `make install` has installed."""
     folder = tmp_path_factory.mktemp("installed") / "usr"
     sh(["make", "install", "PREFIX=%s" % folder], clean_environment, ROOT)
     return folder
@@ -49,7 +49,7 @@ def prefix(clean_environment: Dict[str, str], tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="session")
 def user(prefix: Path, clean_environment: Dict[str, str]) -> Dict[str, str]:
-    """The environment of somebody who installed there."""
+    """The environment of a user who has installed there."""
     return dict(
         clean_environment,
         PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"),
@@ -65,7 +65,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def python(wheel: Path, clean_environment: Dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that holds the wheel and nothing else; no network was used."""
+    """The interpreter of an environment with only the wheel, which was installed without network."""
     folder = tmp_path_factory.mktemp("empty") / "venv"
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, env=clean_environment)
     python = folder / "bin" / "python"
@@ -89,13 +89,13 @@ def header_functions() -> List[str]:
     """The functions that include/nuthatch.h declares, sorted."""
     text = (ROOT / "include" / "nuthatch.h").read_text()
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
-    # A declaration is a name, parentheses and a semicolon behind them; a type for function pointers isn't.
+    # A declaration is a name, parentheses and a semicolon. A type of function pointers is not one.
     return sorted(set(re.findall(r"\b(nh_\w+)\s*\([^()]*(?:\([^()]*\)[^()]*)*\)\s*;", text)))
 
 
 @pytest.fixture(scope="session")
 def figure() -> Callable[[str, str], None]:
-    """Notes a measured figure, which the test runner prints with its summary."""
+    """Stores a measured figure. The test runner prints it with its summary."""
 
     def note(name: str, value: str) -> None:
         path = os.environ.get("NUTHATCH_TEST_FIGURES")

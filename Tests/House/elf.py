@@ -1,4 +1,4 @@
-"""Reads what binutils say of a library or a program."""
+"""Reads the output of binutils about a library or a program."""
 
 import re
 import subprocess
@@ -30,14 +30,14 @@ def soname(path: Path) -> Optional[str]:
 
 
 def exported(path: Path) -> List[str]:
-    """The dynamic symbols that others can link to; the names of symbol versions are not among them."""
+    """Returns the dynamic symbols that other files can link to, without the names of symbol versions."""
     lines = output("nm", "-D", "--defined-only", "--without-symbol-versions", str(path)).splitlines()
     symbols = [Symbol(*line.split()[-2:]) for line in lines]
     return sorted(symbol.name for symbol in symbols if symbol.kind != "A")
 
 
 def all_symbols(path: Path) -> List[str]:
-    """Every symbol, defined or not; only of a file that wasn't stripped."""
+    """Returns every symbol, defined or not. Needs a file that is not stripped."""
     return [line.split()[-1] for line in output("nm", "-a", str(path)).splitlines() if line.strip()]
 
 

@@ -1,4 +1,4 @@
-"""Runs commands where the Swift toolchain can't be reached: not in PATH, and its folder covered."""
+"""Runs commands without the Swift toolchain: it is not in PATH, and its folder is covered by an empty one."""
 
 import functools
 import json
@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
 
-# Covers each folder and each file named, says so when something of Swift is left, then becomes the command.
+# Covers each given folder and file, prints a message if Swift is still there, then runs the command.
 SCRIPT = r"""
 set -e
 while [ "$1" != -- ]; do
@@ -26,7 +26,7 @@ exec "$@"
 
 @functools.cache
 def to_cover() -> List[str]:
-    """The toolchain's folder; where it shares /usr with everything else, its own parts there."""
+    """Returns the toolchain's folder. If it is in /usr, returns its own parts there."""
     printed = subprocess.run(["swift", "-print-target-info"], stdout=subprocess.PIPE, check=True).stdout
     usr = Path(json.loads(printed)["paths"]["runtimeResourcePath"]).resolve().parents[1]
     if str(usr) not in ("/usr", "/usr/local", "/"):
@@ -42,7 +42,7 @@ def path_without_swift() -> str:
 
 
 def namespace() -> Optional[List[str]]:
-    """The command that makes a mount namespace, or None where none can be made."""
+    """Returns the command that makes a mount namespace, or None if that is not possible."""
     for command in (["unshare", "-m"], ["unshare", "-rm"]):
         if (
             shutil.which("unshare")
@@ -55,7 +55,7 @@ def namespace() -> Optional[List[str]]:
 def run(
     command: List[str], env: Dict[str, str], cwd: Optional[Path] = None, also: Sequence[Path] = ()
 ) -> "subprocess.CompletedProcess[str]":
-    """`also` can't be reached either: libraries of the system, say."""
+    """`also` names further files to hide, for example libraries of the system."""
     made = namespace()
     assert made is not None
     env = dict(env, PATH=path_without_swift())

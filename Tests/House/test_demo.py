@@ -1,4 +1,4 @@
-"""`make demo` with photographs where they are installed, and with generated pictures."""
+"""`make demo` with photographs if they are installed, and with generated pictures."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize("pictures", ["photographs", "generated"])
-def test_demo(pictures: str, root: Path, tmp_path: Path) -> None:
+def test_make_demo_writes_a_report_and_a_transcript(pictures: str, root: Path, tmp_path: Path) -> None:
     if pictures == "photographs" and not Path("/usr/share/backgrounds/mate").is_dir():
         pytest.skip("no package with photographs is installed; make demo installs it where it can")
     out = tmp_path / "demo"
@@ -24,7 +24,7 @@ def test_demo(pictures: str, root: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     lines = done.stdout.splitlines()
-    # The report's path is the end of it.
+    # The output ends with the path of the report.
     assert lines[-1].endswith(f": {out}/report.html")
     first, second = re.findall(r"^[\d,]+ URLs: .*", done.stdout, re.MULTILINE)[:2]
     assert "0 hits" in first and "5 failed" in first

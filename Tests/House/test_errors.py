@@ -1,4 +1,4 @@
-"""docs/ERRORS.md lists why a URL isn't fetched: each word of the error table, each in a file that is there."""
+"""docs/ERRORS.md lists the reasons of failures: each word of the error table, with an existing file."""
 
 import re
 from pathlib import Path
@@ -18,12 +18,14 @@ def words(root: Path) -> Set[str]:
     return set(re.findall(r'^    case \.\w+: "(\w+)"$', table, re.MULTILINE))
 
 
-def test_every_word_has_a_reason(page: str, words: Set[str]) -> None:
+def test_errors_md_has_a_reason_for_every_error_word(page: str, words: Set[str]) -> None:
     assert len(words) > 30
     assert words - set(re.findall(r"`(\w+)`", page)) == set()
 
 
-def test_every_reason_has_a_word_and_a_file(root: Path, page: str, words: Set[str]) -> None:
+def test_every_reason_in_errors_md_has_an_error_word_and_a_file(
+    root: Path, page: str, words: Set[str]
+) -> None:
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| .*\.swift`", line)]
     assert len(rows) > 40
     for reason, error, places, _ in rows:

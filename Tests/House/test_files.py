@@ -1,4 +1,4 @@
-"""What belongs to the project: no file that a test left in the folder and somebody took along."""
+"""The files of the project have plain names, so that no file of a test is committed by mistake."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 PLAIN = re.compile(r"[A-Za-z0-9._/+-]+")
 
 
-def test_files_have_plain_names(root: Path) -> None:
+def test_files_of_the_project_have_plain_names(root: Path) -> None:
     if not (root / ".git").exists():
         pytest.skip("not a checkout of git")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""include/nuthatch.h: plain C and C++ for every compiler, and in step with the sources."""
+"""include/nuthatch.h: plain C and C++ for every compiler, in agreement with the sources."""
 
 import re
 import shutil
@@ -28,7 +28,7 @@ COMPILERS = {
 
 @pytest.mark.parametrize("name", list(COMPILERS))
 def test_the_header_compiles_alone(name: str, root: Path, tmp_path: Path) -> None:
-    # clang comes with the toolchain; one without it on its path hides nothing that gcc wouldn't say.
+    # clang is part of the toolchain. If it is not in PATH, gcc finds the same problems.
     if name.startswith("clang") and shutil.which(name.split()[0]) is None:
         pytest.skip("no %s in PATH" % name)
     source = tmp_path / "alone"
@@ -44,7 +44,7 @@ def test_the_header_compiles_alone(name: str, root: Path, tmp_path: Path) -> Non
     assert outcome.returncode == 0, outcome.stderr
 
 
-def test_nothing_of_swift_or_objective_c_is_in_it(root: Path) -> None:
+def test_the_header_has_nothing_of_swift_or_objective_c(root: Path) -> None:
     text = (root / "include" / "nuthatch.h").read_text()
     code = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
     junk = r"SWIFT_\w*|_Nullable|_Nonnull|NSU?Integer|__has_\w+|__attribute__|OBJC_?\w*|@class|#import"
@@ -52,14 +52,14 @@ def test_nothing_of_swift_or_objective_c_is_in_it(root: Path) -> None:
     assert "//" not in code, "C90 comments only, so that any C reads it"
 
 
-def test_no_handle_is_a_void_pointer(root: Path, header_functions: List[str]) -> None:
+def test_no_handle_of_the_header_is_a_void_pointer(root: Path, header_functions: List[str]) -> None:
     text = (root / "include" / "nuthatch.h").read_text()
     for handle in ("nh_cache", "nh_request", "nh_ticket", "nh_response"):
         assert "typedef struct %s %s;" % (handle, handle) in text
     assert "nh_open" in header_functions
 
 
-def test_overview_and_caveats_come_first(root: Path) -> None:
+def test_the_header_begins_with_overview_and_caveats(root: Path) -> None:
     lines = (root / "include" / "nuthatch.h").read_text().splitlines()
     guard = next(number for number, line in enumerate(lines) if line.startswith("#ifndef"))
     top = "\n".join(lines[:guard])
@@ -67,13 +67,13 @@ def test_overview_and_caveats_come_first(root: Path) -> None:
         assert word in top
 
 
-def test_every_function_is_documented(root: Path, header_functions: List[str]) -> None:
+def test_every_function_of_the_header_is_documented(root: Path, header_functions: List[str]) -> None:
     text = (root / "include" / "nuthatch.h").read_text()
     silent = [name for name in header_functions if not re.search(r"\*/\n(?:[\w *]+[ *])%s\(" % name, text)]
     assert silent == []
 
 
-def test_what_is_generated_is_in_step_with_the_sources(root: Path) -> None:
+def test_generated_files_agree_with_the_sources(root: Path) -> None:
     command = [str(root / "Scripts" / "make-header"), "--check"]
     outcome = subprocess.run(
         command, cwd=str(root), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

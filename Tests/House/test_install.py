@@ -1,4 +1,4 @@
-"""What `make install` leaves, and a program built against it with pkg-config."""
+"""The files of `make install`, and a program that is built with them by pkg-config."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ def version(root: Path) -> str:
     return sh(["sh", "Scripts/version"], dict(os.environ), root).strip()
 
 
-def test_every_file_is_in_its_place(prefix: Path, root: Path) -> None:
+def test_make_install_puts_every_file_in_its_place(prefix: Path, root: Path) -> None:
     names = sorted(str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir())
     wheel = [name for name in names if name.endswith(".whl")]
     assert len(wheel) == 1 and wheel[0].startswith(
@@ -34,7 +34,7 @@ def test_every_file_is_in_its_place(prefix: Path, root: Path) -> None:
     assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"
 
 
-def test_one_version_everywhere(prefix: Path, user: Dict[str, str], root: Path) -> None:
+def test_all_installed_parts_have_one_version(prefix: Path, user: Dict[str, str], root: Path) -> None:
     number = version(root)
     assert number
     assert sh(["pkg-config", "--modversion", "nuthatch"], user, prefix).strip() == number
@@ -53,7 +53,7 @@ def test_a_program_builds_with_pkg_config_and_runs(
     assert sh(["./app", "cache", server + "/bytes/70000"], user, tmp_path) == "200 70000\n"
 
 
-def test_the_examples_are_short_and_build(user: Dict[str, str], root: Path, tmp_path: Path) -> None:
+def test_the_installed_examples_are_short_and_build(user: Dict[str, str], root: Path, tmp_path: Path) -> None:
     examples = sorted((root / "bindings" / "c").glob("**/*.c"))
     assert examples, "no example in bindings/c"
     for example in examples:
@@ -62,7 +62,7 @@ def test_the_examples_are_short_and_build(user: Dict[str, str], root: Path, tmp_
         sh(["sh", "-c", command], user, tmp_path)
 
 
-def test_a_packager_can_stage_it(clean_environment: Dict[str, str], root: Path, tmp_path: Path) -> None:
+def test_make_install_uses_destdir(clean_environment: Dict[str, str], root: Path, tmp_path: Path) -> None:
     sh(["make", "install", "PREFIX=/usr", "DESTDIR=%s" % tmp_path], clean_environment, root)
     described = (tmp_path / "usr" / "lib" / "pkgconfig" / "nuthatch.pc").read_text()
     assert described.startswith("prefix=/usr\n")

@@ -1,4 +1,4 @@
-"""Man pages that render, and completions that the shells take."""
+"""Man pages that render without warnings, and completions that work in the shells."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def needed(tool: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_renders_without_a_warning(page: Path) -> None:
+def test_a_man_page_renders_without_a_warning(page: Path) -> None:
     needed("groff")
     done = subprocess.run(
         ["groff", "-man", "-Tutf8", "-ww", "-P-c", page], capture_output=True, text=True, check=False
@@ -45,7 +45,7 @@ def test_a_page_renders_without_a_warning(page: Path) -> None:
         assert mark not in text
 
 
-def test_every_command_has_a_page_with_every_option(commands: List[Dict[str, Any]]) -> None:
+def test_every_command_has_a_man_page_with_every_option(commands: List[Dict[str, Any]]) -> None:
     assert {f"nuthatch-{command['name']}" for command in commands} | {"nuthatch"} == {
         page.stem for page in PAGES
     }
@@ -58,7 +58,7 @@ def test_every_command_has_a_page_with_every_option(commands: List[Dict[str, Any
         )
 
 
-#: What is typed, and words that are offered for the last one.
+#: Typed text, and words that are offered for its last word.
 TYPED = [
     ("nuthatch pre", {"prefetch"}),
     ("nuthatch get --out", {"--output", "--outbox-queue"}),
@@ -81,7 +81,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
-def test_bash_completes(typed: str, words: set[str], folder: Path) -> None:
+def test_bash_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
     parts = re.findall(r"=|[^\s=]+", typed) + ([""] if typed.endswith(" ") else [])
     script = f"source '{SHARE}/bash-completion/completions/nuthatch'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
     script += "_nuthatch; printf '%s\\n' \"${COMPREPLY[@]}\""
@@ -95,7 +95,7 @@ def test_bash_completes(typed: str, words: set[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
-def test_fish_completes(typed: str, words: set[str], folder: Path) -> None:
+def test_fish_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
     needed("fish")
     script = f"source '{SHARE}/fish/vendor_completions.d/nuthatch.fish'; complete -C '{typed}'"
     env = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
@@ -113,7 +113,7 @@ def test_fish_completes(typed: str, words: set[str], folder: Path) -> None:
 
 
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
-def test_zsh_completes(typed: str, words: set[str], folder: Path) -> None:
+def test_zsh_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
     needed("zsh")
     start = f"PS1=; unsetopt zle_bracketed_paste; fpath=({SHARE}/zsh/site-functions $fpath); autoload -U compinit; "
     start += f"compinit -u -d {folder}/dump; setopt auto_list; unsetopt list_beep always_last_prompt; echo REA''DY\n"
@@ -122,7 +122,7 @@ def test_zsh_completes(typed: str, words: set[str], folder: Path) -> None:
 
 
 def at_a_prompt(shell: List[str], folder: Path, start: str, mark: str, keys: str, words: set[str]) -> str:
-    """What an interactive shell shows when keys are pressed."""
+    """Returns the output of an interactive shell after key presses."""
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)

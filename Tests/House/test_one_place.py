@@ -1,4 +1,4 @@
-"""What decides whether a stored answer is a hit stands in one folder, and nowhere twice: two places would differ."""
+"""The code that decides whether a stored answer is a hit is in one folder. Two places could decide differently."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 LOOKUP = "Sources/NuthatchCore/Lookup/"
 
-# What: (the code that gives it away, the files that may have it).
+# Each topic: a pattern of its code, and the files that may have it.
 PLACES: Dict[str, Tuple[str, str]] = {
     "judging how fresh a stored answer is": (
         r"\.freshness\(for:|Freshness\.Grade",
@@ -44,20 +44,20 @@ PLACES: Dict[str, Tuple[str, str]] = {
     ),
 }
 
-# Definitions of the words themselves, and what shows them to users.
+# Files that define these words, or show them to users.
 APART = re.compile(
     r"Sources/(NuthatchHTTP/Caching|NuthatchStore)/|Sources/NuthatchCLI/Inspect/ExplainCommand\.swift"
 )
 
 
 def code(path: Path) -> str:
-    """A file without its comments."""
+    """Returns a file without its comments."""
     mark = "#" if path.suffix == ".py" else "//"
     return "\n".join(line.split(mark)[0] for line in path.read_text().split("\n"))
 
 
 @pytest.mark.parametrize("what", PLACES)
-def test_is_in_one_place(root: Path, what: str) -> None:
+def test_a_decision_about_stored_answers_is_in_one_place(root: Path, what: str) -> None:
     pattern, places = PLACES[what]
     files = [*(root / "Sources").rglob("*.swift"), *(root / "bindings/python/nuthatch").glob("*.py")]
     names = {str(path.relative_to(root)): path for path in files}

@@ -1,4 +1,4 @@
-"""The README's examples, run as they stand: example.org is the test server, by way of the proxy settings."""
+"""The README's examples run unchanged. With proxy settings, example.org is the test server."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ def examples(root: Path) -> Dict[str, str]:
 
 @pytest.fixture
 def reader(user: Dict[str, str]) -> Iterator[Dict[str, str]]:
-    """A user's environment in which example.org answers."""
+    """A user's environment in which example.org is the test server."""
     with TestServer() as server:
         server.on("/nut.png", ok(png(32, 24), "image/png"))
         server.on("/seeds.json", ok('{"seeds": [1, 2, 3]}', "application/json"))
@@ -29,13 +29,15 @@ def reader(user: Dict[str, str]) -> Iterator[Dict[str, str]]:
         yield {**user, "http_proxy": server.url("")}
 
 
-def test_it_has_the_four(examples: Dict[str, str]) -> None:
+def test_readme_has_short_examples_for_shell_python_c_and_swift(examples: Dict[str, str]) -> None:
     assert sorted(examples) == ["c", "python", "sh", "swift"]
     for language, code in examples.items():
         assert 4 <= len(code.splitlines()) <= 16, language
 
 
-def test_shell(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_shell_example_of_the_readme_runs(
+    examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path
+) -> None:
     printed = sh(["bash", "-c", examples["sh"]], reader, tmp_path)
     assert '"seeds": [' in printed
     assert (
@@ -52,7 +54,7 @@ def test_shell(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path)
     assert not (tmp_path / "missing.png").exists()
 
 
-def test_python(
+def test_the_python_example_of_the_readme_runs(
     examples: Dict[str, str], reader: Dict[str, str], root: Path, prefix: Path, tmp_path: Path
 ) -> None:
     found = {
@@ -65,7 +67,9 @@ def test_python(
     assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
-def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_c_example_of_the_readme_runs(
+    examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path
+) -> None:
     (tmp_path / "app.c").write_text(examples["c"])
     sh(
         ["bash", "-c", "cc -Wall -Wextra -Werror app.c -o app $(pkg-config --cflags --libs nuthatch)"],
@@ -75,7 +79,15 @@ def test_c(examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path) -> 
     assert sh(["./app"], reader, tmp_path) == "16x12 of 32x24\n"
 
 
-def test_the_help_says_what_the_readme_says(user: Dict[str, str]) -> None:
+def test_links_of_the_documents_lead_to_files(root: Path) -> None:
+    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/PYTHON.md", "docs/SWIFT.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
+            assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
+                f"{page}: {target}"
+            )
+
+
+def test_the_help_has_the_commands_of_the_readme(user: Dict[str, str]) -> None:
     page = subprocess.run(
         ["nuthatch", "help", "get"], env=user, capture_output=True, text=True, check=True
     ).stdout

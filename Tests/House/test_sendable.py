@@ -1,11 +1,11 @@
-"""Where the compiler doesn't check that threads may share a type, a comment says why they may."""
+"""If a type is @unchecked Sendable, a comment says why threads may share it."""
 
 import re
 from pathlib import Path
 from typing import List
 
 DECLARED = re.compile(r"\b(?:class|struct)\s+(\w+).*@unchecked Sendable")
-#: So many lines below the declaration a comment on a property may say it.
+#: A comment on a property within so many lines below the declaration counts, too.
 BELOW = 15
 
 
@@ -25,7 +25,7 @@ def unexplained(text: str) -> List[str]:
     return names
 
 
-def test_every_type_says_why_threads_may_share_it(root: Path) -> None:
+def test_every_unchecked_sendable_type_has_a_reason(root: Path) -> None:
     found = {
         path.name: names
         for path in sorted((root / "Sources").rglob("*.swift"))
@@ -35,6 +35,6 @@ def test_every_type_says_why_threads_may_share_it(root: Path) -> None:
     assert not found
 
 
-def test_a_type_without_a_reason_is_found() -> None:
+def test_an_unchecked_sendable_type_without_a_reason_is_found() -> None:
     assert unexplained("final class A: @unchecked Sendable {\n  var a = 1\n}\n") == ["A"]
     assert unexplained("/// Never changes, hence Sendable.\nstruct B: @unchecked Sendable {}\n") == []

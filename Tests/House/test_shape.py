@@ -1,4 +1,4 @@
-"""The shape of libnuthatch.so.1 and of the command: what they export, what they need, what is not inside."""
+"""The library libnuthatch.so.1 and the command: exported symbols, needed libraries, and absent parts."""
 
 import os
 import re
@@ -34,8 +34,8 @@ def unstripped(request: pytest.FixtureRequest, root: Path) -> Path:
 
 
 def documented_libraries(root: Path) -> Set[str]:
-    """The first column of the table "Libraries needed at run time" in docs/DECISIONS.md."""
-    page = root / "docs" / "DECISIONS.md"
+    """Returns the first column of the table "Libraries needed at run time" in docs/DESIGN.md."""
+    page = root / "docs" / "DESIGN.md"
     if not page.exists():
         return set()
     parts = re.split(r"^#+ .*Libraries needed at run time.*$", page.read_text(), flags=re.MULTILINE)
@@ -57,18 +57,18 @@ def test_the_library_exports_what_the_header_declares(build: Path, header_functi
     assert elf.exported(build / "libnuthatch.so.1") == header_functions
 
 
-def test_only_names_of_ours_are_exported(build: Path) -> None:
+def test_the_library_exports_only_names_with_its_prefix(build: Path) -> None:
     assert [name for name in elf.exported(build / "libnuthatch.so.1") if not name.startswith("nh_")] == []
 
 
-def test_nothing_is_needed_but_what_is_documented(built: Path, root: Path) -> None:
+def test_only_documented_libraries_are_needed(built: Path, root: Path) -> None:
     needed = set(elf.dynamic(built, "NEEDED"))
     assert needed - ALLOWED - documented_libraries(root) == set()
     assert "libc.so.6" in needed
 
 
-def test_what_unpacks_lists_is_inside_the_command_alone(build: Path, root: Path) -> None:
-    """Neither a machine nor a wheel needs zstd and xz."""
+def test_only_the_command_contains_zstd_and_xz(build: Path, root: Path) -> None:
+    """So neither a system nor a wheel needs them."""
     unpackers = {"ZSTD_decompressStream", "lzma_code"}
     release = root / ".build" / "release"
     assert unpackers <= set(elf.all_symbols(release / "nuthatch"))
@@ -78,16 +78,16 @@ def test_what_unpacks_lists_is_inside_the_command_alone(build: Path, root: Path)
         assert [library for library in needed if "zstd" in library or "lzma" in library] == []
 
 
-def test_the_library_stays_loaded(build: Path) -> None:
+def test_the_library_can_not_be_unloaded(build: Path) -> None:
     assert "NODELETE" in elf.flags(build / "libnuthatch.so.1")
 
 
-def test_the_library_can_be_loaded_late(build: Path) -> None:
-    """Beside other libraries, a running program may have no room for thread-local storage of the static kind."""
+def test_the_library_can_be_loaded_by_a_running_program(build: Path) -> None:
+    """A running program may have no room for static thread-local storage."""
     assert "STATIC_TLS" not in elf.output("readelf", "-dW", str(build / "libnuthatch.so.1"))
 
 
-def test_the_code_can_be_shared(built: Path) -> None:
+def test_the_code_of_the_library_is_position_independent(built: Path) -> None:
     assert "TEXTREL" not in elf.flags(built)
     assert "TEXTREL" not in elf.output("readelf", "-dW", str(built))
 
@@ -103,7 +103,7 @@ def test_no_folder_of_the_build_is_searched_for_libraries(built: Path) -> None:
     assert [folder for folder in folders if folder not in ("", "$ORIGIN")] == []
 
 
-def test_no_dispatch_and_no_foundation_inside(unstripped: Path) -> None:
+def test_the_library_contains_no_dispatch_and_no_foundation(unstripped: Path) -> None:
     names = elf.all_symbols(unstripped)
     assert any("NuthatchCore" in name for name in names), "stripped: this test would find nothing"
     banned = re.compile(

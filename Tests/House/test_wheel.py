@@ -1,4 +1,4 @@
-"""The Python wheel: made twice the same, and at home in an empty environment."""
+"""The Python wheel: two builds are equal, and it works in an empty environment."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ import pytest
 from commands import make_wheel
 
 CARRIED = ["isal", "jpeg", "lcms2", "png16"]
-# Of the lists of manylinux, and what the wheel says that it needs besides.
+# Libraries of the manylinux lists, and those that the wheel says it needs.
 ALLOWED = "libc|libm|libz|libgcc_s|libstdc\\+\\+|ld-linux-[\\w-]+|libcurl|libcrypto|libssl"
 
 WHAT_IS_LOADED = """
@@ -39,11 +39,11 @@ print(time.perf_counter() - begin)
 """
 
 
-def test_the_same_sources_make_the_same_bytes(wheel: Path, root: Path, tmp_path: Path) -> None:
+def test_two_builds_of_the_wheel_are_equal(wheel: Path, root: Path, tmp_path: Path) -> None:
     assert make_wheel(root, tmp_path).read_bytes() == wheel.read_bytes()
 
 
-def test_it_says_what_it_holds(wheel: Path, figure: Callable[[str, str], None]) -> None:
+def test_the_wheel_lists_its_files(wheel: Path, figure: Callable[[str, str], None]) -> None:
     figure("size of the wheel", "%.2f MB" % (wheel.stat().st_size / 1e6))
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -68,8 +68,8 @@ def test_it_says_what_it_holds(wheel: Path, figure: Callable[[str, str], None]) 
 @pytest.mark.skipif(
     not Path("/usr/share/doc/libzstd-dev/copyright").exists(), reason="not as Debian keeps it"
 )
-def test_it_has_the_licenses_of_what_it_carries(wheel: Path) -> None:
-    """What is linked into the command is carried, too."""
+def test_the_wheel_has_the_licenses_of_its_libraries(wheel: Path) -> None:
+    """Libraries that are linked into the command count, too."""
     with zipfile.ZipFile(wheel) as archive:
         texts = [re.split("/licenses/", name)[-1] for name in archive.namelist() if "/licenses/" in name]
     assert {"liblzma-dev.txt", "libzstd-dev.txt"} <= set(texts)
@@ -78,7 +78,7 @@ def test_it_has_the_licenses_of_what_it_carries(wheel: Path) -> None:
     ] == []
 
 
-def test_it_works_in_an_empty_environment(
+def test_the_wheel_works_in_an_empty_environment(
     python: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     outcome = subprocess.run(
@@ -96,11 +96,11 @@ def test_it_works_in_an_empty_environment(
 
 
 @pytest.mark.skipif(hidden_toolchain.namespace() is None, reason="no mount namespace can be made here")
-def test_it_works_where_there_is_no_swift(
+def test_the_wheel_works_without_swift(
     python: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     arguments = [str(tmp_path / "cache"), server + "/bytes/5000", server + "/png/64/64"]
-    # Nor libraries of the system that the wheel carries.
+    # Also hide the system's copies of libraries that the wheel contains.
     hidden = system_libraries()
     outcome = hidden_toolchain.run(
         [str(python), "-c", WHAT_IS_LOADED, *arguments], clean_environment, tmp_path, also=hidden
@@ -120,14 +120,16 @@ def test_it_works_where_there_is_no_swift(
 
 
 def system_libraries() -> List[Path]:
-    """Those that the wheel has copies of, where this system has them."""
+    """Returns the system's copies of the wheel's libraries, if they are installed."""
     listed = elf.output("/sbin/ldconfig", "-p")
     paths = re.findall(r"=> (/\S+/lib(?:%s)\.so\S*)" % "|".join(CARRIED), listed)
     assert len(paths) >= len(CARRIED)
     return sorted({Path(path).resolve() for path in paths})
 
 
-def test_it_needs_what_its_tag_says(wheel: Path, tmp_path: Path, figure: Callable[[str, str], None]) -> None:
+def test_the_wheel_needs_what_its_tag_says(
+    wheel: Path, tmp_path: Path, figure: Callable[[str, str], None]
+) -> None:
     match = re.search(r"-manylinux_2_(\d+)_", wheel.name)
     assert match
     with zipfile.ZipFile(wheel) as archive:
@@ -143,7 +145,7 @@ def test_it_needs_what_its_tag_says(wheel: Path, tmp_path: Path, figure: Callabl
         assert [name for name in others if not re.fullmatch(r"(%s)\.so[.\d]*" % ALLOWED, name)] == []
         versions = elf.output("readelf", "-VW", str(path))
         levels += [int(number) for number in re.findall(r"GLIBC_2\.(\d+)", versions)]
-        # What each distribution names its libcurl's symbols differs.
+        # Distributions name the symbol versions of libcurl differently.
         assert "CURL_" not in versions
         assert elf.dynamic(path, "RUNPATH") in ([], ["$ORIGIN"]) and elf.dynamic(path, "RPATH") == []
     assert max(levels) <= int(match.group(1))
@@ -158,7 +160,7 @@ def check_output(lines: List[str], python: Path) -> None:
     assert environment in Path(library).parents
 
 
-def test_the_import_is_quick(
+def test_importing_the_package_is_quick(
     python: Path, clean_environment: Dict[str, str], figure: Callable[[str, str], None]
 ) -> None:
     times = []

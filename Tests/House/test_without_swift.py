@@ -1,4 +1,4 @@
-"""Program, library and Python package where there is no Swift."""
+"""Command, library and Python package work on a system without Swift."""
 
 import subprocess
 import sys
@@ -21,22 +21,22 @@ print(response.status, len(response.body))
 """
 
 
-def test_swift_is_really_out_of_reach(root: Path, clean_environment: Dict[str, str]) -> None:
+def test_the_swift_toolchain_is_really_hidden(root: Path, clean_environment: Dict[str, str]) -> None:
     outcome = hidden_toolchain.run(["sh", "-c", "swift --version"], clean_environment)
     assert outcome.returncode == 127, outcome.stderr
-    # The test server needs Swift's libraries, so that it shows what becomes of a program that does.
+    # The test server needs Swift's libraries, so it must fail here.
     outcome = hidden_toolchain.run([str(root / "build" / "nuthatch-testserver"), "--help"], clean_environment)
     assert outcome.returncode == 127, outcome.stderr
     assert "libswift" in outcome.stderr
 
 
-def test_the_command_tells_its_version(build: Path, clean_environment: Dict[str, str]) -> None:
+def test_the_command_prints_its_version_without_swift(build: Path, clean_environment: Dict[str, str]) -> None:
     outcome = hidden_toolchain.run([str(build / "nuthatch"), "--version"], clean_environment)
     assert (outcome.returncode, outcome.stderr) == (0, "")
     assert "nuthatch" in outcome.stdout
 
 
-def test_the_command_fetches(
+def test_the_command_fetches_without_swift(
     build: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     file = tmp_path / "file"
@@ -47,7 +47,7 @@ def test_the_command_fetches(
     assert file.stat().st_size == 100_000
 
 
-def test_a_c_program_fetches(
+def test_a_c_program_fetches_without_swift(
     root: Path, build: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     program = tmp_path / "app"
@@ -61,7 +61,7 @@ def test_a_c_program_fetches(
     assert outcome.stdout == "200 100000\n"
 
 
-def test_the_python_package_fetches(
+def test_the_python_package_fetches_without_swift(
     root: Path, server: str, tmp_path: Path, clean_environment: Dict[str, str]
 ) -> None:
     env = dict(clean_environment, PYTHONPATH=str(root / "bindings" / "python"))

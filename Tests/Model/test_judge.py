@@ -53,7 +53,7 @@ def test_wrong_bytes_and_versions_of_the_future_break_i1() -> None:
 
 
 @pytest.mark.parametrize("operation", ["remove", "unsafe", "clear"])
-def test_what_was_asked_for_before_a_removal_breaks_i2_after_its_return(operation: str) -> None:
+def test_an_answer_requested_before_a_removal_breaks_i2_after_its_return(operation: str) -> None:
     removal = call(10, 20, operation, "" if operation == "clear" else BODY, 1)
     assert broken([removal, call(21, 22, "get", version=1)], [request(9, 1)]) == ["I2"]
     # The call began before the removal returned.
@@ -112,6 +112,6 @@ def test_a_late_call_breaks_i4_but_for_the_time_in_which_its_process_could_not_r
     assert broken([call(0, 2200, "get", error="timeout", text="")], []) == []
 
 
-def test_an_unforeseen_error_breaks_i6() -> None:
+def test_an_unexpected_error_breaks_i6() -> None:
     assert broken([call(0, 1, "get", error="internal", text="no digest")], []) == ["I6"]
     assert broken([call(0, 1, "get", error="busy", text="")], []) == []

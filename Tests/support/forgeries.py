@@ -1,4 +1,4 @@
-"""What another user of the machine puts where files of ours are to be."""
+"""Files that another user of the machine puts where the library makes its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Callable, List
 
 import pytest
 
-#: Who attacks.
+#: The user who attacks.
 OTHER = "nobody"
 
 Plant = Callable[[Path], None]
@@ -33,6 +33,6 @@ FORGERIES: List[Plant] = [given_away, linked, writable]
 
 
 def untouched(path: Path) -> object:
-    """What of a file changes when somebody does something to it."""
+    """Returns the facts of a file that change if another user changes it."""
     status = path.lstat()
     return status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, path.read_bytes()

@@ -1,4 +1,4 @@
-"""A process that holds the lock of a cache's index and is stopped."""
+"""A stopped process that holds the lock of a cache's index."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import TracebackType
 
-# Linux's F_OFD_SETLKW and struct flock, which Python doesn't know.
+# Linux's F_OFD_SETLKW and struct flock. Python has neither.
 HOLDER = """
 import fcntl, os, struct, sys
 file = os.open(sys.argv[1], os.O_RDWR)
@@ -19,7 +19,7 @@ sys.stdin.read()
 
 
 class HeldLock:
-    """Takes the lock of a directory that is there, and is stopped then. Its end gives it back."""
+    """Locks an existing directory and stops the process. When the block ends, the lock is released."""
 
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""A control group with little memory, for commands that must do with it."""
+"""A control group with little memory, for commands that must work in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 
 
 class NoGroupError(Exception):
-    """No group can be made here; the text says why."""
+    """No control group can be made. The text has the reason."""
 
 
 class MemoryGroup:
@@ -41,11 +41,11 @@ class MemoryGroup:
     def _set_limit(self) -> None:
         if self._is_version1:
             self._write("memory.limit_in_bytes", self._limit)
-            # Where swap isn't counted there is no such file.
+            # Without swap accounting there is no such file.
             if (self._path / "memory.memsw.limit_in_bytes").exists():
                 self._write("memory.memsw.limit_in_bytes", self._limit)
         else:
-            # Opening must not make the file, as it would in a folder that is no group.
+            # The open must not create the file: in a folder that is not a control group, it would.
             self._write("memory.max", self._limit)
             if (self._path / "memory.swap.max").exists():
                 self._write("memory.swap.max", 0)
@@ -57,7 +57,7 @@ class MemoryGroup:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # The last process is in it until the kernel has cleaned up after it.
+        # The last process stays in the group until the kernel has cleaned up.
         for _ in range(500):
             try:
                 self._path.rmdir()
@@ -67,18 +67,18 @@ class MemoryGroup:
 
     @property
     def prefix(self) -> list[str]:
-        """What stands before a command that is to run in the group."""
+        """Returns the words before a command that run it in the group."""
         return ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(self._path / "cgroup.procs")]
 
     @property
     def kills(self) -> int:
-        """How many processes the kernel killed because the group had no memory left."""
+        """Returns the number of processes that the kernel killed because the group had no memory left."""
         text = (self._path / ("memory.oom_control" if self._is_version1 else "memory.events")).read_text()
         return sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("oom_kill "))
 
 
 def _own_group() -> tuple[Path, bool]:
-    """The folder of this process's group that limits memory, and whether it is of version 1."""
+    """Returns the folder of this process's memory group, and whether it is of version 1."""
     groups = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     base = Path("/sys/fs/cgroup")
     for _, controllers, path in groups:

@@ -9,7 +9,7 @@ _CHANNELS = {"grey": (0, 1), "rgb": (2, 3), "grey+alpha": (4, 2), "rgba": (6, 4)
 
 
 def pixel(x: int, y: int, width: int, height: int, seed: int = 0) -> tuple[int, int, int, int]:
-    """The colour at a place: red grows rightwards, green downwards, blue in checks, alpha falls diagonally"""
+    """Returns the colour at a place: red grows to the right, green down, blue in checks, alpha falls diagonally."""
     red = x * 255 // max(1, width - 1) + (seed >> 8) & 255
     green = y * 255 // max(1, height - 1)
     blue = (x // 8 + y // 8 + seed) * 37 & 255
@@ -18,7 +18,7 @@ def pixel(x: int, y: int, width: int, height: int, seed: int = 0) -> tuple[int, 
 
 
 def png(width: int, height: int, *, mode: str = "rgb", seed: int = 0, level: int = 6) -> bytes:
-    """An 8-bit PNG: ``mode`` is grey, rgb, grey+alpha or rgba; another ``seed`` gives another picture."""
+    """Returns an 8-bit PNG. ``mode`` is grey, rgb, grey+alpha or rgba. Another ``seed`` gives another picture."""
     colour_type, channels = _CHANNELS[mode]
     rows = bytearray()
     for y in range(height):
@@ -37,7 +37,7 @@ def png(width: int, height: int, *, mode: str = "rgb", seed: int = 0, level: int
 
 
 def png_of(rows: bytes, width: int, height: int) -> bytes:
-    """An 8-bit PNG of rows of RGB, each behind the byte of its filter."""
+    """Returns an 8-bit PNG of rows of RGB. Each row begins with the byte of its filter."""
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n"

@@ -1,4 +1,4 @@
-"""A folder that is mounted read-only, for one command and what that starts."""
+"""Mounts a folder read-only for one command and its children."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def mounted(folder: Path, *command: str) -> list[str]:
 
 
 def age(index: Path) -> None:
-    """Has an index say that it was made before the machine was started anew."""
+    """Changes an index so that it seems to be from before the last boot."""
     from store_format import hash64
 
     with open(index, "r+b") as file:
@@ -45,5 +45,5 @@ def age(index: Path) -> None:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    """All files of a folder, and what is in them."""
+    """Returns all files of a folder with their contents."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

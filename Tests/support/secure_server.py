@@ -1,4 +1,4 @@
-"""A server that speaks TLS, under a certificate that nobody vouches for."""
+"""A server with TLS and a self-signed certificate."""
 
 import http.server
 import shutil
@@ -17,7 +17,7 @@ needs_openssl = pytest.mark.skipif(
 
 
 def make_certificate(folder: Path, name: str, *more: str) -> Path:
-    """A certificate that vouches for itself, and its key in `NAME-key.pem` beside it."""
+    """Makes a self-signed certificate, and its key in `NAME-key.pem` beside it."""
     command = ["openssl", "req", "-x509", "-nodes", "-days", "2", "-newkey", "ec"]
     command += ["-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-subj", f"/CN={name}", *more, "-keyout", f"{name}-key.pem", "-out", f"{name}.pem"]
@@ -34,7 +34,7 @@ class SecureServer:
     def __init__(self, folder: Path, name: str = "server") -> None:
         self.certificate = make_certificate(folder, name, "-addext", "subjectAltName=IP:127.0.0.1")
         self.answers: Dict[str, Tuple[int, Dict[str, str]]] = {}
-        #: The paths that were asked for, and the headers that came with them.
+        #: The requested paths, and the headers of the requests.
         self.requests: List[Tuple[str, Dict[str, str]]] = []
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.certificate, folder / f"{name}-key.pem")
@@ -49,11 +49,11 @@ class SecureServer:
         self._thread.start()
 
     def url(self, path: str = "/", host: str = "127.0.0.1") -> str:
-        """Where it answers."""
+        """Returns the URL of a path."""
         return f"https://{host}:{self._server.server_port}{path}"
 
     def stop(self) -> None:
-        """Ends it."""
+        """Stops the server."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
@@ -62,10 +62,10 @@ class SecureServer:
         server = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            """One connection."""
+            """A connection."""
 
             def do_GET(self) -> None:
-                """An answer."""
+                """Sends the answer."""
                 server.requests.append((self.path, dict(self.headers.items())))
                 status, headers = server.answers.get(self.path, (200, {}))
                 self.send_response(status)
@@ -77,6 +77,6 @@ class SecureServer:
                 self.close_connection = cut is not None
 
             def log_message(self, *_: object) -> None:
-                """Says nothing."""
+                """Writes no log."""
 
         return Handler

@@ -62,7 +62,7 @@ NONE, CLOSED, AWAY = 0, -1, -2  # statuses of requests without an answer
 
 
 def png(number: bytes) -> bytes:
-    """A picture of 8 x 8 pixels, with these 24 bytes as the colours of a row."""
+    """Returns a picture of 8 x 8 pixels with these 24 bytes as the colours of a row."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -73,12 +73,12 @@ def png(number: bytes) -> bytes:
 
 
 def is_odd(path: str, share: int) -> bool:
-    """Whether a host that is `odd` says 503 to a path for ever: to one of so many."""
+    """Returns whether an `odd` host always answers this path with 503. It does so for one path of several."""
     return zlib.crc32(path.encode()) % share == 0
 
 
 class Host:
-    """How a host behaves, and what it has answered."""
+    """The behaviour of a host, and its statistics."""
 
     def __init__(self, parts: Sequence[str]) -> None:
         found = [PART.match(part) for part in parts]
@@ -91,13 +91,13 @@ class Host:
         self.forget()
 
     def forget(self) -> None:
-        """Falls sick from the beginning again."""
+        """Starts the behaviour from the beginning."""
         self.asked = 0
         self.since: Optional[float] = None
         self.good: Deque[float] = deque()
 
     def status(self, path: str, now: float) -> int:
-        """The status of an answer. The request counts as under way."""
+        """Returns the status of an answer, and counts the request as under way."""
         ways = self.ways
         if "hang" in ways:
             return NONE
@@ -199,7 +199,7 @@ class Connection(asyncio.Protocol):
 
 
 class Port:
-    """A port that is ours while the server runs, whether it listens there or not."""
+    """A reserved port. The server may listen there or not."""
 
     def __init__(self, server: Server, context: Optional[ssl.SSLContext] = None) -> None:
         self.server, self.context = server, context
@@ -211,7 +211,8 @@ class Port:
 
     @staticmethod
     def bind(address: Any) -> socket.socket:
-        """A socket that doesn't listen refuses. Others may have its address as long as that is so."""
+        """A bound socket that doesn't listen refuses connections. While it doesn't listen, others can have the same
+        address."""
         bound = socket.socket()
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind(address)
@@ -227,7 +228,7 @@ class Port:
             self.listening.append(made)
 
     def leave(self, seconds: float) -> bool:
-        """Refuses for some time, but only the first time that it is told to."""
+        """Refuses connections for some time, but only at the first call."""
         if self.has_left:
             return False
         self.has_left = True
@@ -252,7 +253,7 @@ class Server:
         self.tasks: Set[asyncio.Task[None]] = set()
 
     def keep(self, task: asyncio.Task[None]) -> None:
-        """A task that nothing refers to may be taken away before its end."""
+        """Keeps a reference to a task: without one, it may be collected before its end."""
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
 
@@ -299,7 +300,7 @@ class Server:
 
 
 def untrusted() -> ssl.SSLContext:
-    """With a certificate that nobody trusts; where nothing can make one, with none at all."""
+    """Uses a self-signed certificate. If none can be made, uses none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with contextlib.suppress(FileNotFoundError), tempfile.TemporaryDirectory() as folder:
         files = [f"{folder}/certificate.pem", f"{folder}/key.pem"]
@@ -353,12 +354,12 @@ class SickHosts:
         return f"{scheme}://{host}.localhost:{self.ports[at]}{path}"
 
     def log(self) -> Dict[str, Dict[str, Any]]:
-        """By the names of hosts as `url` was given them; the statuses of answers are strings."""
+        """Returns the statistics by host, under the names that `url` got. Statuses of answers are strings."""
         found: Dict[str, Dict[str, Any]] = self._ask("/log")
         return {name.split(".localhost:")[0]: host for name, host in found.items()}
 
     def served(self) -> Dict[str, int]:
-        """How often URLs had a good answer that had more than one."""
+        """Returns how often each URL had a good answer, for URLs with more than one."""
         found: Dict[str, int] = self._ask("/served")
         return {"http://" + url: count for url, count in found.items()}
 

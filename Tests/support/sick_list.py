@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from sick_hosts import SickHosts, is_odd
 
-# How hosts are sick, and how their URLs fail: some of them where it may pass, else all.
+# Kinds of bad hosts, and how their URLs fail: some of them if the problem may pass, else all.
 WAYS = {
     "hang": "timeout",
     "refused": "refused",
@@ -36,12 +36,12 @@ WAYS = {
     "unknown": "dns",
 }
 MOST_MEMORY = 128  # MB
-# Those that a killed run has asked for and not told of: requests under way, and answers on their way to the reader.
+# URLs that a killed run may have fetched without a record: requests under way, and records that were not written yet.
 MOST_AGAIN = 2048
 
 
 class Run:
-    """What a run over the list told."""
+    """The results of a run over the list."""
 
     def __init__(self, urls: int) -> None:
         self.told = bytearray(urls)
@@ -49,7 +49,7 @@ class Run:
         self.was_stored = bytearray(urls)
         self.ends: Counter[str] = Counter()
         self.ends_by_way: Dict[str, Counter[str]] = {way: Counter() for way in ["", *WAYS]}
-        # Of each way and end, the first record.
+        # The first record of each kind and outcome.
         self.first: Dict[Tuple[str, str], Dict[str, Any]] = {}
         self.memory = self.seconds = 0.0
         self.status = 0
@@ -62,7 +62,7 @@ class SickList:
     ) -> None:
         self.servers, self.file, self.urls, self.hosts = servers, file, urls, hosts
         self.pages = -(-urls // hosts)
-        # By place in the list: the host, times `pages`, and the page. 20 of a host stand in a row.
+        # For each place in the list: the host, times `pages`, and the page. 20 URLs of a host are in a row.
         runs = [range(first, min(first + 20, urls)) for first in range(0, urls, 20)]
         random.Random(seed).shuffle(runs)
         self.order = [number for run in runs for number in run]
@@ -70,7 +70,7 @@ class SickList:
             lines.writelines(self._url(number) + "\n" for number in self.order)
 
     def way(self, index: int) -> str:
-        """How the host of a URL is sick; empty when it is well, or has an odd page that this one isn't."""
+        """Returns the kind of a URL's host; empty for a good host, and for a good page of an odd host."""
         host, page = divmod(self.order[index], self.pages)
         way = self._way(host)
         return "" if way.startswith("odd") and not is_odd(f"/{page}", int(way[3:])) else way
@@ -89,7 +89,7 @@ class SickList:
     def run(
         self, command: Sequence[str], environment: Mapping[str, str], kill_after: Optional[int] = None
     ) -> Run:
-        """Fetches the list; ends the command by SIGKILL after so many of its records."""
+        """Fetches the list. Kills the command by SIGKILL after so many records."""
         run = Run(self.urls)
         begin = time.monotonic()
         words = [*command, "--format=jsonl", str(self.file)]
@@ -123,7 +123,7 @@ class SickList:
         run.first.setdefault((way, end), record)
 
     def faults(self, killed: Run, whole: Run) -> List[str]:
-        """What is wrong with a run that was killed, and one after it that wasn't."""
+        """Returns the problems of a run that was killed and of the next one."""
         found = [*self._faults_of_records(whole), *self._faults_of_summary(whole)]
         for way, ends in whole.ends_by_way.items():
             expected = WAYS.get(way, "")
@@ -147,7 +147,7 @@ class SickList:
         return found
 
     def again(self) -> Dict[int, int]:
-        """How often those pages were served that were served more than once."""
+        """Returns how often pages were served that were served more than once."""
         found: Dict[int, int] = {}
         for server in self.servers:
             for url, count in server.served().items():
@@ -174,7 +174,7 @@ class SickList:
 
 
 def peak(pid: int) -> float:
-    """The most memory that a process has had so far, in MB; 0 when it has ended."""
+    """Returns the peak memory of a process in MB; 0 if it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

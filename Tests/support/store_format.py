@@ -98,7 +98,7 @@ class Pack:
     def scan(self) -> Iterator[Record]:
         at = 64
         while at < len(self.data):
-            # What is zero for long is skipped as a hole is.
+            # Long runs of zeros are skipped as holes.
             if not self.data[at] and self.data[at : at + 4096] == bytes(min(4096, len(self.data) - at)):
                 at += 4096
                 continue
@@ -176,7 +176,7 @@ def check_modes(folder: Path, problems: List[str]) -> None:
 
 
 def check_index(index: Index, packs: Dict[int, Pack], problems: List[str]) -> List[Record]:
-    """What the slots say, which is to be what the packs have."""
+    """Returns the contents of the slots. They must agree with the packs."""
     named = []
     in_use = 0
     for place in range(index.count):
@@ -264,7 +264,7 @@ def read(folder: Path) -> Dict[str, object]:
 
 
 def due_removals(lock: bytes, problems: List[str]) -> List[str]:
-    """The groups of answers that are to be removed, in hexadecimal."""
+    """Returns the groups of answers that must be removed, in hexadecimal."""
     posts, taken = struct.unpack_from("<QQ", lock, 128)
     places = list(struct.iter_unpack("<Q16s", lock[144:]))
     bits = sum(1 << place for place, (number, _) in enumerate(places) if number)
@@ -274,7 +274,8 @@ def due_removals(lock: bytes, problems: List[str]) -> List[str]:
 
 
 def write(folder: Path) -> None:
-    """Two packs: one with three records, of which one is retired, between them something else; one with one."""
+    """Makes two packs: one with three records, of which one is retired, and other bytes between them; and one with one
+    record."""
     (folder / "packs").mkdir(mode=0o700)
     for number, family, records in (
         (3, 1, [(b"NHR1", 1, 7, b"key", 5, b"first"), (b"NHRx", 1, 0, b"gone", 6, b"x"), None,

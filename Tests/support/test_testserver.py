@@ -1,4 +1,4 @@
-"""The test server as Python tests use it."""
+"""The test server for Python tests."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fetch(
         connection.close()
 
 
-def test_answers_and_log(server: TestServer) -> None:
+def test_the_server_answers_and_logs_requests(server: TestServer) -> None:
     picture = png(32, 24)
     server.on("/a.png", ok(picture, "image/png", etag='"1"', ranges=True))
     assert fetch(server, "/a.png") == (200, picture)
@@ -72,7 +72,7 @@ def test_answers_and_log(server: TestServer) -> None:
     assert server.high_water() == server.high_water(f"127.0.0.1:{server.port}") == 1
 
 
-def test_sequence(server: TestServer) -> None:
+def test_the_server_gives_scripts_in_order(server: TestServer) -> None:
     server.on("/a", answer(503), redirect("/b"), chunked(["one", b"two"]))
     answers = [fetch(server, "/a") for _ in range(4)]
     assert answers == [(503, b""), (302, b""), (200, b"onetwo"), (200, b"onetwo")]
@@ -82,7 +82,7 @@ def test_sequence(server: TestServer) -> None:
     assert fetch(server, "/a")[0] == 404
 
 
-def test_faults(server: TestServer) -> None:
+def test_the_server_makes_faults(server: TestServer) -> None:
     server.on("/cut", truncated(100, "some"))
     with pytest.raises(http.client.IncompleteRead):
         fetch(server, "/cut")
@@ -99,7 +99,7 @@ def test_faults(server: TestServer) -> None:
     assert received.startswith(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200")
 
 
-def test_gates(server: TestServer) -> None:
+def test_the_server_waits_at_gates(server: TestServer) -> None:
     gate = server.gate("g")
     server.on("/a", script(steps=[fill(3, 65), gate.step, body("end")]))
     answers: list[tuple[int, bytes]] = []
@@ -118,7 +118,7 @@ def test_gates(server: TestServer) -> None:
     assert not server.wait_for_requests(6, seconds=0.01)
 
 
-def test_client_leaves(server: TestServer) -> None:
+def test_the_server_notices_a_client_that_leaves(server: TestServer) -> None:
     gate = server.gate("g")
     server.on("/a", script(steps=[gate.step, body("never")]))
     with socket.create_connection(("127.0.0.1", server.port)) as client:
@@ -128,7 +128,7 @@ def test_client_leaves(server: TestServer) -> None:
     assert server.requests("/a")[0].outcome == "clientLeft"
 
 
-def test_down_and_up(server: TestServer) -> None:
+def test_the_server_goes_down_and_up(server: TestServer) -> None:
     server.on("/a", ok("x"))
     assert fetch(server, "/a") == (200, b"x")
     server.go_down()
@@ -138,7 +138,7 @@ def test_down_and_up(server: TestServer) -> None:
     assert fetch(server, "/a") == (200, b"x")
 
 
-def test_echo_and_errors(server: TestServer) -> None:
+def test_the_server_echoes_requests_and_reports_errors(server: TestServer) -> None:
     server.echo("/e")
     seen: dict[str, Any] = json.loads(fetch(server, "/e?x=1", "PUT", b"text", X_Name="value")[1])
     assert (seen["method"], seen["query"], seen["body"]) == ("PUT", "x=1", "text")
@@ -149,7 +149,7 @@ def test_echo_and_errors(server: TestServer) -> None:
         server.on("/a", {"steps": ["nonsense"]})
 
 
-def test_folder_and_urls_file(tmp_path: Path) -> None:
+def test_the_server_serves_a_folder_and_writes_its_urls(tmp_path: Path) -> None:
     (tmp_path / "b.png").write_bytes(png(3, 2))
     (tmp_path / "a b.png").write_bytes(png(2, 3))
     (tmp_path / "notes.txt").write_text("text")
@@ -163,7 +163,7 @@ def test_folder_and_urls_file(tmp_path: Path) -> None:
         assert fetch(server, "/again/notes.txt") == (200, b"text")
 
 
-def test_command_ends_with_standard_input() -> None:
+def test_the_server_ends_with_its_standard_input() -> None:
     process = subprocess.Popen([executable()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline().startswith("http://127.0.0.1:")
     assert process.communicate(timeout=60)[0] == ""
@@ -175,7 +175,7 @@ def test_command_ends_with_standard_input() -> None:
 
 
 @pytest.mark.parametrize("mode,channels", [("grey", 1), ("rgb", 3), ("grey+alpha", 2), ("rgba", 4)])
-def test_pictures(mode: str, channels: int) -> None:
+def test_made_pictures_are_valid(mode: str, channels: int) -> None:
     content = png(20, 10, mode=mode)
     chunks: dict[bytes, bytes] = {}
     place = 8

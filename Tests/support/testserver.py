@@ -37,7 +37,7 @@ CLOSE: Step = "close"
 
 
 def data(value: Data) -> Any:
-    """Text as it is, bytes that aren't text in base64."""
+    """Returns text unchanged, and bytes that aren't text as base64."""
     if isinstance(value, str):
         return value
     try:
@@ -47,62 +47,62 @@ def data(value: Data) -> Any:
 
 
 def body(value: Data) -> Step:
-    """Body bytes."""
+    """A step: sends bytes of the body."""
     return {"bytes": data(value)}
 
 
 def fill(count: int, byte: int = 0) -> Step:
-    """Body: one byte repeated."""
+    """A step: sends one byte of the body repeatedly."""
     return {"fill": {"count": count, "byte": byte}}
 
 
 def drip(value: Data, milliseconds: int, piece: int = 1) -> Step:
-    """Body bytes in pieces, with a pause after each."""
+    """A step: sends bytes of the body in pieces, with a pause after each."""
     return {"drip": {"bytes": data(value), "piece": piece, "milliseconds": milliseconds}}
 
 
 def head_part(count: int) -> Step:
-    """The next so many bytes of the head."""
+    """A step: sends so many more bytes of the head."""
     return {"headPart": count}
 
 
 def drip_head(milliseconds: int, piece: int = 1) -> Step:
-    """The rest of the head in pieces, with a pause after each."""
+    """A step: sends the rest of the head in pieces, with a pause after each."""
     return {"dripHead": {"piece": piece, "milliseconds": milliseconds}}
 
 
 def chunk(value: Data) -> Step:
-    """A well-formed chunk."""
+    """A step: sends a valid chunk."""
     return {"chunk": data(value)}
 
 
 def bad_chunk(value: Data) -> Step:
-    """Where a chunk should be: these bytes as they are."""
+    """A step: sends these bytes in place of a chunk."""
     return {"badChunk": data(value)}
 
 
 def raw(value: Data) -> Step:
-    """Any bytes, at any place."""
+    """A step: sends any bytes."""
     return {"raw": data(value)}
 
 
 def interim(status: int, headers: Headers = ()) -> Step:
-    """An interim answer (1xx)."""
+    """A step: sends an interim answer (1xx)."""
     return {"interim": {"status": status, "headers": list(headers)}}
 
 
 def wait(gate: str) -> Step:
-    """Waits until the gate of that name is opened."""
+    """A step: waits until the gate with this name is open."""
     return {"wait": gate}
 
 
 def pause(milliseconds: int) -> Step:
-    """Waits for a time: for latency, never for order."""
+    """A step: waits for a time. Use it for delays, never for an order."""
     return {"pause": milliseconds}
 
 
 def script(status: int = 200, headers: Headers = (), steps: Sequence[Step] = (), **others: Any) -> Script:
-    """A script; ``others`` are its further members, such as reason, framing, sendsHead or readsBody."""
+    """Returns a script. ``others`` are its further members, such as reason, framing, sendsHead or readsBody."""
     return {"status": status, "headers": [list(line) for line in headers], "steps": list(steps), **others}
 
 
@@ -116,7 +116,8 @@ def ok(
     ranges: bool = False,
     before: Sequence[Step] = (),
 ) -> Script:
-    """200 with a body; validators make it answer 304, ``ranges`` 206 and 416; ``before`` comes before it."""
+    """Returns a 200 with a body. Validators allow 304, ``ranges`` allows 206 and 416; ``before`` are steps before the
+    body."""
     lines = list(headers)
     if type is not None:
         lines.append(("Content-Type", type))
@@ -132,33 +133,33 @@ def ok(
 
 
 def answer(status: int, content: Data = b"", headers: Headers = ()) -> Script:
-    """A status with optional body and fields."""
+    """Returns a status with optional body and headers."""
     return script(status, headers, [body(content)] if content else [])
 
 
 def redirect(location: str, status: int = 302) -> Script:
-    """A redirect."""
+    """Returns a redirect."""
     return script(status, [("Location", location)])
 
 
 def truncated(announced: int, sent: Data, type: str | None = None) -> Script:
-    """A body of which only a part is sent before the connection is closed."""
+    """Returns a body of which only a part is sent before the connection is closed."""
     return ok(sent, type, headers=[("Content-Length", str(announced))])
 
 
 def chunked(chunks: Sequence[Data]) -> Script:
-    """A chunked body, whole."""
+    """Returns a complete chunked body."""
     return script(steps=[*(chunk(value) for value in chunks), LAST_CHUNK])
 
 
 def raw_answer(value: Data) -> Script:
-    """These bytes instead of an answer."""
+    """Returns raw bytes instead of an answer."""
     return script(steps=[raw(value)], sendsHead=False)
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request as the server saw it."""
+    """A request that the server received."""
 
     number: int
     connection: int
@@ -173,11 +174,11 @@ class Request:
     """pending, answered, cut (by the script) or clientLeft"""
 
     def values(self, name: str) -> list[str]:
-        """Every value of a header field, in order."""
+        """Returns every value of a header, in order."""
         return [value for other, value in self.headers if other.lower() == name.lower()]
 
     def header(self, name: str) -> str | None:
-        """The first value of a header field."""
+        """Returns the first value of a header."""
         return next(iter(self.values(name)), None)
 
     @classmethod
@@ -190,7 +191,7 @@ class Request:
 
 
 class Gate:
-    """Where scripts wait: ``wait(name)``. Closed until it is opened; ``reset`` forgets it."""
+    """A gate at which scripts wait: ``wait(name)``. It is closed at first; ``reset`` removes it."""
 
     def __init__(self, server: TestServer, name: str) -> None:
         self._server = server
@@ -198,33 +199,33 @@ class Gate:
 
     @property
     def step(self) -> Step:
-        """The step that waits here."""
+        """The step that waits at this gate."""
         return wait(self.name)
 
     def open(self) -> None:
-        """Lets everybody pass."""
+        """Opens the gate for all scripts."""
         self._server.call("gate", {"gate": self.name, "do": "open"})
 
     def close(self) -> None:
-        """Closes it again."""
+        """Closes the gate again."""
         self._server.call("gate", {"gate": self.name, "do": "close"})
 
     def admit(self, count: int = 1) -> None:
-        """Lets so many pass."""
+        """Lets so many scripts pass."""
         self._server.call("gate", {"gate": self.name, "do": "admit", "count": count})
 
     @property
     def reached(self) -> int:
-        """How many have come so far."""
+        """The number of scripts that have come so far."""
         return int(self._counts()["reached"])
 
     @property
     def waiting(self) -> int:
-        """How many wait now."""
+        """The number of scripts that wait now."""
         return int(self._counts()["waiting"])
 
     def wait_until_reached(self, count: int = 1, seconds: float = 30) -> bool:
-        """False when the time is over before so many have come."""
+        """Waits until so many scripts have come. Returns False after the time."""
         return self._server.wait_for("gate", count, seconds=seconds, gate=self.name)
 
     def _counts(self) -> dict[str, int]:
@@ -233,7 +234,7 @@ class Gate:
 
 
 def executable() -> str:
-    """Where the server is; raises FileNotFoundError when it isn't built."""
+    """Returns the path of the server. Raises FileNotFoundError if it isn't built."""
     named = os.environ.get("NUTHATCH_TESTSERVER")
     path = Path(named) if named else Path(__file__).resolve().parents[2] / "build" / "nuthatch-testserver"
     if not path.is_file():
@@ -242,12 +243,12 @@ def executable() -> str:
 
 
 class TestServer:
-    """A server process; a context manager."""
+    """A server process. A context manager."""
 
-    __test__ = False  # not a class of tests
+    __test__ = False  # its name begins with "Test", but it is not a test class
 
     def __init__(self, *options: str) -> None:
-        """Starts it; ``options`` are the command's, such as ``--ipv6``."""
+        """Starts the server. ``options`` are those of its command, such as ``--ipv6``."""
         self._process = subprocess.Popen(
             [executable(), *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -270,7 +271,7 @@ class TestServer:
         self.stop()
 
     def stop(self) -> None:
-        """Ends the process. Harmless when repeated."""
+        """Ends the process. May be called again."""
         connection = getattr(self._local, "connection", None)
         if connection is not None:
             connection.close()
@@ -285,20 +286,20 @@ class TestServer:
             self._process.wait()
 
     def kill(self) -> None:
-        """Ends the process in the middle of whatever it does."""
+        """Kills the process."""
         self._process.kill()
         self._process.wait()
 
     def url(self, path: str, host: str = "127.0.0.1") -> str:
-        """The URL of a path; ``host`` may be any spelling of loopback."""
+        """Returns the URL of a path. ``host`` may be any spelling of loopback."""
         return f"http://{host}:{self.port}{path}"
 
     def on(self, path: str, *scripts: Script) -> None:
-        """Puts scripts on a path: the first request gets the first, and so on; the last one stays."""
+        """Sets scripts for a path: the first request gets the first one, and so on. The last one stays."""
         self.call("on", {"path": path, "sequence": list(scripts)})
 
     def on_prefix(self, prefix: str, *scripts: Script) -> None:
-        """Puts scripts on every path that begins so and has none of its own, as ``on`` does on one path."""
+        """Sets scripts for every path with this prefix that has none of its own, as ``on`` for one path."""
         self.call("on", {"prefix": prefix, "sequence": list(scripts)})
 
     def echo(self, path: str) -> None:
@@ -306,23 +307,23 @@ class TestServer:
         self.call("on", {"path": path, "echo": True})
 
     def serve(self, folder: str | Path, at: str = "/") -> None:
-        """Serves a folder's files under a prefix; the prefix itself lists the URLs of its pictures."""
+        """Serves a folder's files under a prefix. The prefix itself lists the URLs of its pictures."""
         self.call("on", {"prefix": at, "folder": str(folder)})
 
     def off(self, path: str) -> None:
-        """Takes what is on a path or prefix away."""
+        """Removes the scripts of a path or prefix."""
         self.call("off", {"path": path})
 
     def gate(self, name: str) -> Gate:
-        """The gate of that name."""
+        """Returns the gate with this name."""
         return Gate(self, name)
 
     def reset(self) -> None:
-        """Forgets scripts, gates (whoever waits passes), log and counts."""
+        """Removes scripts, gates, log and counts. Scripts that wait at a gate go on."""
         self.call("reset", {})
 
     def clear_log(self) -> None:
-        """Forgets log and counts only."""
+        """Clears log and counts only."""
         self.call("reset", {"logOnly": True})
 
     def reset_connections(self, count: int) -> None:
@@ -330,54 +331,54 @@ class TestServer:
         self.call("host", {"resetNext": count})
 
     def go_down(self) -> None:
-        """Resets what is open and refuses connections. The thread that calls this can call ``go_up``."""
+        """Resets open connections and refuses new ones. The thread that calls this can call ``go_up``."""
         self.call("host", {"state": "down"})
 
     def go_up(self) -> None:
-        """Listens again, on the same port."""
+        """Listens again on the same port."""
         self.call("host", {"state": "up"})
 
     def requests(self, path: str | None = None) -> list[Request]:
-        """The requests for a path, with or without query (None: all)."""
+        """Returns the requests for a path, with or without query (None: all)."""
         suffix = "" if path is None else f"?path={quote(path, safe='')}"
         return [Request._from(entry) for entry in self.call(f"log{suffix}")["requests"]]
 
     def count(self, path: str | None = None) -> int:
-        """How many requests there were."""
+        """Returns the number of requests."""
         return int(self.counts()["requests"]) if path is None else len(self.requests(path))
 
     def counts(self) -> dict[str, Any]:
-        """requests, byPath, connections, accepted, underWay, highWater, highWaterByHost, malformed, gates."""
+        """Returns requests, byPath, connections, accepted, underWay, highWater, highWaterByHost, malformed, gates."""
         return self.call("counts")
 
     def high_water(self, host: str | None = None) -> int:
-        """The most requests under way at once, in all or of one Host value."""
+        """Returns the most requests under way at once, in all or for one Host value."""
         counts = self.counts()
         return int(counts["highWater"] if host is None else counts["highWaterByHost"].get(host, 0))
 
     def wait_for_requests(self, count: int, path: str | None = None, seconds: float = 30) -> bool:
-        """False when the time is over before there were so many."""
+        """Waits until there were so many requests. Returns False after the time."""
         return self.wait_for("requests", count, path=path, seconds=seconds)
 
     def wait_for_answers(self, count: int, path: str | None = None, seconds: float = 30) -> bool:
-        """False when the time is over before so many were answered to the end of their script."""
+        """Waits until so many requests were answered to the end of their scripts. Returns False after the time."""
         return self.wait_for("answers", count, path=path, seconds=seconds)
 
     def wait_for_disconnect(self, count: int = 1, path: str | None = None, seconds: float = 30) -> bool:
-        """False when the time is over before so many clients have left in the middle."""
+        """Waits until so many clients have left before the end. Returns False after the time."""
         return self.wait_for("disconnects", count, path=path, seconds=seconds)
 
     def wait_until_idle(self, seconds: float = 30) -> bool:
-        """False when the time is over before no request is under way."""
+        """Waits until no request is under way. Returns False after the time."""
         return self.wait_for("idle", seconds=seconds)
 
     def wait_for(self, what: str, count: int = 1, *, seconds: float = 30, **others: Any) -> bool:
-        """The control interface's ``wait``."""
+        """Calls ``wait`` of the control interface."""
         question = {"for": what, "count": count, "seconds": seconds, **others}
         return bool(self.call("wait", question, seconds + 30)["reached"])
 
     def call(self, name: str, question: dict[str, Any] | None = None, seconds: float = 60) -> dict[str, Any]:
-        """A call of the control interface, over a connection of this thread's own."""
+        """Calls the control interface, over a connection of this thread."""
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = http.client.HTTPConnection("127.0.0.1", self.port)
