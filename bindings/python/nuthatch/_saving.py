@@ -27,9 +27,7 @@ def _sink(sink: Any) -> Any:
     if not hasattr(sink, "write") or _is_plain(sink):
         return sink
     if isinstance(sink, io.TextIOBase):
-        raise TypeError(
-            "save_to needs a file that is opened for bytes, as by open(path, 'wb'), not for text"
-        )
+        raise TypeError("save_to needs a file that is opened for bytes, as by open(path, 'wb'), not for text")
     return sink.write
 
 
@@ -62,7 +60,9 @@ def taken(taker: Callable[[bytes], Any], piece: bytes) -> Any:
         return given
     while given != len(piece):
         if not given:
-            raise BlockingIOError(errno.EAGAIN, "a file of save_to is non-blocking and can't take more bytes now")
+            raise BlockingIOError(
+                errno.EAGAIN, "a file of save_to is non-blocking and can't take more bytes now"
+            )
         piece = piece[given:]
         given = taker(piece)
     return given

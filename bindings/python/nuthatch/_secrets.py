@@ -24,7 +24,9 @@ def resolved(options: Mapping[str, Any]) -> Dict[str, Any]:
     if provider is not None:
         user = made.get("user")
         if not isinstance(user, (tuple, list)) or len(user) != 2 or user[1]:
-            raise error_for(abi.INVALID, "password_provider needs user=(name, ''), with an empty password", None)
+            raise error_for(
+                abi.INVALID, "password_provider needs user=(name, ''), with an empty password", None
+            )
         made["user"] = (user[0], _value(provider, "password_provider"))
     proxy = made.get("proxy")
     if isinstance(proxy, str) and proxy.startswith(_ENVIRONMENT):

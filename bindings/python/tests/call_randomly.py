@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List
 
 import nuthatch
 
-# ParseError is a SyntaxError; a division by zero is what a function that is asked here does.
+# ParseError is a SyntaxError. A function that is called here divides by zero on purpose.
 EXPECTED = (
     nuthatch.Error,
     TypeError,
@@ -30,7 +30,7 @@ EXPECTED = (
 
 
 class Fuzzer(threading.Thread):
-    """One thread's calls. What they give is everybody's."""
+    """The calls of one thread. All threads share the objects that they return."""
 
     things: Dict[str, List[Any]] = {
         "Cache": [],
@@ -65,7 +65,7 @@ class Fuzzer(threading.Thread):
             try:
                 self.keep(self.random.choice(self.ways)())
             except BaseException as failure:
-                # Two threads in each other's way are RuntimeErrors, too.
+                # Two threads that use one iterator get a RuntimeError.
                 if isinstance(failure, EXPECTED) and "changed size" not in str(failure):
                     continue
                 self.failures.append(failure)
@@ -181,7 +181,7 @@ class Fuzzer(threading.Thread):
         asker = self.asker()
         if asker:
             urls = [self.address() for _ in range(self.random.randrange(10))]
-            # A host that is away is waited for no longer than the rounds last.
+            # A host that can't be reached is waited for no longer than the rounds last.
             options = {"give_up_after": self.random.choice([0, 1, -1, "x"]), **self.options()}
             for item in asker.prefetch(urls, [self.size()], images=True, **options):
                 self.keep(item.image)
@@ -197,7 +197,7 @@ class Fuzzer(threading.Thread):
         ])()  # fmt: skip
 
     def freeze(self) -> Any:
-        """Something for the outbox: most of what is random never gets there."""
+        """Makes a valid request for the outbox: random requests are nearly always refused."""
         asker = self.asker()
         options = {
             **self.options(),
@@ -261,7 +261,7 @@ class Fuzzer(threading.Thread):
         try:
             return pickle.loads(pickle.dumps(thing))
         except (pickle.PicklingError, AttributeError):
-            return None  # a function that was asked for
+            return None  # a function of the program
 
     def close(self) -> Any:
         cache = self.one("Cache")

@@ -1,4 +1,4 @@
-"""What type checkers make of programs that use the package. Never run: `make lint` has mypy and pyright read it."""
+"""A program for type checkers. It never runs: `make lint` has mypy and pyright read it."""
 
 from datetime import timedelta
 from typing import List, Optional, Tuple
@@ -42,7 +42,7 @@ async def main() -> None:
         assert_type(error.retry_after, Optional[int])
 
 
-# What both must object to.
+# Both checkers must report errors here.
 cache.get("url", nonsense=1)  # type: ignore[call-arg]
 cache.get("url", size=1)  # type: ignore[call-arg]
 cache.get("url", timeout=b"10")  # type: ignore[arg-type]

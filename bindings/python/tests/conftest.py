@@ -1,4 +1,4 @@
-"""A server to fetch from and a cache to fetch with."""
+"""Fixtures: a server and a cache."""
 
 from pathlib import Path
 from typing import Iterator

@@ -22,7 +22,7 @@ def seen(image: nuthatch.Image) -> None:
 
 
 async def main(folder: str, count: int, urls: List[str]) -> None:
-    # Room for a few of them, so that the others come from disk.
+    # Memory for a few of them, so that the others come from disk.
     limits = {"memory_bytes": 1 << 20, "disk_bytes": 64 << 20}
     with nuthatch.Cache(folder, **limits) as cache:
         async with nuthatch.AsyncCache(folder, **limits) as loop:

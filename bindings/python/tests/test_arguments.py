@@ -1,4 +1,4 @@
-"""Arguments that aren't what they must be: each is refused by its name, in words that say what it must be."""
+"""A wrong argument is refused with its name and the allowed values."""
 
 import asyncio
 import copy
@@ -13,7 +13,7 @@ from testserver import TestServer, ok
 
 URL = "http://127.0.0.1:9/"
 
-#: What the interpreter says of them, which helps nobody: it names neither argument nor remedy.
+#: Messages of the interpreter that don't help: they have neither the argument nor the remedy.
 INSIDE = ("supported between", "operand", "unpack", "iterable,", "interpreted", "invalid literal", "argument 1",
           "argument 2", "argument 3", "not callable", "unhashable", "ctypes", "cannot convert", "int()")  # fmt: skip
 
@@ -27,7 +27,7 @@ HEADERS: List[Any] = [*PAIRS, {"X": 1}, {1: "x"}, {"X": b"x"}]
 FUNCTIONS: List[Any] = ["x", 5, [len]]
 PATHS: List[Any] = [5, ["x"], 1.5, "\ud800", "a\0b"]
 
-#: Of requests, of sites and of caches alike.
+#: Options of requests, sites and caches.
 LIMITS: Dict[str, List[Any]] = {
     "headers": HEADERS,
     "timeout": SECONDS,
@@ -131,20 +131,20 @@ def cases(table: Dict[str, List[Any]]) -> List[Tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("name", OF_CACHES)
-def test_caches(name: str, tmp_path: Path) -> None:
+def test_a_cache_refuses_a_wrong_option_by_name(name: str, tmp_path: Path) -> None:
     for wrong in OF_CACHES[name]:
         given = {"path": tmp_path / "c", name: wrong}
         assert_said(name, wrong, lambda: nuthatch.Cache(**given))  # noqa: B023
 
 
 @pytest.mark.parametrize("name", OF_SITES)
-def test_sites(name: str, cache: nuthatch.Cache) -> None:
+def test_a_site_refuses_a_wrong_option_by_name(name: str, cache: nuthatch.Cache) -> None:
     for wrong in OF_SITES[name]:
         assert_said(name, wrong, lambda: cache.site(URL, **{name: wrong}))  # noqa: B023
 
 
 @pytest.mark.parametrize("name", OF_REQUESTS)
-def test_requests(name: str, cache: nuthatch.Cache) -> None:
+def test_a_request_refuses_a_wrong_option_by_name(name: str, cache: nuthatch.Cache) -> None:
     site = cache.site(URL)
     for wrong in OF_REQUESTS[name]:
         given: Dict[str, Any] = {name: wrong}
@@ -156,13 +156,13 @@ def test_requests(name: str, cache: nuthatch.Cache) -> None:
     assert cache.activity == 0
 
 
-def test_size_and_sizes_are_one_too_many(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_size_and_sizes_exclude_each_other(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     server.on("/a", ok(png(40, 30), "image/png"))
     both: Dict[str, Any] = {"size": 8, "sizes": [16]}
     for fetching in (cache, cache.site(URL)):
         with pytest.raises(nuthatch.Invalid, match="size and sizes"):
             fetching.submit(server.url("/a"), **both)
-    # They may be what can be gone through once.
+    # An iterator is allowed, too.
     ticket = cache.submit(server.url("/a"), sizes=iter([8, 16]))  # type: ignore[call-overload]
     for again in (ticket, ticket.resubmit()):
         assert [image.size for image in again.result()] == [(8, 6), (16, 12)]
@@ -180,7 +180,7 @@ def test_size_and_sizes_are_one_too_many(server: TestServer, cache: nuthatch.Cac
     asyncio.run(main())
 
 
-def test_urls(cache: nuthatch.Cache) -> None:
+def test_a_url_that_is_not_a_str_is_refused(cache: nuthatch.Cache) -> None:
     for wrong in (
         None,
         5,
@@ -199,7 +199,7 @@ def test_urls(cache: nuthatch.Cache) -> None:
             assert_said("", wrong, lambda: show(wrong, 16))  # noqa: B023
 
 
-def test_lists_of_urls(cache: nuthatch.Cache) -> None:
+def test_urls_of_a_prefetch_must_be_an_iterable(cache: nuthatch.Cache) -> None:
     for wrong in (None, 5, URL, URL.encode()):
         assert_said("urls", wrong, lambda: cache.prefetch(wrong, [16]))  # noqa: B023
     for wrong in (None, 1.5, "16", b"..", {1: 2}, [0], object()):
@@ -208,7 +208,7 @@ def test_lists_of_urls(cache: nuthatch.Cache) -> None:
         list(cache.prefetch([URL], [16], timeout="x"))
 
 
-def test_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_wrong_timeout_is_refused_by_name(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("answered after all")
     server.on("/a", gate.step)
     ticket = cache.submit(server.url("/a"))
@@ -227,19 +227,19 @@ def test_waits(server: TestServer, cache: nuthatch.Cache) -> None:
         nuthatch.Cache(cache._path).close(endless)  # type: ignore[arg-type]
 
 
-def test_listeners(cache: nuthatch.Cache) -> None:
+def test_a_listener_that_can_not_be_called_is_refused(cache: nuthatch.Cache) -> None:
     for wrong in FUNCTIONS:
         assert_said("function", wrong, lambda: cache.outbox.attach("x", wrong))  # noqa: B023
         assert_said("function", wrong, lambda: cache.site(URL).watch_reachability(wrong))  # noqa: B023
 
 
-def test_the_queue() -> None:
+def test_the_queue_refuses_a_wrong_limit_by_name() -> None:
     for name in ("rate", "inflight_bytes", "concurrency", "per_host"):
         for wrong in SECONDS:
             assert_said(name, wrong, lambda: nuthatch.queue(**{name: wrong}))  # noqa: B023
 
 
-def test_images(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_an_image_refuses_a_wrong_argument_by_name(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(png(40, 30), "image/png"))
     response, image = cache.get(server.url("/a")), cache.thumbnail(server.url("/a"), 16)
     of_images = {
@@ -257,7 +257,7 @@ def test_images(server: TestServer, cache: nuthatch.Cache) -> None:
     assert 5 not in response.headers and response.headers.get(5) is None  # type: ignore[call-overload]
 
 
-def test_event_loops(tmp_path: Path) -> None:
+def test_async_methods_refuse_a_wrong_argument_by_name(tmp_path: Path) -> None:
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "c") as cache:
             site = cache.site(URL)
@@ -285,8 +285,10 @@ def test_event_loops(tmp_path: Path) -> None:
         nuthatch.AsyncCache(tmp_path / "c", tmeout=5)  # type: ignore[call-arg]
 
 
-def test_numbers_of_other_libraries(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
-    """What is a number is taken for one, whoever made it."""
+def test_numbers_of_other_libraries_are_accepted(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    """Any type of number is accepted."""
     from decimal import Decimal
     from fractions import Fraction
 
@@ -305,7 +307,7 @@ def test_numbers_of_other_libraries(server: TestServer, cache: nuthatch.Cache, t
         assert other.wait_idle(Decimal("7.5"))  # type: ignore[arg-type]
 
 
-def test_tickets_are_neither_copied_nor_pickled(cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_tickets_can_not_be_copied_or_pickled(cache: nuthatch.Cache, tmp_path: Path) -> None:
     ticket = cache.submit("data:,a")
     for duplicate in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="belongs to its process"):
@@ -320,14 +322,14 @@ def test_tickets_are_neither_copied_nor_pickled(cache: nuthatch.Cache, tmp_path:
     assert ticket.result(30).body == b"a"
 
 
-def test_what_the_binding_says_itself_is_no_option(cache: nuthatch.Cache) -> None:
+def test_an_internal_option_is_refused(cache: nuthatch.Cache) -> None:
     for name in ("quiet", "batched", "user_place", "password", "cert_key", "cert_password"):
         given: Dict[str, Any] = {name: "x"}
         with pytest.raises(TypeError, match=name):
             cache.submit(URL, **given)
 
 
-def test_a_password_is_never_taken_for_the_name_of_a_file(cache: nuthatch.Cache) -> None:
+def test_a_certificates_password_is_never_used_as_a_file_name(cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Error) as caught:
         cache.get("https://127.0.0.1:1/", cert=("/none.pem", None, "hush-9"))  # type: ignore[arg-type]
     assert "hush-9" not in str(caught.value)
@@ -335,7 +337,7 @@ def test_a_password_is_never_taken_for_the_name_of_a_file(cache: nuthatch.Cache)
         cache.get("https://127.0.0.1:1/", cert=(None, "/none.pem"))  # type: ignore[arg-type]
 
 
-def test_a_site_with_a_certificates_password_is_not_pickled(cache: nuthatch.Cache) -> None:
+def test_a_site_with_a_certificates_password_can_not_be_pickled(cache: nuthatch.Cache) -> None:
     site = cache.site("https://example.org/", cert=("/a.pem", "/b.pem", "hush-9"), user=None)
     with pytest.raises(pickle.PicklingError, match="certificate"):
         pickle.dumps(site)

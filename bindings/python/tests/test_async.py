@@ -27,7 +27,7 @@ def url(server: TestServer) -> str:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[[Main], Any]:
-    """Runs a coroutine with a cache that is closed after it."""
+    """Runs a coroutine with a cache, and closes the cache afterwards."""
 
     def run(main: Main) -> Any:
         async def with_cache() -> Any:
@@ -39,7 +39,9 @@ def run(tmp_path: Path) -> Callable[[Main], Any]:
     return run
 
 
-def test_answers_and_hits(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+def test_async_answers_and_hits_are_those_of_a_cache(
+    run: Callable[[Main], Any], server: TestServer, url: str
+) -> None:
     server.on("/b", ok("hello", "text/plain", headers=[("Cache-Control", "max-age=60")]))
     server.echo("/echo")
 
@@ -63,7 +65,9 @@ def test_answers_and_hits(run: Callable[[Main], Any], server: TestServer, url: s
     assert server.count("/a.png") == server.count("/b") == 1
 
 
-def test_a_hit_needs_no_turn_of_the_loop(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+def test_an_async_hit_needs_no_turn_of_the_loop(
+    run: Callable[[Main], Any], server: TestServer, url: str
+) -> None:
     server.on("/b", ok("hello", headers=[("Cache-Control", "max-age=60")]))
 
     async def main(cache: nuthatch.AsyncCache) -> None:
@@ -77,7 +81,7 @@ def test_a_hit_needs_no_turn_of_the_loop(run: Callable[[Main], Any], server: Tes
     run(main)
 
 
-def test_many_hits_leave_the_loop_its_turns(run: Callable[[Main], Any], url: str) -> None:
+def test_many_async_hits_give_other_tasks_a_turn(run: Callable[[Main], Any], url: str) -> None:
     async def main(cache: nuthatch.AsyncCache) -> None:
         turns = 0
         is_over = False
@@ -99,7 +103,7 @@ def test_many_hits_leave_the_loop_its_turns(run: Callable[[Main], Any], url: str
     run(main)
 
 
-def test_many_at_once(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_many_async_requests_run_at_once(run: Callable[[Main], Any], server: TestServer) -> None:
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
 
     async def main(cache: nuthatch.AsyncCache) -> None:
@@ -131,7 +135,9 @@ def test_cancelling_a_task_cancels_its_request(run: Callable[[Main], Any], serve
     assert server.wait_for_disconnect()
 
 
-def test_a_wait_ends_before_the_request(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_the_timeout_of_a_wait_does_not_end_the_request(
+    run: Callable[[Main], Any], server: TestServer
+) -> None:
     gate = server.gate("gate")
     server.on("/slow", script(steps=[gate.step, body("late")]))
 
@@ -150,7 +156,7 @@ def test_a_wait_ends_before_the_request(run: Callable[[Main], Any], server: Test
     run(main)
 
 
-def test_events(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_async_events_come_in_order(run: Callable[[Main], Any], server: TestServer) -> None:
     server.on("/a", script(headers=[["Cache-Control", "max-age=0"], ["ETag", '"1"']], steps=[body("x")]))
 
     async def main(cache: nuthatch.AsyncCache) -> None:
@@ -165,7 +171,7 @@ def test_events(run: Callable[[Main], Any], server: TestServer) -> None:
     run(main)
 
 
-def test_closing_tells_those_who_wait(server: TestServer, tmp_path: Path) -> None:
+def test_closing_an_async_cache_fails_requests_under_way(server: TestServer, tmp_path: Path) -> None:
     server.on("/never", script(steps=[server.gate("never").step, body("x")]))
 
     async def main() -> None:
@@ -187,12 +193,14 @@ def test_closing_tells_those_who_wait(server: TestServer, tmp_path: Path) -> Non
     asyncio.run(main())
 
 
-def test_nothing_is_left_behind(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_an_async_cache_leaves_no_threads_and_descriptors(
+    server: TestServer, tmp_path: Path, url: str
+) -> None:
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "c") as cache:
             await cache.get(url)
             await cache.thumbnail(url, 10)
-        # One that nobody closes.
+        # A cache that is never closed.
         await nuthatch.AsyncCache(tmp_path / "c").thumbnail(url, 11)
 
     def descriptors() -> List[str]:
@@ -207,7 +215,7 @@ def test_nothing_is_left_behind(server: TestServer, tmp_path: Path, url: str) ->
     assert len(os.listdir("/proc/self/fd")) <= before + 1
 
 
-def test_several_loops_share_one(server: TestServer, tmp_path: Path) -> None:
+def test_several_event_loops_share_an_async_cache(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/n/", ok(png(64, 48), "image/png"))
     cache = nuthatch.AsyncCache(tmp_path / "c")
     sizes = []
@@ -231,7 +239,7 @@ def test_several_loops_share_one(server: TestServer, tmp_path: Path) -> None:
         await cache.close()
 
     asyncio.run(last())
-    # The next run of a loop opens it anew where it wasn't closed.
+    # If a loop didn't close the cache, the next loop opens it again.
     again = nuthatch.AsyncCache(tmp_path / "c")
     for _ in range(3):
         asyncio.run(_one(again, server.url("/n/0")))
@@ -241,7 +249,7 @@ async def _one(cache: nuthatch.AsyncCache, url: str) -> None:
     assert (await cache.thumbnail(url, 16)).is_in_cache
 
 
-def test_closing_from_another_loop(server: TestServer, tmp_path: Path) -> None:
+def test_an_async_cache_can_be_closed_from_another_loop(server: TestServer, tmp_path: Path) -> None:
     gate = server.gate("never")
     server.on("/never", script(steps=[gate.step, body("x")]))
     cache = nuthatch.AsyncCache(tmp_path / "c")
@@ -260,7 +268,9 @@ def test_closing_from_another_loop(server: TestServer, tmp_path: Path) -> None:
     assert caught == ["closed"]
 
 
-def test_closing_while_the_loop_ends(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_an_async_cache_can_be_closed_while_the_loop_ends(
+    server: TestServer, tmp_path: Path, url: str
+) -> None:
     async def main() -> None:
         cache = nuthatch.AsyncCache(tmp_path / "c")
         await cache.thumbnail(url, 64)
@@ -272,7 +282,7 @@ def test_closing_while_the_loop_ends(server: TestServer, tmp_path: Path, url: st
     asyncio.run(main())
 
 
-def test_questions_are_asked_on_the_loop(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_questions_are_asked_on_the_event_loop(run: Callable[[Main], Any], server: TestServer) -> None:
     server.echo("/echo")
     server.on("/locked", answer(401, "who?", [("WWW-Authenticate", "Basic")]))
 
@@ -298,7 +308,7 @@ def test_questions_are_asked_on_the_loop(run: Callable[[Main], Any], server: Tes
     run(main)
 
 
-def test_functions_that_save_are_awaited(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_async_functions_that_save_are_awaited(run: Callable[[Main], Any], server: TestServer) -> None:
     content = bytes(range(256)) * 6_000
     server.on("/a", ok(content))
     server.on("/gone", answer(404, "gone"))
@@ -313,9 +323,9 @@ def test_functions_that_save_are_awaited(run: Callable[[Main], Any], server: Tes
         site = cache.site(server.url("/"))
         for fetching in (cache, site):
             response = await fetching.get(server.url("/a"), save_to=[save, at_once.append])
-            # All of it has been given when the answer is there.
+            # The function has all pieces when the answer is returned.
             assert b"".join(later) == b"".join(at_once) == content == response.body
-            # From the cache, too.
+            # Also from the cache.
             again = await fetching.submit(server.url("/a"), save_to=save)
             assert b"".join(later) == content * 2 and again.ok
             later.clear()
@@ -326,7 +336,7 @@ def test_functions_that_save_are_awaited(run: Callable[[Main], Any], server: Tes
         assert [item.ok async for item in cache.prefetch([server.url("/a")], (), save_to=save)] == [True]
         assert b"".join(later) == content
         later.clear()
-        # What is no success is saved nowhere.
+        # The body of an error is saved nowhere.
         assert (await cache.get(server.url("/gone"), save_to=save)).status == 404 and later == []
         with pytest.raises(nuthatch.TransportError):
             await cache.get("http://127.0.0.1:1/", save_to=save, retries=0)
@@ -337,7 +347,9 @@ def test_functions_that_save_are_awaited(run: Callable[[Main], Any], server: Tes
     run(main)
 
 
-def test_a_function_that_saves_and_fails(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_a_function_that_saves_and_fails_ends_its_request(
+    run: Callable[[Main], Any], server: TestServer
+) -> None:
     server.on("/a", script(steps=[fill(1 << 22)]))
     server.on("/small", ok(b"x"))
     begun: List[int] = []
@@ -381,7 +393,7 @@ def test_a_function_that_saves_and_fails(run: Callable[[Main], Any], server: Tes
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        # A cache that is closed ends it, too.
+        # Closing the cache ends it, too.
         last = cache.submit(server.url("/a"), save_to=wait)
         while len(begun) == 2:
             await asyncio.sleep(0.01)
@@ -393,7 +405,7 @@ def test_a_function_that_saves_and_fails(run: Callable[[Main], Any], server: Tes
     run(main)
 
 
-def test_pieces_are_events_too(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_pieces_of_a_saved_body_are_async_events_too(run: Callable[[Main], Any], server: TestServer) -> None:
     content = bytes(range(256)) * 6_000
     server.on("/a", ok(content))
 
@@ -410,7 +422,7 @@ def test_pieces_are_events_too(run: Callable[[Main], Any], server: TestServer) -
         ticket = cache.submit(server.url("/a"), save_to=lambda piece: None)
         async for _ in ticket.events():
             break
-        # Where nothing listens any more nothing is held up, nor by what listens to the first piece only.
+        # If no loop takes the events, or one takes only the first piece, the transfer goes on.
         assert (await ticket).ok
         first = cache.submit(server.url("/a"), save_to=lambda piece: None)
         listening = first.events()
@@ -451,8 +463,8 @@ asyncio.run(main())
 """
 
 
-def test_what_is_saved_by_a_function_is_never_whole_in_memory(server: TestServer, tmp_path: Path) -> None:
-    """Pieces come as fast as the function takes them, and are gone then."""
+def test_a_saved_body_is_never_whole_in_memory(server: TestServer, tmp_path: Path) -> None:
+    """Pieces come as fast as the function takes them, and are freed then."""
     size = 48 << 20
     server.on("/a", script(steps=[fill(size)]))
     server.on("/awarm", ok(b"x"))
@@ -460,7 +472,7 @@ def test_what_is_saved_by_a_function_is_never_whole_in_memory(server: TestServer
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        # While the function is at the first piece, the server can't send the rest.
+        # While the function has the first piece, the server can't send the rest.
         assert not server.wait_for_answers(1, "/a", seconds=2)
         process.stdin.write("\n")
         process.stdin.flush()
@@ -470,7 +482,7 @@ def test_what_is_saved_by_a_function_is_never_whole_in_memory(server: TestServer
     assert (given, kept) == (size, 0) and kilobytes < 16 << 10
 
 
-def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_async_prefetch_gives_an_item_for_each_url(run: Callable[[Main], Any], server: TestServer) -> None:
     server.on_prefix("/n/", ok(png(64, 48), "image/png"))
     urls = [server.url(f"/n/{number}") for number in range(600)]
 
@@ -493,7 +505,7 @@ def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:
         ]
         async for _ in cache.prefetch([server.url(f"/n/x{number}") for number in range(5000)]):
             break
-        # What was under way has ended with the loop that was left.
+        # Leaving the loop has cancelled the requests under way.
         for _ in range(100):
             await asyncio.sleep(0.01)
             if cache.activity == 0:
@@ -505,10 +517,10 @@ def test_prefetch(run: Callable[[Main], Any], server: TestServer) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 5, 5000])
-def test_a_prefetch_that_fails_says_so(
+def test_an_async_prefetch_that_fails_raises(
     count: int, run: Callable[[Main], Any], server: TestServer, tmp_path: Path
 ) -> None:
-    """Also when nothing is under way any more: a run that was cut short must not look like one that is done."""
+    """Also if no request is under way any more: a failed run must not look like a finished one."""
     server.on_prefix("/n/", ok(png(64, 48), "image/png"))
     gate = server.gate("never")
     server.on_prefix("/never/", script(steps=[gate.step, body("x")]))
@@ -538,7 +550,7 @@ def test_a_prefetch_that_fails_says_so(
     run(main)
 
 
-def test_a_question_that_nobody_answers_any_more_ends_its_request(
+def test_a_cancelled_answer_to_a_question_ends_its_request(
     run: Callable[[Main], Any], server: TestServer
 ) -> None:
     server.echo("/echo")
@@ -557,7 +569,7 @@ def test_a_question_that_nobody_answers_any_more_ends_its_request(
     run(main)
 
 
-def test_a_site(run: Callable[[Main], Any], server: TestServer) -> None:
+def test_an_async_site_uses_its_base_url_and_options(run: Callable[[Main], Any], server: TestServer) -> None:
     server.echo("/api/echo")
 
     async def main(cache: nuthatch.AsyncCache) -> None:
@@ -569,7 +581,9 @@ def test_a_site(run: Callable[[Main], Any], server: TestServer) -> None:
     run(main)
 
 
-def test_upkeep(run: Callable[[Main], Any], server: TestServer, url: str) -> None:
+def test_async_upkeep_removes_trims_and_clears(
+    run: Callable[[Main], Any], server: TestServer, url: str
+) -> None:
     async def main(cache: nuthatch.AsyncCache) -> None:
         await cache.thumbnail(url, 64)
         await cache.remove(url)
@@ -586,7 +600,9 @@ def test_upkeep(run: Callable[[Main], Any], server: TestServer, url: str) -> Non
     run(main)
 
 
-def test_it_pickles_and_works_in_a_forked_child(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_an_async_cache_pickles_and_works_in_a_forked_child(
+    server: TestServer, tmp_path: Path, url: str
+) -> None:
     cache = nuthatch.AsyncCache(tmp_path / "c", user_agent="own/1")
 
     async def main(cache: nuthatch.AsyncCache) -> None:
@@ -609,7 +625,7 @@ def test_it_pickles_and_works_in_a_forked_child(server: TestServer, tmp_path: Pa
     assert server.requests("/a.png")[-1].header("User-Agent") == "own/1"
 
 
-def test_what_makes_no_sense(tmp_path: Path) -> None:
+def test_an_async_cache_refuses_wrong_use(tmp_path: Path) -> None:
     async def main() -> None:
         with pytest.raises(nuthatch.Invalid):
             await nuthatch.AsyncCache(tmp_path / "c", policy="strict").get("http://x/")
@@ -621,8 +637,8 @@ def test_what_makes_no_sense(tmp_path: Path) -> None:
         nuthatch.AsyncCache(tmp_path / "c").submit("http://x/")
 
 
-def test_what_nobody_has_is_closed(server: TestServer, tmp_path: Path, url: str) -> None:
-    """At once, and not when the collector comes by."""
+def test_an_async_cache_without_references_is_closed(server: TestServer, tmp_path: Path, url: str) -> None:
+    """At once, without the garbage collector."""
 
     def fresh() -> "weakref.ref[nuthatch.Cache]":
         cache = nuthatch.Cache(tmp_path / "c")

@@ -1,4 +1,4 @@
-"""What is sent: bytes, files, forms, JSON."""
+"""Bodies of requests: bytes, files, forms, JSON."""
 
 import asyncio
 import email
@@ -16,7 +16,7 @@ from testserver import Request, TestServer, body, ok, script
 
 
 def parts(request: Request) -> List[Tuple[str, str, str, bytes]]:
-    """Name, file name, type and bytes of each part of a form, as the standard library reads it."""
+    """Returns name, file name, type and bytes of each part of a form, read by the standard library."""
     head = f"Content-Type: {request.header('Content-Type')}\r\n\r\n".encode()
     message: Any = email.message_from_bytes(head + request.body, policy=email.policy.HTTP)
     return [
@@ -30,7 +30,7 @@ def parts(request: Request) -> List[Tuple[str, str, str, bytes]]:
     ]
 
 
-def test_plain_forms(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_form_is_sent_url_encoded(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("thanks"))
     cache.request("POST", server.url("/a"), form={"a b": "ü&", "c": ""})
     cache.request("POST", server.url("/a"), form=[("a", "1"), ("a", "2")], headers={"Content-Type": "x/y"})
@@ -42,7 +42,9 @@ def test_plain_forms(server: TestServer, cache: nuthatch.Cache) -> None:
     assert (two.body, two.values("Content-Type")) == (b"a=1&a=2", ["x/y"])
 
 
-def test_multipart_forms(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_form_with_files_is_sent_as_multipart(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok("thanks"))
     (tmp_path / "nut.jpg").write_bytes(b"\xff\xd8file")
     with open(tmp_path / "nut.jpg", "rb") as opened:
@@ -69,7 +71,7 @@ def test_multipart_forms(server: TestServer, cache: nuthatch.Cache, tmp_path: Pa
     ]
 
 
-def test_fields_that_are_none_are_left_out(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_form_fields_that_are_none_are_left_out(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("thanks"))
     form = {"a": None, "b": ["1", None, "2"], "c": "", "d": [None]}
     cache.request("POST", server.url("/a"), form=form)
@@ -81,7 +83,9 @@ def test_fields_that_are_none_are_left_out(server: TestServer, cache: nuthatch.C
     ]  # fmt: skip
 
 
-def test_what_is_no_json(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_value_that_json_can_not_hold_is_refused(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     round: List[Any] = []
     round.append(round)
     for value in (float("nan"), {"a": [float("inf")]}, -float("inf"), round):
@@ -100,7 +104,7 @@ def test_what_is_no_json(server: TestServer, cache: nuthatch.Cache, tmp_path: Pa
 
 
 class Once(io.RawIOBase):
-    """What can be read, and not gone back in."""
+    """A file that can be read but not rewound."""
 
     def __init__(self) -> None:
         self.left = [b"once", b""]
@@ -112,7 +116,7 @@ class Once(io.RawIOBase):
         return self.left.pop(0)
 
 
-def test_open_files_are_sent_once_more_from_where_they_stood(
+def test_open_files_are_sent_again_from_their_first_position(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     server.on("/a", ok("thanks"))
@@ -155,7 +159,9 @@ def test_open_files_are_sent_once_more_from_where_they_stood(
     assert sent() == [b"", b"once"]
 
 
-def test_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_files_are_sent_as_bodies_and_parts(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     gate = server.gate("sent")
     server.on("/a", script(steps=[gate.step, body("thanks")]))
     (tmp_path / "file").write_bytes(b"nut" * 500_000)
@@ -192,7 +198,7 @@ with nuthatch.Cache(sys.argv[1]) as cache:
 
 @pytest.mark.parametrize("kind", ["body", "files"])
 def test_a_large_upload_needs_little_memory(server: TestServer, tmp_path: Path, kind: str) -> None:
-    """NUTHATCH_LARGE_UPLOAD=200 for as many megabytes."""
+    """NUTHATCH_LARGE_UPLOAD=200 uploads so many megabytes."""
     size = int(os.environ.get("NUTHATCH_LARGE_UPLOAD", "32")) << 20
     server.on("/a", ok("thanks"))
     with open(tmp_path / "large", "wb") as large:
@@ -208,7 +214,9 @@ def test_a_large_upload_needs_little_memory(server: TestServer, tmp_path: Path, 
     assert kilobytes < 8192
 
 
-def test_a_server_that_is_killed_in_the_middle_of_an_upload(cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_an_upload_to_a_killed_server_is_repeated_only_if_that_is_safe(
+    cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     with open(tmp_path / "large", "wb") as large:
         large.truncate(256 << 20)
     for method in ("PUT", "POST"):
@@ -228,5 +236,5 @@ def test_a_server_that_is_killed_in_the_middle_of_an_upload(cache: nuthatch.Cach
             with pytest.raises(nuthatch.TransportError) as caught:
                 ticket.result()
             assert caught.value.code in ("reset", "refused")
-            # What isn't safe to repeat has been sent once.
+            # A request that isn't safe to repeat was sent once.
             assert caught.value.code == "reset" or method == "PUT"

@@ -1,4 +1,4 @@
-"""Files of the cache that are cut while they are mapped, as a full or failing disk has them missing."""
+"""Files of the cache that are truncated while they are mapped, as by a full or failing disk."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ with nuthatch.Cache(folder) as cache:
             call(url) if call == cache.remove else call()
         except nuthatch.Error as error:
             print(error, file=sys.stderr)
-    # It goes on by itself.
+    # The cache goes on by itself.
     assert bytes(cache.get(url).body) == b"x" * 50_000
     assert cache.get(url).is_in_cache
 print("ended")
@@ -42,7 +42,9 @@ print("ended")
 
 
 @pytest.mark.parametrize("name", ["index", "locks", "packs"])
-def test_a_file_that_is_cut_ends_no_program(server: TestServer, tmp_path: Path, name: str) -> None:
+def test_a_truncated_cache_file_does_not_end_the_program(
+    server: TestServer, tmp_path: Path, name: str
+) -> None:
     server.on("/a", ok("x" * 50_000, headers=[("Cache-Control", "max-age=600")]))
     program = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "c"), server.url("/a"), name],

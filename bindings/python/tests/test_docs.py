@@ -1,4 +1,4 @@
-"""The examples of the docstrings, run as they stand, and what the package says of its types."""
+"""The examples of docstrings and docs/PYTHON.md run unchanged. Public names have docstrings and types."""
 
 import asyncio
 import doctest
@@ -28,7 +28,7 @@ MODULES = [
 
 @pytest.fixture
 def nobody() -> Iterator[str]:
-    """A URL where nobody listens, and nobody else can."""
+    """A URL at which no server listens, and no other program can."""
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{reserved.getsockname()[1]}/a"
@@ -36,7 +36,7 @@ def nobody() -> Iterator[str]:
 
 @pytest.fixture
 def names(server: TestServer, tmp_path: Path, nobody: str) -> Iterator[Dict[str, Any]]:
-    """What examples take for given."""
+    """Returns the names that the examples use."""
     server.on("/hello", ok("hello", "text/plain"))
     server.on("/api/statuses", ok('["nesting"]', "application/json"))
     server.on("/a.png", ok(png(640, 480), "image/png"))
@@ -67,7 +67,7 @@ def examples() -> List[Any]:
 
 
 @pytest.mark.parametrize("example", examples())
-def test_example(example: doctest.DocTest, names: Dict[str, Any]) -> None:
+def test_an_example_in_a_docstring_runs(example: doctest.DocTest, names: Dict[str, Any]) -> None:
     example.globs.update(names)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     lines: List[str] = []
@@ -75,8 +75,8 @@ def test_example(example: doctest.DocTest, names: Dict[str, Any]) -> None:
     assert tried and not failed, "".join(lines)
 
 
-def test_the_page_about_python(server: TestServer, tmp_path: Path) -> None:
-    """Its pieces as one program, in which example.org is the test server."""
+def test_the_code_of_python_md_runs(server: TestServer, tmp_path: Path) -> None:
+    """Its blocks are one program. example.org is the test server."""
     page = (Path(__file__).parents[3] / "docs" / "PYTHON.md").read_text()
     program = "\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL))
     for name in ("nut", "hazel"):
@@ -102,7 +102,7 @@ def test_the_page_about_python(server: TestServer, tmp_path: Path) -> None:
     assert lines[-1] == "0 outcomes came meanwhile"
 
 
-def test_there_are_examples_of_what_people_use() -> None:
+def test_main_classes_and_methods_have_examples() -> None:
     shown = {param.values[0].name.split(".", 2)[2] for param in examples()}
     assert shown >= {
         "AsyncCache", "AsyncTicket", "Cache", "Cache.peek", "Cache.stats", "Event", "Fetching.get", "Fetching.prefetch",
@@ -112,7 +112,7 @@ def test_there_are_examples_of_what_people_use() -> None:
 
 
 @pytest.mark.parametrize("name", nuthatch.__all__)
-def test_everything_public_is_explained(name: str) -> None:
+def test_every_public_name_has_a_docstring(name: str) -> None:
     thing = getattr(nuthatch, name)
     if not inspect.isclass(thing):
         return
@@ -123,7 +123,7 @@ def test_everything_public_is_explained(name: str) -> None:
 
 
 def hinted() -> List[Any]:
-    """All that is public, classes and functions, also what they have by inheritance."""
+    """Returns all public classes and functions, with inherited ones."""
     found: Dict[str, Any] = {}
     for name in nuthatch.__all__:
         thing = getattr(nuthatch, name)
@@ -140,13 +140,13 @@ def hinted() -> List[Any]:
 
 
 @pytest.mark.parametrize("thing", hinted())
-def test_type_hints_can_be_read(thing: Any) -> None:
+def test_type_hints_can_be_read_at_run_time(thing: Any) -> None:
     hints = typing.get_type_hints(thing)
     if inspect.isfunction(thing):
         assert set(hints) == set(thing.__annotations__)
 
 
-def test_type_hints_say_what_the_options_are() -> None:
+def test_type_hints_name_the_options() -> None:
     assert len(hinted()) > 150
     hints = typing.get_type_hints(nuthatch.Cache.get)
     assert hints["return"] is nuthatch.Response and hints["url"] is str
@@ -154,11 +154,11 @@ def test_type_hints_say_what_the_options_are() -> None:
     assert {"headers", "timeout", "method", "ask_verdict"} <= set(typing.get_type_hints(options))
 
 
-def test_it_says_that_it_is_typed() -> None:
+def test_the_package_is_marked_as_typed() -> None:
     assert (Path(nuthatch.__file__).parent / "py.typed").exists()
 
 
-def test_loading_it_loads_little() -> None:
+def test_loading_the_package_loads_few_modules() -> None:
     program = "import sys, nuthatch; print([name for name in ('asyncio', 'json', 'logging') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
@@ -166,7 +166,7 @@ def test_loading_it_loads_little() -> None:
 
 
 @pytest.mark.parametrize("of", ["AsyncCache", "AsyncSite"])
-def test_async_has_every_method(of: str) -> None:
+def test_async_classes_have_every_method(of: str) -> None:
     plain = getattr(nuthatch, of[len("Async") :])
     theirs = {name for name in dir(plain) if not name.startswith("_")}
     assert theirs - set(dir(getattr(nuthatch, of))) == set()

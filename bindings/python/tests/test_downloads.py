@@ -1,4 +1,4 @@
-"""Answers that are saved while they come."""
+"""Answers that are saved while they arrive."""
 
 import asyncio
 import bz2
@@ -19,7 +19,9 @@ from testserver import HEAD, Script, TestServer, body, chunk, fill, ok, script
 CONTENT = bytes(range(256)) * 2000
 
 
-def test_several_sinks(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_an_answer_is_saved_to_several_places(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok(CONTENT))
     pieces: List[bytes] = []
     with open(tmp_path / "open", "wb") as opened:
@@ -31,7 +33,7 @@ def test_several_sinks(server: TestServer, cache: nuthatch.Cache, tmp_path: Path
     assert (tmp_path / "one").read_bytes() == CONTENT * 2
 
 
-def test_into_memory(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_an_answer_is_saved_to_a_file_in_memory(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(CONTENT))
     memory = io.BytesIO()
     cache.get(server.url("/a"), save_to=[memory])
@@ -39,17 +41,17 @@ def test_into_memory(server: TestServer, cache: nuthatch.Cache) -> None:
 
 
 class Doubled(io.BufferedWriter):
-    """A file that makes something else of what it is given."""
+    """A file object that changes the bytes."""
 
     def write(self, piece: Any) -> int:
         super().write(bytes(piece).upper())
         return len(piece)
 
 
-def test_files_that_make_something_else_of_it(
+def test_file_objects_that_change_bytes_get_them_by_write(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
-    """What is given to them goes by their own ``write``, and not past it to the descriptor that they have, too."""
+    """Bytes go to their ``write``, not directly to their descriptor."""
     content = b"seeds and nuts" * 50_000
     server.on("/a", ok(content))
     packed, other = gzip.open(tmp_path / "a.gz", "wb"), bz2.open(tmp_path / "a.bz2", "wb")  # noqa: SIM115
@@ -70,7 +72,7 @@ def test_files_that_make_something_else_of_it(
 
 
 class Slow(io.RawIOBase):
-    """Takes a part of what it is given, as raw files may."""
+    """A raw file that takes a part of the bytes at a time."""
 
     def __init__(self) -> None:
         self.content = b""
@@ -83,7 +85,7 @@ class Slow(io.RawIOBase):
         return len(piece[:700])
 
 
-def test_raw_files_that_take_a_part_at_a_time(
+def test_raw_files_get_the_rest_by_further_writes(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     content = b"seeds and nuts" * 50_000
@@ -101,7 +103,9 @@ def test_raw_files_that_take_a_part_at_a_time(
     assert other.content == content
 
 
-def test_plain_files_by_their_descriptors(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_plain_files_are_saved_to_by_their_descriptors(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok(CONTENT))
     names = ["plain", "both", "unbuffered"]
     plain, both = open(tmp_path / "plain", "wb"), open(tmp_path / "both", "w+b")  # noqa: SIM115
@@ -111,11 +115,13 @@ def test_plain_files_by_their_descriptors(server: TestServer, cache: nuthatch.Ca
             file.write(b"before ")
         ticket = cache.submit(server.url("/a"), save_to=files)
         assert [event.kind for event in ticket.events(60)] == ["fresh"]
-    # What was written to them before comes before.
+    # Earlier writes come first.
     assert [(tmp_path / name).read_bytes() == b"before " + CONTENT for name in names] == [True] * 3
 
 
-def test_files_of_text_are_refused(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_files_that_are_opened_for_text_are_refused(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok(CONTENT))
     with open(tmp_path / "text", "w") as text, gzip.open(tmp_path / "packed", "wt") as packed:
         for file in (text, packed, io.StringIO()):
@@ -126,7 +132,7 @@ def test_files_of_text_are_refused(server: TestServer, cache: nuthatch.Cache, tm
 
 
 class Later:
-    """What gives something to be awaited when it is called."""
+    """An object that returns an awaitable when it is called."""
 
     def __init__(self) -> None:
         self.pieces: List[bytes] = []
@@ -138,7 +144,7 @@ class Later:
         self.pieces.append(piece)
 
 
-def test_async_functions_are_refused_where_they_cannot_be_awaited(
+def test_async_functions_are_refused_without_an_event_loop(
     server: TestServer, cache: nuthatch.Cache, recwarn: pytest.WarningsRecorder
 ) -> None:
     server.on("/a", ok(CONTENT))
@@ -151,7 +157,7 @@ def test_async_functions_are_refused_where_they_cannot_be_awaited(
         with pytest.raises(nuthatch.Invalid, match="async"):
             list(cache.prefetch([server.url("/a")], (), save_to=taker))
     assert server.count() == 0
-    # Of those that don't look it, the request ends with the first piece.
+    # If a function is not recognizably async, the request ends with the first piece.
     hidden = functools.partial(later.method)
     ticket = cache.submit(server.url("/a"), save_to=lambda piece: later(piece))
     for _ in range(2):
@@ -166,8 +172,8 @@ def test_async_functions_are_refused_where_they_cannot_be_awaited(
     assert [str(warning.message) for warning in recwarn if "never awaited" in str(warning.message)] == []
 
 
-def test_a_function_that_fails_ends_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
-    # More than may wait to be taken: the rest has not come when the function fails.
+def test_a_saving_function_that_raises_ends_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
+    # More than may wait, so the rest has not come when the function raises.
     server.on("/a", script(steps=[fill(16 << 20)]))
 
     def fail(piece: bytes) -> None:
@@ -180,7 +186,7 @@ def test_a_function_that_fails_ends_the_request(server: TestServer, cache: nutha
     assert ticket.state == "cancelled" and cache.wait_idle(60)
 
 
-def test_a_prefetch_gives_it_to_functions_too(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_prefetch_saves_to_functions_too(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(CONTENT))
     pieces: List[bytes] = []
     memory = io.BytesIO()
@@ -200,7 +206,9 @@ def test_a_prefetch_gives_it_to_functions_too(server: TestServer, cache: nuthatc
     assert cache.wait_idle(60)
 
 
-def test_larger_than_what_is_kept(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_body_larger_than_the_cache_is_saved(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok(CONTENT))
     with nuthatch.Cache(tmp_path / "small", max_bytes=1000) as small:
         assert small.get(server.url("/a"), save_to=tmp_path / "one").body == b""
@@ -212,7 +220,9 @@ def test_larger_than_what_is_kept(server: TestServer, cache: nuthatch.Cache, tmp
     assert caught.value.code == "no_space"
 
 
-def test_gone_on_with_by_another_cache(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_another_cache_resumes_a_broken_download(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     head = [("ETag", '"1"'), ("Content-Length", str(len(CONTENT)))]
     server.on("/a", script(headers=head, steps=[body(CONTENT[:100_000])]))
     with pytest.raises(nuthatch.Error) as caught:
@@ -239,7 +249,7 @@ def broken_off(server: TestServer, cache: nuthatch.Cache, path: Path) -> None:
         cache.get(server.url("/a"), save_to=path, retries=0)
 
 
-def test_gone_on_with_in_smaller_parts_than_asked_for(
+def test_a_download_resumes_with_smaller_ranges_than_requested(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     broken_off(server, cache, tmp_path / "file")
@@ -252,11 +262,11 @@ def test_gone_on_with_in_smaller_parts_than_asked_for(
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_gone_on_with_in_parts_of_one_answer_only(
+def test_a_download_resumes_only_with_parts_of_the_same_answer(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     broken_off(server, cache, tmp_path / "file")
-    # Another answer in the middle: all of that one.
+    # Another answer comes in the middle. Then all of it is fetched.
     server.on("/a", part(100_000, 200_000), part(200_000, 300_000, etag='"2"'), ok(b"other", etag='"2"'))
     assert cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0).status == 200
     assert (tmp_path / "file").read_bytes() == b"other"
@@ -267,23 +277,23 @@ def test_gone_on_with_in_parts_of_one_answer_only(
     ]
 
 
-def test_gone_on_with_as_long_as_there_is_more(
+def test_a_download_resumes_while_each_answer_brings_more(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     broken_off(server, cache, tmp_path / "file")
-    # It gives what is there already, and nothing that isn't.
+    # The server returns bytes that are there already, and no new ones.
     server.on("/a", part(100_000, 200_000), part(100_000, 200_000))
     with pytest.raises(nuthatch.Error) as caught:
         cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
     assert caught.value.code == "truncated" and len(server.requests("/a")) == 3
-    # What there is of it is gone on with later.
+    # The received part can be resumed later.
     server.on("/a", ok(CONTENT, etag='"1"', ranges=True))
     cache.get(server.url("/a"), save_to=tmp_path / "file", retries=0)
     assert server.requests("/a")[-1].header("Range") == "bytes=200000-"
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_a_part_of_nobody_knows_how_much_is_not_taken_for_all(
+def test_a_range_of_unknown_total_length_is_not_a_whole_answer(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     server.on("/a", script(headers=[("ETag", '"1"')], steps=[HEAD, chunk(CONTENT[:100_000])]))
@@ -294,7 +304,7 @@ def test_a_part_of_nobody_knows_how_much_is_not_taken_for_all(
     assert (tmp_path / "file").read_bytes() == CONTENT
 
 
-def test_data_events(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_data_events_have_the_pieces_of_the_body(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(CONTENT))
     seen: List[bytes] = []
     ticket = cache.submit(server.url("/a"), save_to=lambda piece: None)
@@ -320,14 +330,14 @@ with nuthatch.Cache(cache) as cache:
             cache.get(url, save_to=[*sinks, os.path.join(folder, name)], append=bool(append))
         except nuthatch.Error as error:
             print(error.code, "full" in str(error) or "space" in str(error), sorted(os.listdir(folder)))
-    # What fits is saved.
+    # The part that fits is saved.
     cache.get(url + "&small", save_to=os.path.join(folder, "new"))
 print(sorted(os.listdir(folder)), open(os.path.join(folder, "old"), "rb").read() == before)
 print(open(os.path.join(folder, "all"), "rb").read() == before, os.path.exists(sys.argv[2] + "-copy"))
 """
 
 
-def test_a_disk_that_is_really_full(server: TestServer, tmp_path: Path) -> None:
+def test_a_download_to_a_full_disk_fails_and_keeps_its_part(server: TestServer, tmp_path: Path) -> None:
     server.on("/a?x", ok(CONTENT))
     server.on("/a?x&small", ok(b"small"))
     (tmp_path / "disk").mkdir()
@@ -347,7 +357,7 @@ def test_a_disk_that_is_really_full(server: TestServer, tmp_path: Path) -> None:
     assert done.stdout == told * 4 + "['all', 'new', 'old'] True\nTrue False\n"
 
 
-def test_a_body_that_grows_a_thousandfold_is_too_large(
+def test_a_saved_body_that_expands_a_thousandfold_is_too_large(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     headers = [("Content-Encoding", "gzip")]

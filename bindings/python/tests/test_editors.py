@@ -1,4 +1,4 @@
-"""What editors show of the options: their names, types and help, by the stubs; and what help() shows of them."""
+"""Editors and help() show the options: names, types and help, from the stubs."""
 
 import inspect
 import pydoc
@@ -33,7 +33,7 @@ def named(level: int) -> List[str]:
 
 
 @pytest.mark.parametrize("line", ["cache.get(", "loops.get(", "cache.site('b').get("])
-def test_completion_shows_names(line: str) -> None:
+def test_completion_shows_option_names(line: str) -> None:
     shown = completed(line)
     assert {f"{name}=" for name in named(REQUEST)} <= set(shown)
     assert completed(line + "'url', ignore_q") == ["ignore_query="]
@@ -49,12 +49,12 @@ def test_completion_shows_names(line: str) -> None:
         ("loops.site(", SITE),
     ],
 )
-def test_caches_and_sites_show_theirs(line: str, level: int) -> None:
+def test_caches_and_sites_show_only_their_options(line: str, level: int) -> None:
     assert {f"{name}=" for name in named(level)} <= set(completed(line))
 
 
 @pytest.mark.parametrize("line", ["cache.get(", "cache.submit(", "loops.thumbnail(", "cache.prefetch("])
-def test_signatures_show_types_and_help(line: str) -> None:
+def test_signatures_show_option_types_and_help(line: str) -> None:
     signature = script(line).get_signatures(**at_the_end(line))[0]
     shown = {one.name: one.description for one in signature.params}
     assert shown["timeout"] == "param timeout: Duration=..."
@@ -93,8 +93,8 @@ def test_help_shows_each_option(call: Any) -> None:
     assert signature == inspect.signature(call) and hash(signature)
 
 
-def test_what_the_list_says_of_all_is_said_once() -> None:
-    # In full where one looks first, and a line elsewhere.
+def test_the_full_text_of_an_option_is_shown_once() -> None:
+    # In full for the main functions, and as a line for others.
     assert "RFC 9111, to the letter" in str(nuthatch.Cache.__doc__)
     assert "RFC 9111, to the letter" in str(nuthatch.Cache.submit.__doc__)
     assert "RFC 9111, to the letter" not in str(nuthatch.Cache.get.__doc__)

@@ -1,4 +1,4 @@
-"""What fails, how it is told, and what is left behind."""
+"""Failures: their exceptions, and the state after them."""
 
 import builtins
 import os
@@ -17,7 +17,7 @@ from nuthatch import _prototypes
 from testserver import TestServer, answer, body, ok, redirect, script, truncated
 
 
-def test_words_are_the_librarys() -> None:
+def test_error_words_are_those_of_the_library() -> None:
     from nuthatch._library import library
 
     for number, word in _prototypes.WORDS.items():
@@ -37,14 +37,14 @@ def test_words_are_the_librarys() -> None:
         ("http://nothing.invalid/", nuthatch.TransportError, "dns"),
     ],
 )
-def test_urls_that_fail(cache: nuthatch.Cache, url: str, kind: Any, code: str) -> None:
+def test_a_url_that_fails_raises_its_exception(cache: nuthatch.Cache, url: str, kind: Any, code: str) -> None:
     with pytest.raises(kind) as caught:
         cache.get(url)
     assert caught.value.code == code
     assert isinstance(caught.value, nuthatch.Error)
 
 
-def test_errors_are_what_people_catch(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_errors_are_also_built_in_exceptions(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
     with pytest.raises(builtins.TimeoutError) as caught:
         cache.get(server.url("/slow"), timeout=0.1)
@@ -58,7 +58,7 @@ def test_errors_are_what_people_catch(server: TestServer, cache: nuthatch.Cache)
         cache.get("no url")
 
 
-def test_server_faults(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_server_fault_raises_its_exception(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/cut", truncated(100, "short"))
     server.on("/loop", redirect("/loop"))
     server.on("/large", ok("x" * 1001))
@@ -76,7 +76,7 @@ def test_server_faults(server: TestServer, cache: nuthatch.Cache) -> None:
 @pytest.mark.parametrize(
     "headers", [{"X": "a\r\nb"}, {"X\n": "a"}, {"": "a"}, {"X": "a\0b"}, {"Content-Length": "9"}]
 )
-def test_headers_that_cant_be_sent(
+def test_a_header_that_cant_be_sent_is_refused(
     server: TestServer, cache: nuthatch.Cache, headers: Dict[str, str]
 ) -> None:
     with pytest.raises(nuthatch.BadHeader):
@@ -84,7 +84,7 @@ def test_headers_that_cant_be_sent(
     assert server.count() == 0
 
 
-def test_wrong_arguments(cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_wrong_argument_raises_invalid(cache: nuthatch.Cache, tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         cache.get(b"http://x/")  # type: ignore[arg-type]
     with pytest.raises(nuthatch.Invalid):
@@ -98,7 +98,7 @@ def test_wrong_arguments(cache: nuthatch.Cache, tmp_path: Path) -> None:
     assert caught.value.code == "io"
 
 
-def test_a_closed_cache_says_so(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_calls_of_a_closed_cache_raise_closed(server: TestServer, cache: nuthatch.Cache) -> None:
     cache.close()
     cache.close()
     assert cache.closed and "closed" in repr(cache)
@@ -107,7 +107,7 @@ def test_a_closed_cache_says_so(server: TestServer, cache: nuthatch.Cache) -> No
     assert caught.value.code == "closed"
 
 
-def test_close_ends_other_threads_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_closing_a_cache_ends_waits_of_other_threads(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("never")
     server.on("/a", script(steps=[gate.step, body("x")]))
     caught = []
@@ -144,7 +144,7 @@ def test_ctrl_c_ends_the_call_and_the_request(server: TestServer, cache: nuthatc
         gate.wait_until_reached()
         os.kill(os.getpid(), signal.SIGINT)
 
-    # Started in the background of a script, Python finds the signal ignored and leaves it so.
+    # In the background of a script, SIGINT is ignored at the start, and Python leaves it so.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         threading.Thread(target=interrupt).start()
@@ -171,7 +171,7 @@ def test_a_cache_works_in_a_forked_child(server: TestServer, cache: nuthatch.Cac
         assert os.waitpid(child, 0)[1] == 0
 
 
-def test_the_interpreter_ends_with_a_cache_open(server: TestServer, tmp_path: Path) -> None:
+def test_the_interpreter_ends_with_an_open_cache(server: TestServer, tmp_path: Path) -> None:
     program = (
         "import nuthatch, threading, sys\n"
         "cache = nuthatch.Cache(sys.argv[1])\n"
@@ -187,7 +187,7 @@ def test_the_interpreter_ends_with_a_cache_open(server: TestServer, tmp_path: Pa
     assert (process.returncode, errors) == (0, b"")
 
 
-def test_nothing_is_left_open(server: TestServer, tmp_path: Path) -> None:
+def test_a_closed_cache_leaves_no_threads_and_descriptors(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
 
     def descriptors() -> int:
@@ -200,7 +200,7 @@ def test_nothing_is_left_open(server: TestServer, tmp_path: Path) -> None:
     for _ in range(50):
         with nuthatch.Cache(tmp_path / "c") as cache:
             cache.get(server.url("/a"))
-    # A joined thread leaves /proc a moment after it was joined.
+    # A joined thread may still be in /proc for a moment.
     end = time.monotonic() + 30
     while (descriptors(), threads()) != before and time.monotonic() < end:
         time.sleep(0.01)
@@ -208,7 +208,7 @@ def test_nothing_is_left_open(server: TestServer, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), 1e308, 10**400])
-def test_endless_limits(server: TestServer, cache: nuthatch.Cache, seconds: float) -> None:
+def test_endless_timeouts_mean_no_limit(server: TestServer, cache: nuthatch.Cache, seconds: float) -> None:
     server.on("/a", ok("x"))
     assert cache.get(server.url("/a"), timeout=seconds, deadline=seconds).body == b"x"
 
@@ -222,7 +222,7 @@ def test_numbers_beyond_64_bits_are_not_cut(
         assert len(other.get(server.url("/a")).body) == 100
 
 
-def test_text_that_c_would_cut_or_not_take(cache: nuthatch.Cache) -> None:
+def test_text_with_nul_or_surrogates_is_refused(cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Invalid, match="NUL"):
         nuthatch.Cache("a\0b")
     with pytest.raises(nuthatch.BadURL, match="at character 9"):
@@ -234,12 +234,12 @@ def test_text_that_c_would_cut_or_not_take(cache: nuthatch.Cache) -> None:
 
 
 @pytest.mark.parametrize("wrong", [5, "text", [1, 2]])
-def test_a_body_is_bytes(cache: nuthatch.Cache, wrong: Any) -> None:
+def test_a_body_must_be_bytes(cache: nuthatch.Cache, wrong: Any) -> None:
     with pytest.raises(TypeError):
         cache.request("POST", "http://x/", body=wrong)
 
 
-def test_a_cache_that_is_closed_under_a_call_says_closed(server: TestServer, tmp_path: Path) -> None:
+def test_a_cache_that_is_closed_during_a_call_raises_closed(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     errors = []
 
@@ -266,10 +266,10 @@ def thread_name(number: str) -> str:
     try:
         return Path(f"/proc/self/task/{number}/comm").read_text()
     except OSError:
-        return ""  # it has ended meanwhile
+        return ""  # the process has ended meanwhile
 
 
-def test_threads_of_a_child_reopen_once(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_threads_of_a_forked_child_reopen_the_cache_once(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("x"))
     child = os.fork()
     if child == 0:
@@ -291,7 +291,9 @@ def test_threads_of_a_child_reopen_once(server: TestServer, cache: nuthatch.Cach
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_what_pickles(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_caches_sites_images_and_errors_pickle(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", answer(404, "gone"))
     with pytest.raises(nuthatch.HTTPStatusError) as caught:
         cache.get(server.url("/a")).raise_for_status()

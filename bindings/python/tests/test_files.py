@@ -1,4 +1,4 @@
-"""`file:` URLs, which are read only where the cache says so."""
+"""`file:` URLs are read only if the cache allows it."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import nuthatch
 import pytest
 
 
-def test_files_are_read_where_the_cache_says_so(cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_file_urls_are_read_only_with_allow_files(cache: nuthatch.Cache, tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_text("seeds")
     url = (tmp_path / "seeds.txt").as_uri()
     with pytest.raises(nuthatch.Denied, match="allow_files"):

@@ -1,4 +1,4 @@
-"""Answers that aren't of the format that they are read as."""
+"""Answers that are read as another format than they have."""
 
 import pickle
 from typing import Any, Callable, List, Tuple
@@ -26,7 +26,7 @@ READERS: List[Tuple[Callable[[nuthatch.Response], Any], type]] = [
     ],
     ids=["empty", "bytes", "text", "deep JSON", "deep XML", "entities"],
 )
-def test_wrong_formats_are_typed_errors(server: TestServer, cache: nuthatch.Cache, body: bytes) -> None:
+def test_a_wrong_format_raises_wrongformat(server: TestServer, cache: nuthatch.Cache, body: bytes) -> None:
     server.on("/a", ok(body, "text/plain; charset=utf-8"))
     response = cache.get(server.url("/a"))
     for read, kind in READERS:
@@ -35,7 +35,7 @@ def test_wrong_formats_are_typed_errors(server: TestServer, cache: nuthatch.Cach
         assert type(caught.value) is kind
         assert caught.value.url == server.url("/a") and caught.value.code in ("wrong_format", "not_an_image")
         assert type(pickle.loads(pickle.dumps(caught.value))) is kind
-        # For those who expect the standard library's.
+        # Programs may expect the exceptions of the standard library.
         assert isinstance(caught.value, ValueError) or kind is nuthatch.NotAnImage
     assert isinstance(response.text, str)
 
@@ -57,13 +57,15 @@ def test_names_of_other_libraries_lead_to_ours(
     "name",
     ["punycode", "idna", "undefined", "unicode_escape", "raw_unicode_escape", "zip", "rot13", "none\x80"],
 )
-def test_what_is_no_charset_is_not_decoded_by(server: TestServer, cache: nuthatch.Cache, name: str) -> None:
-    # One that takes a minute for 400 KB, some that raise, and some that mean something else by these bytes.
+def test_a_codec_that_is_not_a_charset_is_not_used(
+    server: TestServer, cache: nuthatch.Cache, name: str
+) -> None:
+    # One of them takes a minute for 400 KB, some raise, and some give other characters.
     server.on("/a", ok("gü\\x41".encode(), f"text/plain; charset={name}"))
     assert cache.get(server.url("/a")).text == "gü\\x41"
 
 
-def test_a_charset_within_quotes_is_none(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_charset_inside_a_quoted_parameter_is_ignored(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("gü".encode(), 'text/plain; title="a; charset=latin-1"; charset="utf-8"'))
     assert cache.get(server.url("/a")).text == "gü"
 
@@ -71,7 +73,7 @@ def test_a_charset_within_quotes_is_none(server: TestServer, cache: nuthatch.Cac
 @pytest.mark.parametrize(
     "encoding", ["zip", "idna", "undefined", "nonsense", "shift_jis", "utf-7", "gb18030"]
 )
-def test_xml_in_no_encoding_is_a_typed_error(
+def test_xml_in_an_unknown_encoding_raises_wrongformat(
     server: TestServer, cache: nuthatch.Cache, encoding: str
 ) -> None:
     server.on("/a", ok(f'<?xml version="1.0" encoding="{encoding}"?><a/>'.encode(), "application/xml"))
@@ -79,7 +81,7 @@ def test_xml_in_no_encoding_is_a_typed_error(
         cache.get(server.url("/a")).xml()
 
 
-def test_text_goes_by_the_charset(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_text_is_decoded_by_its_charset(server: TestServer, cache: nuthatch.Cache) -> None:
     cases = [
         ("latin-1", "gü"),
         ("utf-16", "gü€"),

@@ -1,4 +1,4 @@
-"""Answers, requests and what they hold."""
+"""Answers and requests."""
 
 import json
 import pickle
@@ -12,7 +12,7 @@ import pytest
 from testserver import TestServer, answer, body, ok, redirect, script
 
 
-def test_an_answer_holds_everything(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_an_answer_has_all_attributes(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("grüße", "text/plain; charset=utf-8"))
     response = cache.get(server.url("/a"))
     assert (response.status, response.ok, response.body) == (200, True, "grüße".encode())
@@ -24,7 +24,7 @@ def test_an_answer_holds_everything(server: TestServer, cache: nuthatch.Cache) -
     assert repr(response) == f"<Response 200 {server.url('/a')} 7 bytes>"
 
 
-def test_repeated_headers_stay_apart(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_repeated_headers_are_available_one_by_one(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", script(headers=[("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")], steps=[body("x")]))
     headers = cache.get(server.url("/a")).headers
     assert headers["set-cookie"] == "a=1"
@@ -34,7 +34,7 @@ def test_repeated_headers_stay_apart(server: TestServer, cache: nuthatch.Cache) 
     assert len(headers) == len(list(headers))
 
 
-def test_repeated_headers_are_one_view(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_repeated_headers_are_joined_in_the_mapping(server: TestServer, cache: nuthatch.Cache) -> None:
     lines = [("Link", "</a>"), ("Vary", "Accept"), ("link", "</b>"), ("VARY", "Cookie"), ("Set-Cookie", "a=1, 2"),
              ("Set-Cookie", "b=2"), ("X-One", "1")]  # fmt: skip
     server.on("/a", script(headers=lines, steps=[body("x")]))
@@ -53,7 +53,7 @@ def test_repeated_headers_are_one_view(server: TestServer, cache: nuthatch.Cache
     assert headers == nuthatch.Headers(headers.lines)
 
 
-def test_headers_compare_as_they_are_seen() -> None:
+def test_headers_compare_by_names_and_values() -> None:
     one = nuthatch.Headers([("Vary", "Accept"), ("Vary", "Cookie"), ("ETag", "x")])
     same = {"VARY": "Accept, Cookie", "ETag": "x"}
     other = {"vary": "Cookie", "etag": "x"}
@@ -66,7 +66,7 @@ def test_headers_compare_as_they_are_seen() -> None:
     assert nuthatch.Headers(iter(cookies)).get_all("set-cookie") == ["a", "b"]
 
 
-def test_the_first_of_several_types_counts(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_the_first_of_several_content_types_counts(server: TestServer, cache: nuthatch.Cache) -> None:
     lines = [("Content-Type", "text/plain; charset=latin-1"), ("Content-Type", "text/plain; charset=utf-16")]
     server.on("/a", script(headers=lines, steps=[body("é".encode("latin-1"))]))
     assert cache.get(server.url("/a")).text == "é"
@@ -85,7 +85,7 @@ def test_any_status_is_an_answer(server: TestServer, cache: nuthatch.Cache) -> N
     )
 
 
-def test_json(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_json_returns_the_parsed_body(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok('{"a": [1, "ü"]}', "application/json"))
     assert cache.get(server.url("/a")).json() == {"a": [1, "ü"]}
     server.on("/b", ok("no json", "application/json"))
@@ -94,7 +94,9 @@ def test_json(server: TestServer, cache: nuthatch.Cache) -> None:
 
 
 @pytest.mark.parametrize("charset, text", [("iso-8859-1", "é"), ("utf-16", "日本"), ("no-such-charset", "x")])
-def test_text_by_charset(server: TestServer, cache: nuthatch.Cache, charset: str, text: str) -> None:
+def test_text_is_decoded_by_the_charset_of_content_type(
+    server: TestServer, cache: nuthatch.Cache, charset: str, text: str
+) -> None:
     encoded = text.encode("ascii" if charset.startswith("no") else charset)
     server.on("/a", ok(encoded, f"text/plain; charset={charset}"))
     assert cache.get(server.url("/a")).text == text
@@ -108,7 +110,9 @@ def test_redirects_are_followed(server: TestServer, cache: nuthatch.Cache) -> No
     assert (response.url, response.final_url) == (server.url("/a"), server.url("/b?c"))
 
 
-def test_redirects_that_are_not_followed(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_no_more_redirects_are_followed_than_allowed(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", redirect("/b"))
     server.on("/b", redirect("/c"))
     server.on("/c", ok("there"))
@@ -129,12 +133,12 @@ def test_redirects_that_are_not_followed(server: TestServer, cache: nuthatch.Cac
             0,
         )
         assert other.get(server.url("/b")).text == "there"
-        # None is "as above": it must not become none at all.
+        # None means "as the level above". It must not become "none".
         assert site.get("a", redirects=None).status == 302
 
 
 def change_on_disk(folder: Path, before: bytes, after: bytes) -> None:
-    """As a disk does that changes bytes without a word."""
+    """Changes bytes of the packs, as a failing disk does."""
     (pack,) = [path for path in (folder / "packs").iterdir() if before in path.read_bytes()]
     with pack.open("r+b") as file:
         file.seek(pack.read_bytes().index(before))
@@ -142,7 +146,7 @@ def change_on_disk(folder: Path, before: bytes, after: bytes) -> None:
 
 
 @pytest.mark.parametrize("word", ["always", "first"])
-def test_bytes_that_change_on_the_disk(
+def test_bytes_that_change_on_the_disk_are_noticed(
     server: TestServer, tmp_path: Path, word: Literal["always", "first"]
 ) -> None:
     server.on("/a", ok("hazelnuts" * 1000, headers=[("Cache-Control", "max-age=600")]))
@@ -160,7 +164,9 @@ def test_bytes_that_change_on_the_disk(
             assert again.options["check_bytes"] == word
 
 
-def test_a_lifetime_that_the_caller_gives(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_lifetime_given_by_the_caller_is_used(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", {**ok("nut", headers=[("Cache-Control", "max-age=600"), ("ETag", '"1"')])})
     server.on("/b", ok("nut", headers=[("Cache-Control", "no-store")]))
     url = server.url("/a")
@@ -184,8 +190,10 @@ def test_a_lifetime_that_the_caller_gives(server: TestServer, cache: nuthatch.Ca
         assert other.get(url).source == "network" and other.get(url).source in ("memory", "disk")
 
 
-def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
-    """Without options a hit is no request, and must not differ from one."""
+def test_a_hit_without_a_request_equals_a_requested_one(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
+    """Without options a hit is found without a request. The result must be the same."""
     fresh = [("Cache-Control", "max-age=60"), ("X-Seed", "1")]
     server.on("/a", ok("nut", "text/plain", headers=fresh))
     server.on("/stale", ok("nut", "text/plain"))
@@ -204,7 +212,7 @@ def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None
     with nuthatch.Cache(tmp_path / "cache") as other:
         assert other.get(url).is_in_cache
         for one in (cache, other):
-            # All handles count together, hits that needed no request too.
+            # All handles count together, also hits without a request.
             stats = one.stats()
             assert (stats["requests"], stats["hits"]) == (4, 3)
     assert [cache.get(server.url("/stale")).is_in_cache for _ in range(2)] == [False, False]
@@ -221,7 +229,7 @@ def test_hits(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None
     assert short.body == b"nut"
 
 
-def test_hits_ask_who_wants_to_be_asked(server: TestServer, tmp_path: Path) -> None:
+def test_hits_ask_the_questions_of_their_request(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
     asked = []
 
@@ -235,7 +243,7 @@ def test_hits_ask_who_wants_to_be_asked(server: TestServer, tmp_path: Path) -> N
     assert asked == [server.url("/a")] * 2
 
 
-def test_headers_as_mapping_or_pairs(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_headers_may_be_a_mapping_or_pairs(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("x"))
     cache.get(server.url("/a"), headers={"X-One": "1"})
     cache.get(server.url("/a"), headers=[("X-Two", "1"), ("X-Two", "2")])
@@ -245,7 +253,7 @@ def test_headers_as_mapping_or_pairs(server: TestServer, cache: nuthatch.Cache) 
     assert (first.header("User-Agent") or "").startswith("nuthatch/")
 
 
-def test_requests_of_any_method(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_requests_may_have_any_method(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("x"))
     cache.request("POST", server.url("/a"), json={"a": 1})
     cache.request("PUT", server.url("/a"), body=bytearray(b"\0\1"), headers={"Content-Type": "x/y"})
@@ -260,14 +268,14 @@ def test_requests_of_any_method(server: TestServer, cache: nuthatch.Cache) -> No
     assert (delete.method, delete.header("Authorization")) == ("DELETE", "Basic dTpw")
 
 
-def test_the_answer_outlives_the_cache(server: TestServer, tmp_path: Path) -> None:
+def test_an_answer_stays_valid_after_its_cache_is_closed(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     with nuthatch.Cache(tmp_path / "c") as cache:
         response = cache.get(server.url("/a"))
     assert response.body == b"x"
 
 
-def test_many_threads(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_many_threads_can_use_a_cache(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/a/", ok("x" * 1000))
     bodies = []
 
@@ -284,20 +292,20 @@ def test_many_threads(server: TestServer, cache: nuthatch.Cache) -> None:
     assert server.count() == 200
 
 
-def test_other_threads_run_meanwhile(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_other_threads_run_during_a_call(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("g")
     server.on("/a", script(steps=[gate.step, body("x")]))
     answers = []
     thread = threading.Thread(target=lambda: answers.append(cache.get(server.url("/a")).body))
     thread.start()
-    # This thread could do nothing at all if the call held the interpreter's lock.
+    # This thread could not run if the call held the GIL.
     assert gate.wait_until_reached()
     gate.open()
     thread.join(30)
     assert answers == [b"x"]
 
 
-def test_xml(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_xml_returns_the_parsed_body(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok('<?xml version="1.0"?><a xmlns="urn:x" b="1">t<c/>\u00fc</a>', "application/xml"))
     root = cache.get(server.url("/a")).xml()
     assert (root.tag, root.attrib, root.text, root[0].tag, root[0].tail) == (

@@ -1,4 +1,4 @@
-"""A disk that doesn't answer, and the program's other threads."""
+"""A disk that doesn't answer must not stop other threads of the program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from testserver import TestServer, ok
 
-# Opening what is called so waits until the file $GO_ON is there; $IS_HELD is made meanwhile.
+# Opening a file with this name waits until the file $GO_ON exists. Meanwhile $IS_HELD exists.
 HELD = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -50,7 +50,7 @@ with nuthatch.Cache(folder) as cache:
     asking.start()
     while asking.is_alive() and not os.path.exists(os.environ["IS_HELD"]):
         time.sleep(0.01)
-    # Not reached as long as the other thread has the interpreter's lock.
+    # Not reached while the other thread holds the GIL.
     if os.path.exists(os.environ["IS_HELD"]):
         open(os.environ["GO_ON"], "w").close()
     asking.join()
@@ -60,7 +60,7 @@ with nuthatch.Cache(folder) as cache:
 @pytest.mark.parametrize(
     "options", ["save_to='held-up'", "method='POST', body=pathlib.Path('held-up')", "netrc='held-up'"]
 )
-def test_the_interpreter_goes_on_while_a_call_waits_for_a_file(
+def test_the_interpreter_runs_while_a_call_waits_for_a_file(
     server: TestServer, tmp_path: Path, options: str
 ) -> None:
     server.on("/a", ok(b"a", "text/plain"))

@@ -1,4 +1,4 @@
-"""While another process that holds the cache's lock is stopped."""
+"""A cache while a stopped process holds its lock."""
 
 import asyncio
 import logging
@@ -20,7 +20,9 @@ from testserver import TestServer, ok, pause
 FRESH = [("Cache-Control", "max-age=600")]
 
 
-def test_what_is_not_kept_is_counted(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_answers_that_can_not_be_stored_are_counted(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on("/a", ok("x", headers=FRESH))
     cache.get(server.url("/a"))
     assert cache.stats()["held_up"] == 0
@@ -52,7 +54,7 @@ def test_answers_say_whether_they_are_stored(
 
 
 def stored_by_another(folder: Path, url: str) -> bool:
-    """Whether another process finds it."""
+    """Returns whether another process finds the answer."""
     code = (
         "import sys, nuthatch\n"
         "try: nuthatch.Cache(sys.argv[1]).get(sys.argv[2], policy='offline')\n"
@@ -66,7 +68,7 @@ def stored_by_another(folder: Path, url: str) -> bool:
 
 
 @pytest.mark.parametrize("spill", ["eager", "pressure"])
-def test_what_a_post_cannot_remove_is_not_given_any_more(
+def test_an_answer_that_a_post_can_not_remove_is_no_longer_used(
     server: TestServer, tmp_path: Path, spill: str
 ) -> None:
     server.on_prefix("/a", ok("x", headers=FRESH))
@@ -92,7 +94,7 @@ def test_what_a_post_cannot_remove_is_not_given_any_more(
             assert cache.get(url, cache_key=key).is_in_cache
 
 
-def test_what_a_post_cannot_remove_goes_by_itself_when_it_can(
+def test_an_answer_that_a_post_can_not_remove_is_removed_later(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     server.on_prefix("/a", ok("x", headers=FRESH))
@@ -105,7 +107,7 @@ def test_what_a_post_cannot_remove_goes_by_itself_when_it_can(
 
 
 def pending(server: TestServer, folder: Path) -> nuthatch.Cache:
-    """A cache with an answer that is in memory only."""
+    """Opens a cache with an answer that is in memory only."""
     server.on("/a", ok("x", headers=FRESH))
     cache = nuthatch.Cache(folder, spill="pressure")
     cache.get(server.url("/a"))
@@ -118,7 +120,7 @@ def expect_busy(error: nuthatch.Error) -> None:
     assert str(error).startswith("the cache is closed, and what was in memory only is lost: process ")
 
 
-def test_a_close_that_loses_something_says_so_once(server: TestServer, tmp_path: Path) -> None:
+def test_a_close_that_loses_records_raises_busy_once(server: TestServer, tmp_path: Path) -> None:
     cache = pending(server, tmp_path / "c")
     with HeldLock(tmp_path / "c"):
         begin = time.monotonic()
@@ -130,7 +132,7 @@ def test_a_close_that_loses_something_says_so_once(server: TestServer, tmp_path:
         cache.close()
 
 
-def test_a_block_that_ends_by_an_error_ends_by_that(server: TestServer, tmp_path: Path) -> None:
+def test_a_block_that_ends_with_an_error_raises_that_error(server: TestServer, tmp_path: Path) -> None:
     with pytest.raises(nuthatch.Error) as raised, pending(server, tmp_path / "c"):
         held = HeldLock(tmp_path / "c")
     expect_busy(raised.value)
@@ -141,7 +143,7 @@ def test_a_block_that_ends_by_an_error_ends_by_that(server: TestServer, tmp_path
     held.free()
 
 
-def test_a_close_of_an_asynchronous_cache_says_so(server: TestServer, tmp_path: Path) -> None:
+def test_closing_an_async_cache_that_loses_records_raises_busy(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
 
     async def main() -> None:
@@ -155,7 +157,7 @@ def test_a_close_of_an_asynchronous_cache_says_so(server: TestServer, tmp_path: 
     asyncio.run(main())
 
 
-def test_a_removal_that_is_due_outlives_its_process(server: TestServer, tmp_path: Path) -> None:
+def test_a_removal_that_is_due_survives_its_process(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/a", ok("x", headers=FRESH))
     url = server.url("/a")
     cache = nuthatch.Cache(tmp_path / "c")
@@ -172,14 +174,14 @@ def test_a_removal_that_is_due_outlives_its_process(server: TestServer, tmp_path
         assert not answer.is_in_cache and not answer.is_stored
         assert not stored_by_another(tmp_path / "c", url)
     assert not stored_by_another(tmp_path / "c", url)
-    # The first one removes it, and is kept itself.
+    # The first answer that is stored removes it.
     for is_first in (True, False):
         answer = cache.get(url)
         assert answer.is_stored and answer.is_in_cache is not is_first
     assert stored_by_another(tmp_path / "c", url)
 
 
-def test_a_close_with_a_removal_that_is_due_leaves_it_to_others(server: TestServer, tmp_path: Path) -> None:
+def test_a_close_with_a_due_removal_does_not_wait(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
     cache = nuthatch.Cache(tmp_path / "c")
     cache.get(server.url("/a"))
@@ -187,12 +189,12 @@ def test_a_close_with_a_removal_that_is_due_leaves_it_to_others(server: TestServ
         assert cache.request("POST", server.url("/a")).is_removal_due
         begin = time.monotonic()
         cache.close()
-        # Not the five seconds of a close that would lose something.
+        # It must not take the five seconds of a close that would lose records.
         assert time.monotonic() - begin < 4
     assert not stored_by_another(tmp_path / "c", server.url("/a"))
 
 
-def test_a_close_with_nothing_to_write_waits_for_nobody(server: TestServer, tmp_path: Path) -> None:
+def test_a_close_with_nothing_to_write_does_not_wait(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.get(server.url("/a"))
@@ -202,7 +204,7 @@ def test_a_close_with_nothing_to_write_waits_for_nobody(server: TestServer, tmp_
 
 @pytest.fixture
 def told() -> Iterator[List[str]]:
-    """The lines of the log about the lock."""
+    """Returns the lines of the log about the lock."""
     lines: List[str] = []
 
     class Handler(logging.Handler):
@@ -239,7 +241,7 @@ def run_on_a_loop(folder: Path, urls: List[str], begin: Callable[[], None]) -> L
 
 
 @pytest.mark.parametrize("run", [run_plainly, run_on_a_loop])
-def test_a_prefetch_stops_and_goes_on(
+def test_a_prefetch_stops_while_the_lock_is_held_and_continues(
     run: Any, server: TestServer, tmp_path: Path, told: List[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_prefetch, "HELD_UP", 0)
@@ -251,7 +253,7 @@ def test_a_prefetch_stops_and_goes_on(
         with HeldLock(tmp_path / "c"):
             is_held.set()
             until(lambda: bool(told))
-            # Those that were on their way have ended by then.
+            # Requests that were under way have ended by then.
             time.sleep(2)
             counts.append(len(server.requests()))
             time.sleep(1)
@@ -274,5 +276,5 @@ def test_a_prefetch_stops_and_goes_on(
     assert sorted(item.index for item in items) == list(range(600))
     assert all(item.ok for item in items)
     with nuthatch.Cache(tmp_path / "c") as cache:
-        # What came last was fetched when it could be stored.
+        # The last URLs were fetched when they could be stored.
         assert all(cache.get(item.url, policy="offline").body == b"x" for item in items[-50:])

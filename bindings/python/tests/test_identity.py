@@ -1,4 +1,4 @@
-"""Who asks: cookies, files with passwords, challenges, and what a site says for all its requests."""
+"""Cookies, netrc files, challenges, and a site's rules for all its requests."""
 
 import asyncio
 import pickle
@@ -24,12 +24,14 @@ def _login(server: TestServer) -> None:
     server.on("/home", ok("x"))
 
 
-def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_cookies_in_memory_are_shared_by_handles_of_a_site(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     site = cache.site(server.url("/"), cookie_jar="memory")
     site.request("POST", "login", form={"user": "ann"})
     site.get("home")
     cache.site(server.url("/")).get("home")
-    # Other handles of the process, other loops, other prefetches: the same site.
+    # Other handles of the process, other loops and other prefetches are the same site.
     assert [item.ok for item in site.prefetch(["home?p"], sizes=())] == [True]
     site.clear_cookies()
     site.get("home?q", policy="reload")
@@ -41,7 +43,7 @@ def test_cookies_in_memory(server: TestServer, cache: nuthatch.Cache, tmp_path: 
         nuthatch.Cache(tmp_path / "other", cookie_jar="memory")  # type: ignore[call-arg]
 
 
-def test_cookies_on_disk(server: TestServer, tmp_path: Path) -> None:
+def test_cookies_on_disk_survive_a_restart(server: TestServer, tmp_path: Path) -> None:
     for place in ("login", "home"):
         with nuthatch.Cache(tmp_path / "cache") as cache:
             pickle.loads(pickle.dumps(cache.site(server.url("/"), cookie_jar="disk"))).get(place)
@@ -58,7 +60,7 @@ def test_cookies_on_disk(server: TestServer, tmp_path: Path) -> None:
     assert cookies(server, "/home")[2:] == ["id=7", None]
 
 
-def test_netrc(
+def test_a_netrc_file_gives_user_and_password(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     netrc = tmp_path / "netrc"
@@ -87,7 +89,7 @@ def test_netrc(
     assert caught.value.code == "io" and str(caught.value).startswith("/does/not\\nexist can't be read: ")
 
 
-def test_pictures_that_were_shown_are_whose_they_are(
+def test_thumbnails_of_different_users_stay_apart(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     kept = [("Cache-Control", "max-age=60")]
@@ -106,7 +108,7 @@ def test_pictures_that_were_shown_are_whose_they_are(
     assert server.count("/a.png") == 4
 
 
-def test_pictures_are_whose_the_file_says_now(server: TestServer, tmp_path: Path) -> None:
+def test_thumbnails_follow_a_changed_netrc_file(server: TestServer, tmp_path: Path) -> None:
     kept = [("Cache-Control", "max-age=60")]
     server.on(
         "/a.png", ok(png(40, 40), "image/png", headers=kept), ok(png(80, 80), "image/png", headers=kept)
@@ -135,7 +137,9 @@ def test_pictures_are_whose_the_file_says_now(server: TestServer, tmp_path: Path
     assert server.count("/a.png") == 2
 
 
-def test_a_verdict_comes_before_a_stale_answer(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_verdict_is_asked_before_a_stale_answer_is_returned(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
     server.on("/a", ok("good", headers=stale), ok("bad", headers=stale))
     url = server.url("/a")
@@ -150,7 +154,9 @@ def steps(response: nuthatch.Response) -> Dict[str, str]:
     return {"Authorization": f"Nut {int(response.headers['WWW-Authenticate'][4:]) + 1}"}
 
 
-def test_challenges(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_challenge_is_answered_by_a_function(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     def refused(step: int) -> Any:
         return answer(401, "who?", [("WWW-Authenticate", f"Nut {step}")])
 
@@ -176,7 +182,7 @@ def test_challenges(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -
     assert cache.thumbnail(server.url("/d.png"), 16, ask_challenge=steps).size == (16, 12)
 
 
-def test_a_site_has_rules_of_its_own(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_sites_verdict_can_reject_a_200(server: TestServer, cache: nuthatch.Cache) -> None:
     """This 200 is really an error."""
     kept = [("Cache-Control", "max-age=60")]
 
@@ -196,7 +202,7 @@ def test_a_site_has_rules_of_its_own(server: TestServer, cache: nuthatch.Cache) 
 
 
 @pytest.mark.parametrize("freezable", [False, True])
-def test_a_verdict_asks_for_another_attempt_whatever_the_method(
+def test_a_verdict_can_ask_for_another_attempt_with_any_method(
     server: TestServer, cache: nuthatch.Cache, freezable: bool
 ) -> None:
     def verdict(response: nuthatch.Response) -> Any:
@@ -214,7 +220,7 @@ def test_a_verdict_asks_for_another_attempt_whatever_the_method(
 
 
 @pytest.mark.parametrize("durable", [False, True])
-def test_a_key_that_a_function_adds_is_the_only_one(
+def test_an_idempotency_key_of_a_function_is_the_only_one(
     server: TestServer, cache: nuthatch.Cache, durable: bool
 ) -> None:
     def headers(url: str) -> Any:
@@ -226,7 +232,7 @@ def test_a_key_that_a_function_adds_is_the_only_one(
     assert [text for name, text in sent.headers if name.lower() == "idempotency-key"] == ['"mine"']
 
 
-def test_a_site_names_headers_that_go_to_other_origins(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_site_names_headers_that_other_origins_get(server: TestServer, cache: nuthatch.Cache) -> None:
     with TestServer() as other:
         other.on("/b", ok("x"))
         server.on("/a", redirect(other.url("/b")))

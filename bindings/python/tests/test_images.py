@@ -1,4 +1,4 @@
-"""Thumbnails, and the memory that they are in."""
+"""Thumbnails and their memory."""
 
 import gc
 import io
@@ -20,7 +20,7 @@ def url(server: TestServer) -> str:
     return server.url("/a.png")
 
 
-def test_a_thumbnail_says_what_it_is(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
+def test_a_thumbnail_has_all_attributes(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
     image = cache.thumbnail(url, 64)
     assert (image.width, image.height, image.size, image.original_size) == (64, 48, (64, 48), (640, 480))
     assert (image.url, image.is_in_cache, image.source, image.is_partial) == (url, False, "network", False)
@@ -28,7 +28,7 @@ def test_a_thumbnail_says_what_it_is(server: TestServer, cache: nuthatch.Cache, 
     assert (server.requests("/a.png")[0].header("Accept") or "").startswith("image/jpeg")
 
 
-def test_pixels_are_lent_not_copied(cache: nuthatch.Cache, url: str) -> None:
+def test_pixels_are_a_view_without_a_copy(cache: nuthatch.Cache, url: str) -> None:
     image = cache.thumbnail(url, 64)
     view = image.pixels
     assert (view.shape, view.format, view.readonly, view.c_contiguous) == ((48, 64, 4), "B", True, True)
@@ -42,7 +42,7 @@ def test_pixels_are_lent_not_copied(cache: nuthatch.Cache, url: str) -> None:
         assert bytes(memoryview(image)) == bytes(view)
 
 
-def test_pixels_outlive_image_and_cache(tmp_path: Path, url: str) -> None:
+def test_pixels_stay_valid_after_image_and_cache(tmp_path: Path, url: str) -> None:
     with nuthatch.Cache(tmp_path / "c") as cache:
         image = cache.thumbnail(url, 64)
     view, array = image.pixels, numpy.asarray(image)
@@ -53,7 +53,7 @@ def test_pixels_outlive_image_and_cache(tmp_path: Path, url: str) -> None:
     assert bytes(view) == before == array.tobytes() and junk
 
 
-def test_modes_and_sizes(cache: nuthatch.Cache, url: str) -> None:
+def test_fit_and_enlarge_set_the_size(cache: nuthatch.Cache, url: str) -> None:
     assert cache.thumbnail(url, (100, 30)).size == (40, 30)
     assert cache.thumbnail(url, (100, 30), fit="cover").size == (100, 30)
     assert cache.thumbnail(url, (100, 30), fit="stretch").size == (100, 30)
@@ -63,7 +63,7 @@ def test_modes_and_sizes(cache: nuthatch.Cache, url: str) -> None:
     assert [response.image(size).width for size in (8, 16, 32)] == [8, 16, 32]
 
 
-def test_written_and_read_again(cache: nuthatch.Cache, url: str, tmp_path: Path) -> None:
+def test_an_encoded_image_decodes_to_the_same_pixels(cache: nuthatch.Cache, url: str, tmp_path: Path) -> None:
     image = cache.thumbnail(url, 64)
     image.save(tmp_path / "a.png")
     image.save(str(tmp_path / "b.JPG"), quality=95)
@@ -80,7 +80,7 @@ def test_written_and_read_again(cache: nuthatch.Cache, url: str, tmp_path: Path)
         image.encode("jpeg", quality=101)
 
 
-def test_other_orders_of_bytes(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_convert_returns_other_pixel_formats(server: TestServer, cache: nuthatch.Cache) -> None:
     source = PILImage.new("RGBA", (3, 2), (200, 100, 50, 128))
     source.putpixel((0, 0), (1, 2, 3, 255))
     file = io.BytesIO()
@@ -101,13 +101,13 @@ def test_other_orders_of_bytes(server: TestServer, cache: nuthatch.Cache) -> Non
         assert all(abs(one - other) <= 1 for one, other in zip(made.tobytes(), wanted))
     bgr = image.convert("bgr")
     assert bgr.tolist()[0][0] == [3, 2, 1]
-    bgr[0, 0, 0] = 7  # a copy, whose memory goes with it
+    bgr[0, 0, 0] = 7  # a copy with its own memory
     assert image.convert("bgr")[0, 0, 0] == 3
     with pytest.raises(nuthatch.Invalid, match="premultiplied"):
         image.convert("cmyk")
 
 
-def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_body_that_is_not_a_picture_raises_notanimage(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/text", ok("hello", "image/png"))
     server.on("/webp", ok(b"RIFF\x1a\0\0\0WEBPVP8L" + bytes(40)))
     server.on("/404", answer(404, png(8, 8)))
@@ -123,13 +123,15 @@ def test_what_is_no_picture(server: TestServer, cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Corrupt):
         cache.thumbnail(server.url("/cut"), 64)
     assert cache.thumbnail(server.url("/cut"), 64, allow_damaged=True).is_partial
-    # Out of a pickle its bytes come without a URL to the library, which says nothing in its place.
+    # After a pickle, the library has only the bytes. The message has no URL.
     copy = pickle.loads(pickle.dumps(cache.get(server.url("/text"))))
     with pytest.raises(nuthatch.NotAnImage, match=r"[^ :]$"):
         copy.image(8)
 
 
-def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
+def test_image_limits_and_wrong_arguments_are_refused(
+    server: TestServer, cache: nuthatch.Cache, url: str
+) -> None:
     with pytest.raises(nuthatch.TooLarge) as caught:
         cache.thumbnail(url, 64, max_pixels=1000)
     assert caught.value.code == "too_many_pixels"
@@ -144,11 +146,11 @@ def test_limits_and_nonsense(server: TestServer, cache: nuthatch.Cache, url: str
     assert server.count() == before
 
 
-def test_the_limit_of_a_cache_holds_for_bodies(
+def test_max_pixels_of_a_cache_applies_to_bodies(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path, url: str
 ) -> None:
     with nuthatch.Cache(tmp_path / "strict", max_pixels=1000) as strict:
-        # The second one was given before.
+        # The second answer comes from memory.
         for response in (strict.get(url), strict.get(url)):
             with pytest.raises(nuthatch.TooLarge, match=r"640x480, more than max_pixels \(1000\)") as caught:
                 response.image(64)
@@ -160,7 +162,7 @@ def test_the_limit_of_a_cache_holds_for_bodies(
     assert cache.get(url).image(64).size == (64, 48)
 
 
-def test_any_whole_number_is_a_size(cache: nuthatch.Cache, url: str) -> None:
+def test_any_type_of_whole_number_is_a_size(cache: nuthatch.Cache, url: str) -> None:
     class Whole:
         def __index__(self) -> int:
             return 64
@@ -170,7 +172,7 @@ def test_any_whole_number_is_a_size(cache: nuthatch.Cache, url: str) -> None:
         assert cache.peek(url, size) is not None  # type: ignore[arg-type]
 
 
-def test_memory_goes_back(cache: nuthatch.Cache, url: str) -> None:
+def test_the_memory_of_images_is_freed(cache: nuthatch.Cache, url: str) -> None:
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
@@ -180,5 +182,5 @@ def test_memory_goes_back(cache: nuthatch.Cache, url: str) -> None:
     before = resident()
     for _ in range(300):
         response.image(640)
-    # 300 leaked pictures would be 370 MB.
+    # 300 leaked pictures would take 370 MB.
     assert resident() - before < 64 << 20

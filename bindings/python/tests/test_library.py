@@ -1,4 +1,4 @@
-"""How the package finds its library, and that its examples are true."""
+"""The package finds its library, and examples of its modules run."""
 
 import doctest
 import os
@@ -23,23 +23,23 @@ def import_with(**env: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
-def test_found_beside_the_checkout() -> None:
+def test_the_library_is_found_in_the_checkout() -> None:
     assert import_with().stdout.strip() == nuthatch.__version__
 
 
-def test_a_chosen_library_is_taken_or_nothing() -> None:
+def test_only_the_library_of_nuthatch_library_is_loaded() -> None:
     done = import_with(NUTHATCH_LIBRARY="/nothing/libnuthatch.so.1")
     assert done.returncode != 0
     assert "ImportError: libnuthatch.so.1 can't be loaded" in done.stderr and "/nothing/" in done.stderr
 
 
-def test_another_library_is_told_apart() -> None:
+def test_a_library_of_another_version_is_refused() -> None:
     done = import_with(NUTHATCH_LIBRARY="libm.so.6")
     assert "ImportError" in done.stderr and "another version" in done.stderr
 
 
 @pytest.mark.parametrize("module", [_cache, _image, _response])
-def test_examples_in_docstrings(module: object, server: TestServer, tmp_path: Path) -> None:
+def test_examples_in_docstrings_of_modules_run(module: object, server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("hello", "text/plain"))
     server.on("/p", ok(png(640, 480), "image/png"))
     with nuthatch.Cache(tmp_path / "c") as cache:

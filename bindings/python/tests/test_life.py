@@ -1,4 +1,4 @@
-"""Interruptions, processes, pickles, logs, notebooks, and who holds whose memory."""
+"""Interruptions, processes, pickles, logs, notebooks, and lifetimes of memory."""
 
 import asyncio
 import copy
@@ -67,7 +67,7 @@ BLOCKING: Dict[str, Callable[[nuthatch.Cache, str], Any]] = {
 
 
 @pytest.mark.parametrize("call", list(BLOCKING))
-def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) -> None:
+def test_ctrl_c_ends_a_call(server: TestServer, cache: nuthatch.Cache, call: str) -> None:
     gate = server.gate("never")
     server.on("/never", script(steps=[gate.step, body("x")]))
     sent = []
@@ -77,7 +77,7 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
         assert gate.wait_until_reached()
         sent.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
-        # asyncio sleeps through a signal that comes between its last look and its sleep. People press again.
+        # asyncio misses a signal that comes just before its sleep. A user would press Ctrl-C again.
         while call == "asyncio" and not is_over.wait(2):
             sent.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
@@ -88,7 +88,7 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
         thread.start()
         with pytest.raises(KeyboardInterrupt):
             BLOCKING[call](cache, server.url("/never"))
-        # A fifth of a second is what is promised; the machine may be busy.
+        # The promise is a fifth of a second. The machine may be busy.
         assert time.monotonic() - sent[-1] < 5
     finally:
         is_over.set()
@@ -102,7 +102,7 @@ def test_ctrl_c_ends_it(server: TestServer, cache: nuthatch.Cache, call: str) ->
 
 
 def _goes_stale(server: TestServer) -> Gate:
-    """What is asked for twice is stale at once, and given; then nobody waits for the server but a close."""
+    """Makes a stale answer whose background revalidation waits for the server."""
     gate = server.gate("never")
     stale = [("Cache-Control", "max-age=0, stale-while-revalidate=600")]
     server.on("/stale", ok("nut", headers=stale), script(steps=[gate.step, body("x")]))
@@ -126,7 +126,7 @@ def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(server: TestServer, t
         timer.start()
         with pytest.raises(KeyboardInterrupt):
             cache.close()
-        # Else it would have taken two seconds before anybody heard of it.
+        # Without Ctrl-C the close takes two seconds.
         assert time.monotonic() - begin < 1.5
     finally:
         timer.join()
@@ -143,7 +143,7 @@ def test_ctrl_c_ends_a_close_on_an_event_loop(server: TestServer, tmp_path: Path
     pressed: List[float] = []
 
     def press() -> None:
-        # asyncio sleeps through a signal that comes between its last look and its sleep. People press again.
+        # asyncio misses a signal that comes just before its sleep. A user would press Ctrl-C again.
         while not is_over.wait(0.3):
             pressed.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
@@ -172,11 +172,11 @@ def test_ctrl_c_ends_a_close_on_an_event_loop(server: TestServer, tmp_path: Path
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_close_in_steps(server: TestServer, tmp_path: Path) -> None:
+def test_a_close_can_wait_in_steps(server: TestServer, tmp_path: Path) -> None:
     cache, other = nuthatch.Cache(tmp_path / "c"), nuthatch.Cache(tmp_path / "c")
     _is_being_revalidated(server, cache)
     handle, last = cache._handle, other._handle
-    # Only the last handle on the directory waits.
+    # Only the last handle of the directory waits.
     assert library.nh_close(handle, 60_000) == abi.OK
     assert library.nh_close(handle, 0) == library.nh_close(handle, -1) == abi.INVALID
     assert library.nh_close(last, 1) == abi.TIMEOUT
@@ -195,7 +195,7 @@ shared: Any = None
 
 
 def _hit(url: str) -> Any:
-    """What a worker does with the cache that its module had before."""
+    """Uses, in a worker, the cache that the module has opened before."""
     image = shared.thumbnail(url, 64)
     return (
         os.getpid(),
@@ -218,13 +218,13 @@ def _adopt(cache: nuthatch.Cache) -> None:
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-def test_multiprocessing(
+def test_a_cache_works_in_multiprocessing_workers(
     server: TestServer, tmp_path: Path, url: str, method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = Path(__file__)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(here.parent), *sys.path]))
     monkeypatch.syspath_prepend(str(here.parent))
-    import test_life as module  # by the name that the other process finds it under
+    import test_life as module  # the name under which the other process imports it
 
     with nuthatch.Cache(tmp_path / "c") as cache:
         image = cache.thumbnail(url, 64)
@@ -285,7 +285,7 @@ never.cancel()
 """
 
 
-def test_a_module_has_a_cache_and_the_server_forks(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_a_cache_of_a_module_works_after_a_server_forks(server: TestServer, tmp_path: Path, url: str) -> None:
     command = [sys.executable, "-W", "ignore", "-c", PRELOADED, str(tmp_path / "c"), url]
     done = subprocess.run(command, capture_output=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr.decode()
@@ -387,12 +387,12 @@ class OwnStats(nuthatch.Stats):
     pass
 
 
-#: Whose handles others have.
+#: The objects whose handles others have.
 _lent: List[Any] = []
 
 
 def _like(thing: Any, kind: Any) -> Any:
-    """The same as one of another class, with something added; the thing itself is of no use then."""
+    """Returns a copy as an object of a subclass with a further attribute. Don't use the old object afterwards."""
     made = kind.__new__(kind)
     _lent.append(thing)
     kinds = type(thing).__mro__
@@ -407,7 +407,7 @@ def _like(thing: Any, kind: Any) -> Any:
     return made
 
 
-def test_classes_of_a_program_pickle_with_what_it_added(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_subclasses_pickle_with_their_own_attributes(server: TestServer, tmp_path: Path, url: str) -> None:
     with OwnCache(tmp_path / "c") as cache:
         again = pickle.loads(pickle.dumps(cache))
         assert (type(again), again.own, again._arguments["timeout"]) == (OwnCache, "cache", 7)
@@ -506,10 +506,10 @@ def test_every_error_pickles_and_has_a_code(error: Any) -> None:
         assert again.outbox_id == 0
 
 
-# Who holds what
+# Lifetimes
 
 
-def test_views_outlive_everything_else(server: TestServer, tmp_path: Path, url: str) -> None:
+def test_views_stay_valid_after_all_other_objects(server: TestServer, tmp_path: Path, url: str) -> None:
     numpy = pytest.importorskip("numpy")
     views: List[Any] = []
     with nuthatch.Cache(tmp_path / "c", thumb_store="raw") as cache:
@@ -534,8 +534,8 @@ def test_views_outlive_everything_else(server: TestServer, tmp_path: Path, url: 
         assert bytes(views[4]) == expected
 
 
-def test_the_interpreter_ends_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What modules hold may be gone before: free-threaded interpreters end so."""
+def test_the_interpreter_can_end_before_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Free-threaded interpreters may delete the names of modules first."""
     cache, other = nuthatch.Cache(tmp_path / "c"), nuthatch.AsyncCache(tmp_path / "c")
     for module in (sys.modules["nuthatch._cache"], sys.modules["nuthatch._async"]):
         monkeypatch.setattr(module, "sys", None)
@@ -572,10 +572,10 @@ def test_threads_share_a_cache(cache: nuthatch.Cache, server: TestServer) -> Non
     assert server.count() == 20
 
 
-# What programs see
+# Outputs for programs
 
 
-def test_notebooks(cache: nuthatch.Cache, url: str) -> None:
+def test_notebooks_show_images_and_statistics(cache: nuthatch.Cache, url: str) -> None:
     image = cache.thumbnail(url, 16)
     assert image._repr_png_().startswith(b"\x89PNG")
     table = cache.stats()._repr_html_()
@@ -594,7 +594,7 @@ def log() -> Iterator[logging.Logger]:
     _log.follow()
 
 
-def test_logging(
+def test_log_lines_go_to_the_logger_of_the_package(
     cache: nuthatch.Cache, url: str, log: logging.Logger, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     cache.get(url)
@@ -614,7 +614,7 @@ def test_logging(
     assert [record.levelno for record in caplog.records] == [logging.INFO]
 
 
-def test_hits_are_logged_too(
+def test_hits_are_logged_at_debug_level(
     cache: nuthatch.Cache, url: str, log: logging.Logger, caplog: pytest.LogCaptureFixture
 ) -> None:
     cache.thumbnail(url, 16)
@@ -643,7 +643,7 @@ time.sleep(0.3)
 """
 
 
-def test_the_interpreter_ends_while_lines_are_handed_over(
+def test_the_interpreter_ends_while_log_lines_are_delivered(
     server: TestServer, tmp_path: Path, url: str
 ) -> None:
     for number in range(5):

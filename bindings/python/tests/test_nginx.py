@@ -1,4 +1,4 @@
-"""Against nginx: signing in, uploads by DAV, ranges, and a server that is killed."""
+"""Tests with nginx: signing in, uploads by DAV, ranges, and a server that is killed."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ http {{
 
 
 class Nginx:
-    """One that a test may kill and start again."""
+    """An nginx that a test can kill and start again."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -66,7 +66,7 @@ class Nginx:
         (folder / "users").write_text("ann:{PLAIN}p w\n")
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.port = 0
-        #: Another server of it.
+        #: The port of its second server.
         self.more = ""
 
     def url(self, path: str) -> str:
@@ -88,7 +88,7 @@ class Nginx:
             )  # fmt: skip
             if self.answers():
                 return
-            self.port = 0  # somebody else has it
+            self.port = 0  # another program has taken the port
         pytest.fail((self.folder / "errors").read_text())
 
     def answers(self) -> bool:
@@ -103,14 +103,14 @@ class Nginx:
         return False
 
     def kill(self) -> None:
-        """Master and worker, at once."""
+        """Kills master and worker at once."""
         if self.process is not None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             self.process = None
 
     def log(self, count: int = 0) -> List[str]:
-        """Its lines, when there are as many: a line is written after its answer."""
+        """Returns the lines of the log, when there are enough: nginx writes a line after its answer."""
         until = time.monotonic() + 30
         while True:
             lines = (self.folder / "log").read_text().splitlines()
@@ -134,12 +134,12 @@ def nginx(tmp_path: Path) -> Iterator[Nginx]:
     server.kill()
 
 
-def test_basic(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_basic_signs_in_at_nginx(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     (nginx.files / "nut").write_text("hazel")
     url = nginx.url("/private/nut")
     assert cache.get(url).status == 401
     assert cache.get(url, user=("ann", "wrong")).status == 401
-    # Unasked, so that there is no 401 before it.
+    # Sent at once, so that there is no 401 before it.
     assert cache.get(url, user=("ann", "p w")).text == "hazel"
     assert cache.get(url, user=("ann", "p w"), sign_in="any", policy="reload").text == "hazel"
     (tmp_path / "netrc").write_text('machine 127.0.0.1 login ann password "p w"\n')
@@ -150,7 +150,7 @@ def test_basic(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     assert statuses == [none, bad, good, none, good, good, none, good]
 
 
-def test_dav(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_dav_requests_remove_stored_answers(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     content = os.urandom(1 << 20) * 20
     (tmp_path / "upload").write_bytes(content)
     site = cache.site(nginx.url("/dav/"), user=("ann", "p w"))
@@ -158,7 +158,7 @@ def test_dav(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     assert (nginx.files / "dav/new/nut").read_bytes() == content
     assert site.request("PUT", "new/nut", body=b"small").status == 204
     assert site.get("new/nut").text == "small"
-    # What changes it takes the stored answer out.
+    # A request that changes the file removes the stored answer.
     assert site.request("PUT", "new/nut", body=b"large").status == 204
     answer = site.get("new/nut")
     assert (answer.text, answer.is_in_cache) == ("large", False)
@@ -199,7 +199,7 @@ def certificates(folder: Path, names: Iterable[str]) -> None:
 
 
 def start_secure(nginx: Nginx, configuration: str) -> int:
-    """Its port."""
+    """Returns the port."""
     nginx.kill()
     with socket.socket() as place:
         place.bind(("127.0.0.1", 0))
@@ -210,7 +210,7 @@ def start_secure(nginx: Nginx, configuration: str) -> int:
 
 
 def run_trusting(nginx: Nginx, program: str, *words: str) -> List[str]:
-    """The lines of a program to which the server's certificate is good."""
+    """Runs a program that trusts the server's certificate. Returns its lines."""
     done = subprocess.run(
         [sys.executable, "-c", program, *words],
         env={**os.environ, "CURL_CA_BUNDLE": str(nginx.folder / "server.pem")},
@@ -220,13 +220,13 @@ def run_trusting(nginx: Nginx, program: str, *words: str) -> List[str]:
     return done.stdout.splitlines()
 
 
-def test_client_certificates(nginx: Nginx, tmp_path: Path) -> None:
+def test_a_client_certificate_signs_in_at_nginx(nginx: Nginx, tmp_path: Path) -> None:
     certificates(nginx.folder, ("server", "ann", "bob"))
     (nginx.files / "nut").write_text("hazel")
     port = start_secure(nginx, SECURE)
     files = [str(nginx.folder / name) for name in ("ann.pem", "ann-key.pem", "bob.pem", "bob-key.pem")]
     lines = run_trusting(nginx, SHOWING, str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", *files)
-    # nginx answers those whom it doesn't know by a page.
+    # nginx answers unknown clients with a page.
     assert lines == ["400 None False", "200 CN=ann True", "400 None False"]
 
 
@@ -254,11 +254,13 @@ with nuthatch.Cache(sys.argv[1], retries=0) as cache:
 """
 
 
-# nginx answers without reading the body (RST_STREAM, NO_ERROR), and goes away after a number of requests (GOAWAY),
-# whatever is on its way to it.
+# nginx answers without reading the body (RST_STREAM, NO_ERROR), and ends the connection after some requests (GOAWAY),
+# even if others are on the way.
 @pytest.mark.parametrize("requests", [20, 100_000])
 @pytest.mark.parametrize("size", [0, 1000, 100_000, 2_000_000])
-def test_a_hasty_server_loses_nothing(nginx: Nginx, tmp_path: Path, size: int, requests: int) -> None:
+def test_no_request_is_lost_when_the_server_ends_connections_early(
+    nginx: Nginx, tmp_path: Path, size: int, requests: int
+) -> None:
     certificates(nginx.folder, ("server",))
     port = start_secure(nginx, HASTY.replace("{{requests}}", str(requests)))
     words = (str(tmp_path / "cache"), f"https://127.0.0.1:{port}/nut", str(size))
@@ -266,7 +268,7 @@ def test_a_hasty_server_loses_nothing(nginx: Nginx, tmp_path: Path, size: int, r
 
 
 def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:
-    """Cancels a download in its middle; gives how much of it there is."""
+    """Cancels a download in its middle. Returns the size of its part."""
     ticket = cache.submit(nginx.url("/slow/nut"), save_to=target, progress_events=True)
     for event in ticket.events(60):
         if event.kind == "progress" and event.bytes_done > 200_000:
@@ -281,7 +283,9 @@ def break_off(nginx: Nginx, cache: nuthatch.Cache, target: Path) -> int:
     return part.stat().st_size
 
 
-def test_ranges(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_download_from_nginx_resumes_with_a_range(
+    nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     content = os.urandom(3 << 20)
     (nginx.files / "nut").write_bytes(content)
     tag = cache.request("HEAD", nginx.url("/nut")).headers["ETag"]
@@ -291,7 +295,7 @@ def test_ranges(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
         if changed:
             content = os.urandom(2 << 20)
             (nginx.files / "nut").write_bytes(content)
-        # Another cache, as after a restart; what the first URL's limit makes slow is at a second, too.
+        # Another cache, as after a restart.
         with nuthatch.Cache(tmp_path / f"other-{changed}") as other:
             assert other.get(nginx.url("/slow/nut"), save_to=target).status == 200
         assert target.read_bytes() == content
@@ -301,7 +305,9 @@ def test_ranges(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
     assert (part.status, part.body) == (206, content[10:20])
 
 
-def test_killed_in_the_middle_of_an_upload(nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_an_upload_to_a_killed_nginx_is_repeated_only_if_that_is_safe(
+    nginx: Nginx, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     with open(tmp_path / "large", "wb") as large:
         large.truncate(1 << 30)
     url = nginx.url("/dav/nut")
@@ -314,7 +320,7 @@ def test_killed_in_the_middle_of_an_upload(nginx: Nginx, cache: nuthatch.Cache, 
         ticket.result()
     assert caught.value.code in ("reset", "refused")
     assert not (nginx.files / "dav/nut").exists()
-    # It comes back while attempts are left: what is safe to repeat is repeated from its beginning.
+    # The server comes back while attempts are left. Requests that are safe to repeat are sent again.
     with open(tmp_path / "large", "wb") as large:
         large.truncate(50 << 20)
     threading.Timer(0.3, nginx.start).start()

@@ -19,7 +19,7 @@ from testserver import TestServer, body, script
 URL = "http://127.0.0.1:9/"
 NUMBERS = ("duration", "bytes", "count", "pixels", "share", "rate")
 
-#: In milliseconds, by hand: the reader under test has no part in it.
+#: Durations in milliseconds, computed by hand, without the reader under test.
 DURATIONS: Dict[Any, float] = {
     "250ms": 250, "90": 90_000, "90s": 90_000, "15m": 900_000, "1.5h": 5_400_000, "7d": 604_800_000, "0": 0, "0s": 0,
     "500000": 500_000_000, "0.4ms": 0.4, "0.9": 900, "1.5ms": 1.5, "forever": math.inf, timedelta(0): 0,
@@ -39,7 +39,7 @@ TEXTS: List[Any] = [
     "\u00bd", "1.", ".5", "1.5.2", "1..5", "5 min", "1w", "1us", "64KB", "1P", "9" * 400, "a\0b", "\ud800", "\n", "1\n",
     "kit ", "KIT", "\U0001f43f", "none",
 ]  # fmt: skip
-#: What a number means, where it is in the range.
+#: The meaning of numbers, if they are in range.
 COUNTED: List[Any] = [
     -1, 0, 1, 2, -11, 11, 1000, 1001, -(2**63), 2**62 + 1, 2**63 - 1, 2**63, 2**64, 2**64 + 1, 10**400, -(10**400),
     numpy.int64(-1), numpy.int64(3),
@@ -57,7 +57,7 @@ THINGS: List[Any] = [
 
 
 def values(row: Row) -> Iterator[Any]:
-    """All of them, and what is out of the range by one."""
+    """Returns all values, and those just out of range."""
     yield from [*DURATIONS, *BYTES, *TEXTS, *COUNTED, *MEASURED, *THINGS]
     if row.kind in NUMBERS:
         step = 0.001 if row.kind == "duration" else 1
@@ -67,7 +67,7 @@ def values(row: Row) -> Iterator[Any]:
 
 
 def number(row: Row, value: Any) -> Any:
-    """What a value means in milliseconds, bytes or as it is; None for what is no number to this option."""
+    """Returns a value in milliseconds or bytes, or the number itself; None if it is no number for this option."""
     if isinstance(value, (bool, numpy.bool_)):
         return None
     texts = {"duration": DURATIONS, "bytes": BYTES, "pixels": PIXELS}.get(row.kind, {})
@@ -84,7 +84,7 @@ def number(row: Row, value: Any) -> Any:
 
 
 def may_be(row: Row, name: str, value: Any) -> bool:
-    """Whether a value says something to an option that isn't a number."""
+    """Returns whether an option that isn't a number accepts a value."""
     if row.kind == "flag":
         return isinstance(value, (int, numpy.bool_))
     if row.kind == "words":
@@ -110,7 +110,7 @@ def cases() -> List[Tuple[str, str]]:
     ]
 
 
-#: What a message says instead of the option's name: the header that it becomes, or the file.
+#: Words that a message has instead of the option's name: the header or the file that it becomes.
 OTHERWISE = {
     "user_agent": "User-Agent",
     "accept": "Accept",
@@ -119,13 +119,15 @@ OTHERWISE = {
 }
 
 
-def test_there_are_many() -> None:
+def test_the_table_gives_many_odd_values() -> None:
     assert len(list(values(ROWS["timeout"]))) > 130
     assert len(cases()) > 80
 
 
 @pytest.mark.parametrize(("level", "name"), cases())
-def test_odd_values(level: str, name: str, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_an_odd_value_is_used_exactly_or_refused_by_name(
+    level: str, name: str, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     row = ROWS[name]
     for value in values(row):
         given: Dict[str, Any] = {name: value}
@@ -144,7 +146,7 @@ def test_odd_values(level: str, name: str, cache: nuthatch.Cache, tmp_path: Path
         else:
             meant = number(row, value)
             is_none = isinstance(value, str) and value == "none" and row.none is not None
-            # As the queue's arguments say what is the default.
+            # For arguments of the queue, "auto" is the default.
             is_none |= (
                 level == "process" and row.kind == "count" and isinstance(value, str) and value == "auto"
             )
@@ -164,18 +166,18 @@ def refused(row: Row, name: str, value: Any, error: Exception) -> None:
         f"{type(error)}: {said}"
     )
     is_named = name in said or OTHERWISE.get(name, name) in said
-    is_named = is_named and ("\n" not in said or row.kind == "path")  # a file's name is shown as it is
+    is_named = is_named and ("\n" not in said or row.kind == "path")  # the name of a file is shown unchanged
     assert is_named and len(said) < 600, f"{name}={value!r}: {said}"
     if row.kind not in NUMBERS:
         return
     meant = number(row, value)
     assert meant is None or not is_within(row, meant), f"{name}={value!r}: {said}"
     assert repr(value)[:60] in said and row.range in said, f"{name}={value!r}: {said}"
-    # What has the right type and the wrong value is no TypeError.
+    # A value of the right type is never a TypeError.
     assert isinstance(error, nuthatch.Invalid) or (meant is None and not isinstance(error, ValueError)), said
 
 
-def test_nothing_is_cut() -> None:
+def test_large_and_small_numbers_are_not_cut() -> None:
     def said(name: str, member: str, value: Any, level: int = REQUEST) -> int:
         return int(getattr(options_struct({name: value}, level)[0], member))
 
@@ -209,7 +211,7 @@ def test_nothing_is_cut() -> None:
 
 
 @pytest.mark.parametrize("wait", ["30ms", timedelta(milliseconds=30), "0.0004", 0.0004, 0, -1])
-def test_waits_are_written_likewise(wait: Any, server: TestServer, cache: nuthatch.Cache) -> None:
+def test_waits_have_the_notation_of_durations(wait: Any, server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("answered after all")
     server.on("/a", script(steps=[gate.step, body("late")]))
     ticket = cache.submit(server.url("/a"))

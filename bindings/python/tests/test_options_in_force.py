@@ -1,4 +1,4 @@
-"""What holds for a cache and a site, as they tell it."""
+"""Caches and sites return the options that are in force."""
 
 import asyncio
 import math
@@ -10,7 +10,7 @@ import nuthatch
 URL = "http://127.0.0.1:9/a/"
 
 
-def test_defaults(cache: nuthatch.Cache) -> None:
+def test_options_returns_the_defaults(cache: nuthatch.Cache) -> None:
     told = cache.options
     assert (
         told["policy"] == "kit"
@@ -25,7 +25,7 @@ def test_defaults(cache: nuthatch.Cache) -> None:
     assert not {"netrc", "headers", "user", "cookie_jar", "priority"} & set(told)
 
 
-def test_what_was_said(tmp_path: Path) -> None:
+def test_options_returns_the_given_options(tmp_path: Path) -> None:
     said: Dict[str, Any] = {
         "timeout": "250ms", "deadline": None, "retries": 0, "max_bytes": "64K", "heuristic": 0, "no_cache_ttl": "none",
         "image_ttl": "forever", "netrc": False, "policy": "reload", "partition": "p", "user_agent": "",
@@ -55,13 +55,13 @@ def test_what_was_said(tmp_path: Path) -> None:
             and "hush" not in repr(here)
             and "user" not in here
         )
-        # What it tells may be said again.
+        # The returned options can be given again.
         told.pop("proxy"), told.pop("headers")
         with nuthatch.Cache(tmp_path / "other", **told) as other:
             assert {**other.options, "proxy": 0} == {**told, "proxy": 0}
 
 
-def test_on_a_loop(tmp_path: Path) -> None:
+def test_options_of_an_async_cache_are_the_same(tmp_path: Path) -> None:
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "c", retries=7) as cache:
             assert cache.options["retries"] == 7

@@ -1,4 +1,4 @@
-"""Requests that wait for the network, and what came of them."""
+"""Requests that wait for the network, and their outcomes."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ def freeze(cache: nuthatch.Cache, url: str, **options: Any) -> int:
 
 
 def run(program: str, *arguments: str, env: Optional[Dict[str, str]] = None) -> List[str]:
-    """What another process prints."""
+    """Runs a program in another process. Returns its output."""
     done = subprocess.run(
         [sys.executable, "-c", "import sys, nuthatch\n" + program, *arguments],
         env={**os.environ, **(env or {})},
@@ -46,7 +46,9 @@ def is_on_disk(secret: bytes, directory: Path) -> bool:
 # Freezing and sending
 
 
-def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_frozen_request_is_sent_when_its_server_is_there(
+    offline: TestServer, cache: nuthatch.Cache
+) -> None:
     url = offline.url("/a")
     heard: List[nuthatch.Outcome] = []
     cache.outbox.attach("rows", heard.append)
@@ -61,7 +63,7 @@ def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: n
     (outcome,) = heard
     assert (outcome.id, outcome.ok, outcome.status, outcome.reason) == (id, True, 200, None)
     assert outcome.response is not None and outcome.response.text == "thanks"
-    # It was heard of, and so it is forgotten.
+    # Its handler has returned, so it is removed.
     assert cache.outbox.list() == [] and cache.outbox.get(id) is None
     (sent,) = offline.requests("/a")
     assert (
@@ -70,7 +72,7 @@ def test_is_kept_and_sent_when_the_server_is_there(offline: TestServer, cache: n
 
 
 @pytest.mark.parametrize("size", [1 << 20, (1 << 20) + 1])
-def test_of_a_long_answer_the_beginning_is_kept(
+def test_the_beginning_of_a_long_answer_is_kept(
     offline: TestServer, cache: nuthatch.Cache, size: int
 ) -> None:
     offline.on("/long", ok(b"x" * size))
@@ -84,7 +86,7 @@ def test_of_a_long_answer_the_beginning_is_kept(
     assert not cache.get(offline.url("/long")).is_cut
 
 
-def test_the_event_says_as_what_it_is_kept(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_the_frozen_event_has_the_requests_number(offline: TestServer, cache: nuthatch.Cache) -> None:
     ticket = cache.submit(offline.url("/a"), method="PUT", body=b"x", freezable=True, outbox_durable=True)
     (event,) = ticket.events()
     assert event.kind == "frozen" and event.is_final and isinstance(event.error, nuthatch.Frozen)
@@ -100,7 +102,7 @@ def keys(server: TestServer, path: str) -> List[Optional[str]]:
     return [request.header("Idempotency-Key") for request in server.requests(path)]
 
 
-def test_submitted_again_it_is_the_same_request_until_it_has_succeeded(
+def test_a_resubmitted_request_keeps_its_key_until_it_has_succeeded(
     offline: TestServer, cache: nuthatch.Cache
 ) -> None:
     ticket = cache.submit(offline.url("/a"), method="POST", body=b"x", freezable=True)
@@ -108,18 +110,18 @@ def test_submitted_again_it_is_the_same_request_until_it_has_succeeded(
         ticket.result()
     offline.go_up()
     assert cache.outbox.wait(caught.value.outbox_id, 30).ok
-    # The server has had it, and is told so.
+    # The server has received it already, and the same key tells it so.
     again = ticket.resubmit()
     assert again.result().text == "thanks"
     first, second = keys(offline, "/a")
     assert first == second is not None
-    # Done, it is another one; and that one, until it has succeeded, is itself.
+    # After a success, it is a new request. That one keeps its key until it succeeds.
     offline.on("/a", answer(500, "later"), ok("thanks"))
     other = again.resubmit()
     assert other.result().status == 500
     assert other.resubmit().result().ok
     assert keys(offline, "/a")[2:] == [keys(offline, "/a")[2]] * 2 and keys(offline, "/a")[2] != first
-    # One's own is one's own.
+    # A key that the program sets is kept.
     own = cache.submit(
         offline.url("/b"), method="POST", body=b"x", freezable=True, headers={"idempotency-key": '"7"'}
     )
@@ -128,7 +130,7 @@ def test_submitted_again_it_is_the_same_request_until_it_has_succeeded(
     assert keys(offline, "/b") == ['"7"', '"7"']
 
 
-def test_a_success_that_nobody_has_seen_makes_no_other_request(
+def test_a_success_that_the_program_has_not_seen_keeps_the_key(
     server: TestServer, cache: nuthatch.Cache
 ) -> None:
     server.on("/a", ok("thanks"))
@@ -139,7 +141,7 @@ def test_a_success_that_nobody_has_seen_makes_no_other_request(
     assert first == second is not None
 
 
-def test_submitted_again_with_an_open_file_it_has_the_same_body(
+def test_a_resubmitted_request_with_an_open_file_has_the_same_body(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     server.on("/a", answer(503, "later"), ok("thanks"))
@@ -153,9 +155,7 @@ def test_submitted_again_with_an_open_file_it_has_the_same_body(
     assert first.header("Idempotency-Key") == second.header("Idempotency-Key") is not None
 
 
-def test_submitted_again_by_a_loop_while_it_is_under_way_each_has_its_answer(
-    server: TestServer, tmp_path: Path
-) -> None:
+def test_each_resubmitted_request_on_a_loop_gets_its_answer(server: TestServer, tmp_path: Path) -> None:
     gate = server.gate("gate")
     server.on("/a", script(steps=[gate.step, body("first")]), ok("second"))
 
@@ -173,7 +173,7 @@ def test_submitted_again_by_a_loop_while_it_is_under_way_each_has_its_answer(
     assert first == second is not None
 
 
-def test_submitted_again_by_a_loop_it_is_the_same_request_too(server: TestServer, tmp_path: Path) -> None:
+def test_a_request_resubmitted_on_a_loop_keeps_its_key(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", answer(503, "later"), ok("thanks"), ok("thanks"))
 
     async def send() -> None:
@@ -188,7 +188,7 @@ def test_submitted_again_by_a_loop_it_is_the_same_request_too(server: TestServer
     assert first == second is not None and third not in (None, first)
 
 
-def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_request_waits_in_the_outbox_during_retry_after(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", answer(503, "busy", [("Retry-After", "300")]))
     server.on("/b", ok("thanks"))
     server.go_down()
@@ -202,7 +202,7 @@ def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: 
             break
         time.sleep(0.02)
     assert item.status == 503
-    # Of another queue, but to the same host.
+    # In another queue, but to the same host.
     second = freeze(cache, server.url("/b"), outbox_queue="two", deadline=0.5)
     for _ in range(3000):
         item = cache.outbox.get(second)
@@ -210,26 +210,26 @@ def test_one_whose_host_wants_to_be_left_alone_waits(server: TestServer, cache: 
         if item.wait:
             break
         time.sleep(0.02)
-    # It isn't about to be sent either, which whoever wants to drop it would have to wait for.
+    # It is not about to be sent, so it can be dropped at once.
     time.sleep(1)
     item = cache.outbox.get(second)
     assert item is not None and item.state == "waiting" and item.wait is not None and 0 < item.wait <= 300
     assert server.requests("/b") == []
 
 
-def test_of_a_site_it_says_where_to(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_frozen_request_of_a_site_has_its_absolute_url(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.on("/api/a", ok("thanks"))
     site = cache.site(offline.url("/api/"))
     with pytest.raises(nuthatch.Frozen) as caught:
         site.request("POST", "a?b=1", body=b"x", freezable=True, outbox_queue="q")
     (item,) = cache.outbox.list()
-    # Who lists it later, in another process, knows nothing of the site.
+    # Another process that lists it later doesn't know the site.
     assert item.url == offline.url("/api/a?b=1")
     offline.go_up()
     assert cache.outbox.wait(caught.value.outbox_id, 30).request.url == item.url
 
 
-def test_each_request_of_a_prefetch_has_a_key_of_its_own(server: TestServer, tmp_path: Path) -> None:
+def test_each_request_of_a_prefetch_has_its_own_key(server: TestServer, tmp_path: Path) -> None:
     paths = [f"/n/{number}" for number in range(5)]
     options: Dict[str, Any] = {"sizes": (), "method": "POST", "body": b"x", "freezable": True}
     server.on_prefix("/n/", ok("thanks"))
@@ -251,7 +251,7 @@ def test_each_request_of_a_prefetch_has_a_key_of_its_own(server: TestServer, tmp
 
 
 @pytest.mark.parametrize("method", ["post", "Put", "PATCH", "delete"])
-def test_a_method_in_small_letters_is_the_same(
+def test_a_frozen_request_keeps_a_method_in_small_letters(
     offline: TestServer, cache: nuthatch.Cache, method: str
 ) -> None:
     with pytest.raises(nuthatch.Frozen) as frozen:
@@ -266,7 +266,7 @@ def test_a_method_in_small_letters_is_the_same(
     assert len(keys(offline, "/b")) == 2 and len(set(keys(offline, "/b"))) == 1
 
 
-def test_what_reads_is_not_freezable(offline: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_a_get_can_not_be_freezable(offline: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     site = cache.site(offline.url("/"))
     for fetching in (cache, site):
         for method in ("GET", "get", "HEAD", "OPTIONS", "REPORT"):
@@ -285,7 +285,7 @@ def test_what_reads_is_not_freezable(offline: TestServer, cache: nuthatch.Cache,
     asyncio.run(main())
 
 
-def test_secrets_that_can_be_gone_through_once(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_secrets_may_be_an_iterator(offline: TestServer, cache: nuthatch.Cache) -> None:
     asked: List[str] = []
     cache.outbox.provide("token", lambda name: asked.append(name) or "hush")  # type: ignore[func-returns-value]
     id = freeze(cache, offline.url("/a"), secrets=iter([("X-Token", "token")]))
@@ -294,14 +294,14 @@ def test_secrets_that_can_be_gone_through_once(offline: TestServer, cache: nutha
     assert offline.requests("/a")[-1].header("X-Token") == "hush" and asked[0] == "token"
 
 
-def test_an_answer_is_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_request_that_is_answered_is_not_frozen(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.go_up()
     offline.on("/b", answer(503))
     assert cache.request("POST", offline.url("/b"), freezable=True).status == 503
     assert cache.outbox.list() == []
 
 
-def test_another_process_sends_it(offline: TestServer, tmp_path: Path) -> None:
+def test_another_process_sends_a_frozen_request(offline: TestServer, tmp_path: Path) -> None:
     directory = str(tmp_path / "cache")
     with nuthatch.Cache(directory, outbox="off") as cache:
         ids = [freeze(cache, offline.url("/a"), body=text.encode(), freezable=True) for text in "abc"]
@@ -319,7 +319,7 @@ def test_another_process_sends_it(offline: TestServer, tmp_path: Path) -> None:
     assert [request.body for request in offline.requests("/a")] == [b"a", b"b", b"c"]
 
 
-def test_handlers_are_attached_by_name_after_a_restart(offline: TestServer, tmp_path: Path) -> None:
+def test_handlers_get_outcomes_after_a_restart(offline: TestServer, tmp_path: Path) -> None:
     directory = str(tmp_path / "cache")
     freezing = (
         "cache = nuthatch.Cache(sys.argv[1])\n"
@@ -338,7 +338,7 @@ def test_handlers_are_attached_by_name_after_a_restart(offline: TestServer, tmp_
         "cache.outbox.attach('rows', hear)\n"
         "cache.outbox.dispatch(float(sys.argv[3]))"
     )
-    # Who ends before it has made something of it hears of it again; who has made something of it doesn't.
+    # A process that ends before its handler returns gets the outcome again. After the handler has returned, it doesn't.
     for way, wait_for, told in [
         ("fail", "60", [f"{id} True thanks"]),
         ("take", "60", [f"{id} True thanks"]),
@@ -348,7 +348,9 @@ def test_handlers_are_attached_by_name_after_a_restart(offline: TestServer, tmp_
     assert offline.count("/a") == 1
 
 
-def test_what_a_handler_raises_is_raised_and_the_outcome_stays(offline: TestServer, tmp_path: Path) -> None:
+def test_an_exception_of_a_handler_is_raised_and_the_outcome_stays(
+    offline: TestServer, tmp_path: Path
+) -> None:
     def refuse(outcome: nuthatch.Outcome) -> None:
         raise KeyError(outcome.id)
 
@@ -368,7 +370,9 @@ def test_what_a_handler_raises_is_raised_and_the_outcome_stays(offline: TestServ
         assert cache.outbox.list() == []
 
 
-def test_a_child_hears_what_its_parent_listens_for(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_forked_child_gets_outcomes_for_its_parents_handlers(
+    offline: TestServer, cache: nuthatch.Cache
+) -> None:
     heard: List[int] = []
     cache.outbox.attach("rows", lambda outcome: heard.append(outcome.id))
     id = freeze(cache, offline.url("/a"), outbox_handler="rows")
@@ -385,9 +389,7 @@ def test_a_child_hears_what_its_parent_listens_for(offline: TestServer, cache: n
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_what_is_refused_is_put_aside_until_it_is_replayed(
-    offline: TestServer, cache: nuthatch.Cache
-) -> None:
+def test_a_refused_request_is_dead_until_it_is_replayed(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.on("/a", answer(422, b"no such row"), ok("now"))
     id = freeze(cache, offline.url("/a"))
     offline.go_up()
@@ -405,7 +407,7 @@ def test_what_is_refused_is_put_aside_until_it_is_replayed(
         cache.outbox.wait(id, 30)
 
 
-def test_limits(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_attempts_and_age_limit_a_frozen_request(offline: TestServer, cache: nuthatch.Cache) -> None:
     offline.on("/a", answer(500))
     id = freeze(cache, offline.url("/a"), outbox_attempts=1, outbox_max_age=3600, outbox_key_lifetime=None)
     offline.go_up()
@@ -418,7 +420,7 @@ def test_limits(offline: TestServer, cache: nuthatch.Cache) -> None:
             freeze(cache, offline.url("/a"), **wrong)
 
 
-def test_it_is_full_at_some_point(offline: TestServer, tmp_path: Path) -> None:
+def test_freezing_beyond_outbox_items_raises_no_space(offline: TestServer, tmp_path: Path) -> None:
     with nuthatch.Cache(tmp_path / "cache", outbox_items=1, outbox_bytes=100_000) as cache:
         id = freeze(cache, offline.url("/a"))
         with pytest.raises(nuthatch.Error) as raised:
@@ -427,7 +429,7 @@ def test_it_is_full_at_some_point(offline: TestServer, tmp_path: Path) -> None:
         assert [item.id for item in cache.outbox.list()] == [id]
 
 
-def test_files_and_forms_are_kept_as_they_were(
+def test_files_and_forms_are_stored_when_a_request_is_frozen(
     offline: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     seeds = tmp_path / "seeds.bin"
@@ -449,7 +451,7 @@ def test_files_and_forms_are_kept_as_they_were(
     assert third.body.endswith(b"--" + boundary + b"--\r\n")
 
 
-def test_large_uploads_take_little_memory(offline: TestServer, tmp_path: Path) -> None:
+def test_large_frozen_uploads_take_little_memory(offline: TestServer, tmp_path: Path) -> None:
     seeds = tmp_path / "seeds.bin"
     with seeds.open("wb") as file:
         for _ in range(100):
@@ -478,7 +480,9 @@ def test_large_uploads_take_little_memory(offline: TestServer, tmp_path: Path) -
 # Secrets
 
 
-def test_no_secret_is_written(offline: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_no_secret_of_a_frozen_request_is_written(
+    offline: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     with pytest.raises(nuthatch.Error) as raised:
         cache.request("POST", offline.url("/a"), headers={"Authorization": "Bearer hush-0"}, freezable=True)
     assert raised.value.code == "secret_needs_provider" and "hush" not in str(raised.value)
@@ -493,7 +497,7 @@ def test_no_secret_is_written(offline: TestServer, cache: nuthatch.Cache, tmp_pa
     secrets: Dict[str, Any] = {"Authorization": ("Bearer ", "token"), "X-Api-Key": "env:NUTHATCH_TEST_KEY"}
     id = freeze(cache, offline.url("/a"), secrets=secrets)
     assert asked == ["token"] and not is_on_disk(b"hush", tmp_path / "cache")
-    # The server has had enough of the first one by now.
+    # The server refuses the first secret by now.
     offline.on("/a", answer(401), ok("thanks"))
     offline.go_up()
     assert cache.outbox.wait(id, 30).ok
@@ -505,7 +509,7 @@ def test_no_secret_is_written(offline: TestServer, cache: nuthatch.Cache, tmp_pa
     assert not is_on_disk(b"hush", tmp_path / "cache")
 
 
-def test_who_is_asked_for_name_and_password_needs_a_provider(
+def test_a_freezable_request_with_a_password_needs_a_provider(
     offline: TestServer, cache: nuthatch.Cache
 ) -> None:
     asked: Dict[str, Any] = {"ask_credentials": lambda response: ("ann", "hush"), "freezable": True}
@@ -521,7 +525,7 @@ def test_who_is_asked_for_name_and_password_needs_a_provider(
 
 @pytest.mark.parametrize("listens", [False, True])
 @pytest.mark.parametrize("pause", [0, 0.5])
-def test_a_request_waits_for_its_secret(
+def test_a_frozen_request_waits_for_its_secret(
     server: TestServer, tmp_path: Path, pause: float, listens: bool
 ) -> None:
     server.on("/a", ok("thanks"))
@@ -534,7 +538,7 @@ def test_a_request_waits_for_its_secret(
     with nuthatch.Cache(directory) as cache:
         if listens:
             cache.outbox.attach("rows", print)
-        # Until it is known that the secret is wanted, perhaps: who asks to hear of it hears of it once.
+        # The function may be attached before the secret is needed. It is called once all the same.
         time.sleep(pause)
         cache.outbox.provide("pw", asked.append)
         assert cache.outbox.dispatch(30) == 1 and asked == ["pw"]
@@ -549,7 +553,7 @@ def test_a_request_waits_for_its_secret(
     assert not is_on_disk(b"hush", directory)
 
 
-def test_the_last_secret_that_was_provided_holds(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_the_last_secret_of_a_provider_is_used(offline: TestServer, cache: nuthatch.Cache) -> None:
     cache.outbox.provide("token", lambda name: "hush-asked-for")
     cache.outbox.provide("token", "hush-given")
     id = freeze(cache, offline.url("/a"), secrets={"X-Token": "token"})
@@ -561,7 +565,7 @@ def test_the_last_secret_that_was_provided_holds(offline: TestServer, cache: nut
 # On an event loop
 
 
-def test_async(offline: TestServer, tmp_path: Path) -> None:
+def test_an_async_outbox_sends_lists_and_delivers(offline: TestServer, tmp_path: Path) -> None:
     heard: List[Tuple[int, bool]] = []
     asked: List[str] = []
     reached: List[bool] = []
@@ -599,7 +603,7 @@ def test_async(offline: TestServer, tmp_path: Path) -> None:
                 )
             id = raised.value.outbox_id
             assert id is not None and (await cache.outbox.get(id)) is not None
-            # Asked for on the loop, it is known; nobody is there yet.
+            # The function on the loop has given the secret. The server is still down.
             await until(lambda: asked == ["token"])
             with pytest.raises(nuthatch.TimeoutError):
                 await cache.outbox.wait(id, 0.2)

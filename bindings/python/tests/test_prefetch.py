@@ -1,4 +1,4 @@
-"""Many URLs, sites, and what requests ask their program."""
+"""Prefetches, sites, and questions of requests."""
 
 import asyncio
 import builtins
@@ -20,7 +20,7 @@ def numbered(server: TestServer, count: int, first: int = 0) -> Iterator[str]:
     return (server.url(f"/n/{number}") for number in range(first, first + count))
 
 
-def test_prefetch_tells_how_each_ended(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_prefetch_gives_an_item_for_each_url(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/n/", ok(png(64, 48), "image/png"))
     server.on("/gone", answer(404, "gone"))
     urls = [*numbered(server, 3), server.url("/gone"), "no url"]
@@ -40,7 +40,9 @@ def test_prefetch_tells_how_each_ended(server: TestServer, cache: nuthatch.Cache
     assert server.count("/n/0") == 1
 
 
-def test_a_failure_says_that_its_answer_was_stored(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_an_item_of_a_failed_url_says_whether_its_answer_is_stored(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     server.on("/page", ok("<!doctype html>", "text/html", headers=[("Cache-Control", "max-age=600")]))
     for was_there in (False, True):
         (item,) = cache.prefetch([server.url("/page")], sizes=[64])
@@ -51,7 +53,7 @@ def test_a_failure_says_that_its_answer_was_stored(server: TestServer, cache: nu
     assert server.count() == 1
 
 
-def test_a_url_that_isnt_allowed_ends_no_run(
+def test_a_url_that_is_not_allowed_does_not_end_a_prefetch(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     server.on_prefix("/n/", ok("x"))
@@ -67,7 +69,7 @@ def test_a_url_that_isnt_allowed_ends_no_run(
     assert [item.error and item.error.code for item in others] == [None, "denied", None, "bad_url"]
 
 
-def test_a_deadline_counts_the_queue_but_in_a_prefetch(
+def test_a_deadline_counts_the_wait_in_the_queue_except_in_a_prefetch(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path
 ) -> None:
     gate = server.gate("held")
@@ -91,7 +93,7 @@ def test_a_deadline_counts_the_queue_but_in_a_prefetch(
     ]
     for thread in threads:
         thread.start()
-    # Those of the batches have waited for longer than their deadline when this one fails.
+    # The requests of the batches have waited longer than their deadline when this one fails.
     with pytest.raises(nuthatch.TimeoutError, match="before its turn"):
         cache.get(server.url("/n/9"), deadline=4)
     assert not items and server.count("/n/9") == 0
@@ -102,7 +104,9 @@ def test_a_deadline_counts_the_queue_but_in_a_prefetch(
     assert [ticket.result().body for ticket in held] == [b"x"] * 6
 
 
-def test_prefetch_is_lazy_and_ends_with_its_loop(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_prefetch_reads_urls_as_needed_and_ends_with_its_loop(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     gate = server.gate("never")
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
     server.on_prefix("/never/", script(steps=[gate.step, body("x")]))
@@ -126,11 +130,11 @@ def test_prefetch_is_lazy_and_ends_with_its_loop(server: TestServer, cache: nuth
     assert 5 <= taken <= 5 + 16 + 128 and cache.activity == 0
 
 
-def test_a_host_that_hangs_or_is_away_keeps_no_other_waiting(server: TestServer, tmp_path: Path) -> None:
+def test_hosts_that_hang_or_refuse_do_not_delay_others(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/hang/", script(steps=[server.gate("never").step, body("x")]))
     server.on_prefix("/n/", ok("x"))
     count = 5000
-    # Neither the hanging ones nor what nobody listens to are ever done.
+    # Requests that hang, and those to a port without a server, never end.
     first = [server.url(f"/hang/{number}") for number in range(count)]
     first += [f"http://127.0.0.1:1/{number}" for number in range(count)]
     urls = first + [server.url(f"/n/{number}", host="b.localhost") for number in range(100)]
@@ -153,7 +157,7 @@ def test_a_host_that_hangs_or_is_away_keeps_no_other_waiting(server: TestServer,
     assert asyncio.run(main()) == list(range(2 * count, 2 * count + 100))
 
 
-def test_a_host_that_is_away_is_given_up_in_time(cache: nuthatch.Cache) -> None:
+def test_a_host_that_refuses_is_given_up_after_give_up_after(cache: nuthatch.Cache) -> None:
     urls = [f"http://127.0.0.1:1/{number}" for number in range(50)]
     items = list(cache.prefetch(urls, sizes=(), give_up_after=0.5, retries=0))
     assert {item.error and item.error.code for item in items} == {"refused"}
@@ -161,17 +165,17 @@ def test_a_host_that_is_away_is_given_up_in_time(cache: nuthatch.Cache) -> None:
         list(cache.prefetch(urls, give_up_after=-1))
 
 
-def test_prefetch_and_the_rest_of_a_cache(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_several_prefetches_of_a_cache_run_side_by_side(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/never", script(steps=[server.gate("never").step, body("x")]))
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
-    # Two at once don't take each other's.
+    # Two prefetches at once don't take each other's events.
     left, right = cache.prefetch(numbered(server, 50), ()), cache.prefetch(numbered(server, 50, 50), ())
     assert [(one.ok, other.ok) for one, other in zip(left, right)] == [(True, True)] * 50
-    # It is part of what the cache cancels.
+    # cancel_all of the cache also cancels a prefetch.
     items = cache.prefetch([server.url("/never")], (), tag="mine")
     threading.Timer(0.2, lambda: cache.cancel_all("mine")).start()
     assert [item.error and item.error.code for item in items] == ["cancelled"]
-    # And it ends with it.
+    # Closing the cache ends a prefetch.
     threading.Timer(0.2, cache.close).start()
     with pytest.raises(nuthatch.Closed):
         list(cache.prefetch([server.url("/never")], ()))
@@ -179,8 +183,8 @@ def test_prefetch_and_the_rest_of_a_cache(server: TestServer, cache: nuthatch.Ca
         cache.prefetch([])
 
 
-def test_lists_with_gaps(server: TestServer, cache: nuthatch.Cache) -> None:
-    """None and the like stop nothing, and aren't the end."""
+def test_none_in_a_list_is_a_failure_of_its_item(server: TestServer, cache: nuthatch.Cache) -> None:
+    """None and other wrong values stop nothing, and are not the end."""
     server.on_prefix("/n/", ok("x"))
     first, last = numbered(server, 2)
     urls: List[Any] = [first, None, 5.5, last]
@@ -198,14 +202,14 @@ def test_lists_with_gaps(server: TestServer, cache: nuthatch.Cache) -> None:
         assert told == [(0, True, None), (1, False, "bad_url"), (2, False, "bad_url"), (3, True, None)]
 
 
-def test_other_threads_prefetch_meanwhile(cache: nuthatch.Cache) -> None:
+def test_several_threads_prefetch_at_once(cache: nuthatch.Cache) -> None:
     failures: List[BaseException] = []
     is_over = threading.Event()
 
     def work() -> None:
         try:
             while not is_over.is_set():
-                # Left in the middle, so that some are under way and some just end.
+                # Leave the loop in its middle, while some requests are under way and some just end.
                 for _ in cache.prefetch(["data:,x"] * 3, ()):
                     break
         except BaseException as failure:
@@ -231,7 +235,7 @@ def test_other_threads_prefetch_meanwhile(cache: nuthatch.Cache) -> None:
 
 
 @pytest.mark.parametrize("has_tqdm", [True, False])
-def test_progress(
+def test_prefetch_shows_its_progress(
     server: TestServer, cache: nuthatch.Cache, capsys: Any, monkeypatch: Any, has_tqdm: bool
 ) -> None:
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
@@ -253,7 +257,7 @@ def test_progress(
     assert "10/10" in shown if has_tqdm else shown.startswith("10 of 10 URLs, 1 failed, ")
 
 
-def test_progress_that_nobody_can_see(
+def test_progress_without_standard_error_is_ignored(
     server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a service that was started without standard error."""
@@ -264,13 +268,13 @@ def test_progress_that_nobody_can_see(
     assert [item.ok for item in cache.prefetch([server.url("/a")], 32, progress=True)] == [True]
 
 
-def test_one_size(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_sizes_may_be_one_number(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok(png(64, 48), "image/png"))
     (item,) = cache.prefetch([server.url("/a")], 32, images=True)
     assert [image.size for image in item.images] == [(32, 24)]
 
 
-def test_what_prefetch_refuses(cache: nuthatch.Cache) -> None:
+def test_prefetch_refuses_wrong_arguments(cache: nuthatch.Cache) -> None:
     with pytest.raises(TypeError):
         cache.prefetch("http://x/")
     with pytest.raises(nuthatch.Invalid):
@@ -281,7 +285,9 @@ def test_what_prefetch_refuses(cache: nuthatch.Cache) -> None:
         list(cache.prefetch(["http://x/"], nonsense=1))  # type: ignore[call-arg]
 
 
-def test_a_site(server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prefetch_of_a_site_uses_its_base_url(
+    server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("NUT_PASSWORD", "secret")
     server.echo("/api/echo")
     server.echo("/echo")
@@ -313,7 +319,7 @@ def test_a_site(server: TestServer, cache: nuthatch.Cache, monkeypatch: pytest.M
         cache.site("nonsense")
 
 
-def test_forms_and_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_prefetch_sends_forms_and_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     server.echo("/echo")
     (tmp_path / "nut.txt").write_text("hazel")
     sent = cache.request(
@@ -335,7 +341,7 @@ def test_forms_and_files(server: TestServer, cache: nuthatch.Cache, tmp_path: Pa
     assert [child.tag for child in cache.get(server.url("/xml")).xml()] == ["nut"]
 
 
-def test_questions(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_functions_are_asked_the_questions_of_requests(server: TestServer, cache: nuthatch.Cache) -> None:
     server.echo("/echo")
     server.on("/locked", answer(401, "who?", [("WWW-Authenticate", 'Basic realm="nuts"')]))
     sent = cache.get(server.url("/echo"), ask_headers=lambda url: {"X-Asked": url}).json()["headers"]
@@ -367,7 +373,9 @@ def test_questions(server: TestServer, cache: nuthatch.Cache) -> None:
     assert cache.activity == 0
 
 
-def test_one_key_for_many_urls_is_refused(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_prefetch_refuses_one_cache_key_for_all_urls(
+    server: TestServer, cache: nuthatch.Cache, tmp_path: Path
+) -> None:
     server.on_prefix("/n/", ok("x"))
     site = cache.site(server.url("/"))
     for fetching in (cache, site):
@@ -392,7 +400,7 @@ def test_one_key_for_many_urls_is_refused(server: TestServer, cache: nuthatch.Ca
     assert len(list(cache.prefetch(numbered(server, 2), (), cache_key=None))) == 2
 
 
-def test_what_can_be_gone_through_once_is_said_of_all(server: TestServer, tmp_path: Path) -> None:
+def test_iterators_as_options_apply_to_all_requests(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/n/", ok("x"))
 
     def headers() -> Any:
@@ -420,7 +428,7 @@ def test_what_can_be_gone_through_once_is_said_of_all(server: TestServer, tmp_pa
         await plain.close()
         await cache.close()
 
-    # For one loop after the other.
+    # Each event loop reads the options again.
     shared = nuthatch.AsyncCache(tmp_path / "c", headers=headers())
     below = shared.site(server.url("/"), headers=headers())
 
@@ -437,8 +445,8 @@ def test_what_can_be_gone_through_once_is_said_of_all(server: TestServer, tmp_pa
     assert [server.requests(f"/n/{number}")[0].body for number in range(7, 10)] == [b"a=1"] * 3
 
 
-def test_sites_ask_what_their_cache_asks(server: TestServer, tmp_path: Path) -> None:
-    """One by one: what a site or a request says of a question counts before what the cache says."""
+def test_sites_ask_the_questions_of_their_cache(server: TestServer, tmp_path: Path) -> None:
+    """A question of a site or a request overrides the same one of the cache."""
     server.echo("/echo")
     server.on("/locked", answer(401, "who?", [("WWW-Authenticate", "Nut")]))
     heard: List[str] = []
@@ -477,7 +485,7 @@ def test_sites_ask_what_their_cache_asks(server: TestServer, tmp_path: Path) -> 
         assert site.get("/locked", ask_verdict=None).status == 401
         assert site.get("/locked", ask_verdict=None, ask_credentials=None).status == 401
         assert heard == ["credentials", "challenge"]
-        # Whose answer it is isn't known without asking.
+        # The answer depends on the function's result, so it must be asked first.
         assert site.peek("/echo?1", 16) is None
 
     async def main() -> None:
@@ -493,11 +501,11 @@ def test_sites_ask_what_their_cache_asks(server: TestServer, tmp_path: Path) -> 
     assert tokens()[6:] == ["cache", "cache"]
 
 
-def test_a_cache_that_asks(server: TestServer, tmp_path: Path) -> None:
+def test_a_cache_with_questions_asks_them_for_hits_too(server: TestServer, tmp_path: Path) -> None:
     server.on("/a.png", ok(png(64, 48), "image/png"))
     names = iter(["one", "two", "two"])
     with nuthatch.Cache(tmp_path / "c", ask_headers=lambda url: {"X-Token": next(names)}) as cache:
-        # Whose answer it is depends on what is said, so that nothing is shown before.
+        # The answer depends on the function's result, so nothing is returned before.
         for _ in range(3):
             assert cache.thumbnail(server.url("/a.png"), 16).size == (16, 12)
             assert cache.peek(server.url("/a.png"), 16) is None

@@ -29,7 +29,7 @@ print(len(bodies), len(set(bodies)))
 
 
 def start(folder: Path, *urls: str) -> "subprocess.Popen[str]":
-    """A process that fetches the URLs, once it is told to go."""
+    """Starts a process that fetches the URLs when it is told to."""
     return subprocess.Popen(
         [sys.executable, "-c", WORKER, str(folder), *urls],
         stdin=subprocess.PIPE,
@@ -63,14 +63,14 @@ def test_a_killed_leader_is_replaced(server: TestServer, tmp_path: Path) -> None
     server.gate("gate").wait_until_reached()
     follower = start(tmp_path / "c", server.url("/a"))
     go(follower)
-    # It waits for the other process; nothing of its own reaches the server.
+    # It waits for the other process, and its own requests don't reach the server.
     time.sleep(1)
     assert server.count("/a") == 1
     leader.send_signal(signal.SIGKILL)
     killed = time.monotonic()
     leader.communicate()
     assert server.gate("gate").wait_until_reached(2)
-    # A second is promised. What counts is that it isn't the 30 s that the leader would have waited for its server.
+    # The promise is one second. It must not be the 30 s that the leader would have waited for its server.
     assert time.monotonic() - killed < 10
     server.gate("gate").open()
     output, _ = follower.communicate(timeout=60)
@@ -96,7 +96,7 @@ def test_a_stopped_leader_is_not_waited_for(server: TestServer, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("status, headers", [(200, [("Cache-Control", "no-store")]), (404, [])])
-def test_what_cant_be_shared_is_fetched_by_all_at_once(
+def test_answers_that_can_not_be_shared_are_fetched_by_all_at_once(
     server: TestServer, tmp_path: Path, status: int, headers: "list[tuple[str, str]]"
 ) -> None:
     def gated(gate: str) -> "dict[str, object]":
@@ -107,11 +107,11 @@ def test_what_cant_be_shared_is_fetched_by_all_at_once(
     for process in processes:
         go(process)
     server.gate("first").wait_until_reached()
-    # The others wait for what it brings.
+    # The others wait for its answer.
     time.sleep(2)
     assert server.count("/a") == 1
     server.gate("first").open()
-    # None of them waits for another one's turn, which would take as long as all of them together.
+    # They don't wait for each other, which would take the sum of their times.
     assert server.gate("others").wait_until_reached(3)
     server.gate("others").open()
     for process in processes:
@@ -142,7 +142,7 @@ cache = nuthatch.Cache(folder)
 cache.get(url + "/parent")
 child = os.fork()
 if child == 0:
-    # Idle, with everything that its parent had open.
+    # Idle, with all descriptors of its parent.
     time.sleep(600)
 print(child, flush=True)
 for number in range(100000):
@@ -150,20 +150,20 @@ for number in range(100000):
 """
 
 
-# Linux's F_OFD_GETLK; Python knows neither it nor the struct flock.
+# Linux's F_OFD_GETLK. Python has neither it nor struct flock.
 OFD_GETLK = 36
 FLOCK = "@hhqqi0q"
 
 
 def is_free(file: Path, byte: int) -> bool:
-    """Whether nobody holds a byte of a file locked, neither alone nor with others."""
+    """Returns whether no process holds a lock on a byte of a file, neither exclusive nor shared."""
     with open(file, "r+b") as opened:
         asked = struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
         return struct.unpack(FLOCK, fcntl.fcntl(opened, OFD_GETLK, asked))[0] == fcntl.F_UNLCK
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether nobody holds any lock of a cache's directory."""
+    """Returns whether no process holds a lock of a cache's directory."""
     packs = list((folder / "packs").iterdir())
     return all(is_free(folder / "lock", byte) for byte in range(3)) and all(
         is_free(pack, 0) for pack in packs
@@ -184,24 +184,24 @@ def test_a_killed_parent_leaves_no_locks_with_its_child(server: TestServer, tmp_
         assert not is_whole(tmp_path / "c")
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-        # The child lives, with all that its parent had open; yet nothing is locked any more, from the first moment on.
+        # The child lives, with all descriptors of its parent. But from the first moment on, nothing is locked.
         assert is_whole(tmp_path / "c")
         packs = sorted((tmp_path / "c" / "packs").iterdir())
-        # Locks that were the parent's would hold this up, or make it wait for a fetch that nobody carries out.
+        # Locks of the parent would delay this, or make it wait for a fetch that no process runs.
         began = time.monotonic()
         with nuthatch.Cache(tmp_path / "c") as cache:
             assert cache.get(server.url("/a/parent")).is_in_cache
             for number in range(200):
                 assert cache.get(server.url(f"/a/{number}")).ok
             assert time.monotonic() - began < 30
-            # It goes on in the packs of the one that was killed.
+            # It continues in the packs of the killed process.
             assert sorted((tmp_path / "c" / "packs").iterdir()) == packs
         os.kill(child, 0)
     finally:
         os.kill(child, signal.SIGKILL)
 
 
-def test_a_child_with_a_cache_of_its_own_outlives_its_parent(server: TestServer, tmp_path: Path) -> None:
+def test_a_child_with_its_own_cache_outlives_its_parent(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/a/", ok("x" * 1000, headers=FRESH))
     program = """
 import os, sys
@@ -212,7 +212,7 @@ cache = nuthatch.Cache(folder)
 cache.get(url + "/parent")
 if os.fork() == 0:
     print("ready", flush=True)
-    # Until the parent is gone, and then some more.
+    # Wait until the parent has ended, and some time longer.
     for number in range(100):
         assert cache.get(f"{url}/child/{number}").ok
     sys.stdin.readline()
@@ -256,17 +256,17 @@ def test_two_paths_of_a_directory_are_one_cache(server: TestServer, tmp_path: Pa
             for cache in [two, three]:
                 assert cache.get(server.url("/a")).is_in_cache
                 assert cache.stats()["disk_limit"] == 64 << 20 and cache.stats()["memory_limit"] == 1 << 20
-            # One store: it has one set of packs, and one set of options.
+            # One store has one set of packs and one set of options.
             assert len(list((tmp_path / "real" / "packs").iterdir())) == 2
             for wrong in [{"memory_bytes": 2 << 20}, {"disk_bytes": 65 << 20}, {"spill": "pressure"}]:
                 with pytest.raises(nuthatch.Conflict):
                     nuthatch.Cache(tmp_path / "link", **wrong)
-        # Closing one leaves the others open.
+        # Closing one handle leaves the others open.
         assert one.get(server.url("/a")).is_in_cache
     assert server.count("/a") == 1
 
 
-def test_a_child_opens_anew_while_its_parent_goes_on(server: TestServer, tmp_path: Path) -> None:
+def test_a_child_reopens_the_cache_while_its_parent_goes_on(server: TestServer, tmp_path: Path) -> None:
     server.on_prefix("/a/", ok("x" * 1000, headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.get(server.url("/a/first"))
@@ -282,7 +282,7 @@ def test_a_child_opens_anew_while_its_parent_goes_on(server: TestServer, tmp_pat
         for number in range(50):
             assert cache.get(server.url(f"/a/parent/{number}")).ok
         assert os.waitpid(child, 0)[1] == 0
-        # Both see what either kept.
+        # Both see the answers that either has stored.
         assert cache.get(server.url("/a/child/49")).is_in_cache
 
 
@@ -334,8 +334,8 @@ with nuthatch.Cache(folder) as cache:
 """
 
 
-def test_a_fork_waits_for_what_another_thread_loads(server: TestServer, tmp_path: Path) -> None:
-    """A module that was half loaded when its parent forked is never loaded in a child."""
+def test_a_fork_waits_for_modules_that_another_thread_loads(server: TestServer, tmp_path: Path) -> None:
+    """A module that was half loaded at the fork would never be loaded in the child."""
     server.on("/post", ok("x"))
     command = [sys.executable, "-c", LOADING, str(tmp_path / "c"), server.url("/post")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
@@ -343,7 +343,7 @@ def test_a_fork_waits_for_what_another_thread_loads(server: TestServer, tmp_path
     assert done.stdout.splitlines() == ["nuthatch._async 0", "json 0", "html 0"]
 
 
-def test_a_small_cache_stays_small(server: TestServer, tmp_path: Path) -> None:
+def test_a_small_cache_stays_below_its_limit(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x" * 20000, headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.get(server.url("/a"))
@@ -353,7 +353,7 @@ def test_a_small_cache_stays_small(server: TestServer, tmp_path: Path) -> None:
     assert int(taken.split()[0]) < 1 << 20
 
 
-def test_the_directory_is_for_its_owner_only(server: TestServer, tmp_path: Path) -> None:
+def test_the_cache_directory_is_readable_for_its_owner_only(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.get(server.url("/a"))

@@ -1,4 +1,4 @@
-"""A cache on a file system that is mounted read-only, in Python and so in C."""
+"""A cache on a read-only file system, in Python and so in C."""
 
 import json
 import os
@@ -82,7 +82,7 @@ def read(server: TestServer, folder: Path) -> Any:
 
 
 @pytest.mark.parametrize("state", ["as it is", "after a restart", "without an index"])
-def test_what_is_in_it_can_be_read_and_the_rest_is_delivered(
+def test_a_read_only_cache_is_read_and_delivers_other_answers(
     state: str, server: TestServer, filled: Path
 ) -> None:
     if state == "after a restart":
@@ -106,7 +106,7 @@ def test_what_is_in_it_can_be_read_and_the_rest_is_delivered(
     assert (found["bodies"], found["outbox"], found["twin"]) == (1, 0, found["offline"][0])
 
 
-def test_its_outbox_can_be_read(server: TestServer, filled: Path) -> None:
+def test_the_outbox_of_a_read_only_cache_can_be_read(server: TestServer, filled: Path) -> None:
     server.go_down()
     with nuthatch.Cache(filled) as cache, pytest.raises(nuthatch.Frozen):
         cache.request("POST", server.url("/later"), body=b"x", freezable=True)
@@ -115,7 +115,7 @@ def test_its_outbox_can_be_read(server: TestServer, filled: Path) -> None:
     assert server.requests("/later") == []
 
 
-def test_none_can_be_made(tmp_path: Path) -> None:
+def test_no_cache_is_created_in_a_read_only_folder(tmp_path: Path) -> None:
     script = "import sys, nuthatch as n\ntry:\n    n.Cache(sys.argv[1])\nexcept n.Error as error:\n    print(error)"
     for path in [tmp_path, tmp_path / "cache"]:
         command = mounted(tmp_path, sys.executable, "-c", script, str(path))

@@ -1,4 +1,4 @@
-"""What was removed stays away, whoever removed it, and while answers are on their way."""
+"""A removed answer stays removed: whichever process removed it, and while answers are under way."""
 
 import subprocess
 import sys
@@ -30,7 +30,7 @@ with nuthatch.Cache(folder) as cache:
 
 
 def remove(cache: nuthatch.Cache, folder: Path, way: str, url: str, is_other: bool) -> None:
-    """Removes in this process or another one."""
+    """Removes in this process or in another one."""
     if is_other:
         subprocess.run([sys.executable, "-c", REMOVER, str(folder), way, url], check=True, timeout=60)
     elif way == "remove":
@@ -42,14 +42,14 @@ def remove(cache: nuthatch.Cache, folder: Path, way: str, url: str, is_other: bo
 
 
 def held(content: bytes, gate: str) -> Script:
-    """An answer that is fresh for long, and stops in the middle of its body until the gate is opened."""
+    """Returns an answer with a long lifetime that stops in the middle of its body until the gate is opened."""
     return script(headers=[FRESH], steps=[body(content[:20]), wait(gate), body(content[20:])])
 
 
 @pytest.mark.parametrize("is_other", [False, True], ids=["same process", "another process"])
 @pytest.mark.parametrize("way", ["remove", "clear", "post"])
 @pytest.mark.parametrize("kind", ["answer", "picture", "not modified"])
-def test_what_is_removed_while_it_is_on_its_way_is_not_stored(
+def test_an_answer_that_is_removed_while_under_way_is_not_stored(
     server: TestServer, cache: nuthatch.Cache, tmp_path: Path, kind: str, way: str, is_other: bool
 ) -> None:
     url, bystander = server.url("/a"), server.url("/b")
@@ -76,7 +76,7 @@ def test_what_is_removed_while_it_is_on_its_way_is_not_stored(
         finally:
             server.gate("a").open()
             server.gate("b").open()
-        # The caller that asked before gets what was on its way.
+        # The request from before the removal gets the answer that was under way.
         old = on_its_way.result(60)
         assert other.result(60) == old
     before = server.count("/a")
@@ -84,13 +84,13 @@ def test_what_is_removed_while_it_is_on_its_way_is_not_stored(
     assert server.count("/a") == before + 1
     if kind == "not modified":
         assert server.requests("/a")[-1].header("If-None-Match") is None
-    # The removal of one URL costs another one nothing.
+    # Removing one URL doesn't affect another one.
     assert cache.get(bystander).is_in_cache == (way != "clear")
 
 
 @pytest.mark.parametrize("way", ["remove", "clear", "post"])
 @pytest.mark.parametrize("spill", ["eager", "pressure"])
-def test_what_another_process_removes_is_no_hit_in_any_table(
+def test_an_answer_that_another_process_removes_is_no_hit(
     server: TestServer, tmp_path: Path, way: str, spill: str
 ) -> None:
     done = [answer(200, b"done")] if way == "post" else []
@@ -106,7 +106,7 @@ def test_what_another_process_removes_is_no_hit_in_any_table(
         assert not again.is_in_cache and again.pixels.tobytes() != first.pixels.tobytes()
 
 
-def test_a_newer_answer_of_another_process_is_not_hidden_by_what_is_in_memory(
+def test_a_newer_answer_of_another_process_replaces_the_one_in_memory(
     server: TestServer, tmp_path: Path
 ) -> None:
     server.on("/a", ok(b"old", headers=[FRESH]), ok(b"new", headers=[FRESH]))
@@ -128,7 +128,7 @@ def test_a_newer_answer_of_another_process_is_not_hidden_by_what_is_in_memory(
         assert bytes(cache.get(url).body) == b"new" and server.count("/a") == 2
 
 
-def test_a_removal_by_url_removes_what_is_kept_for_anyone_and_under_any_name(
+def test_removing_a_url_removes_it_for_all_callers_and_keys(
     server: TestServer, cache: nuthatch.Cache
 ) -> None:
     server.on_prefix("/", ok(b"x", headers=[FRESH]))
@@ -138,7 +138,7 @@ def test_a_removal_by_url_removes_what_is_kept_for_anyone_and_under_any_name(
         cache.get(url, **options)
         assert cache.get(url, **options).is_in_cache
     cache.get(server.url("/a?b=2"))
-    # An option that is given narrows it.
+    # With an option, less is removed.
     cache.remove(url, partition="p")
     assert not cache.get(url, partition="p").is_in_cache
     assert cache.get(url).is_in_cache and cache.get(url, user=("ann", "pw")).is_in_cache
@@ -148,7 +148,9 @@ def test_a_removal_by_url_removes_what_is_kept_for_anyone_and_under_any_name(
     assert cache.get(server.url("/a?b=2")).is_in_cache
 
 
-def test_a_name_that_another_url_fills_later_is_left_to_it(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_removing_a_url_keeps_a_cache_key_that_another_url_uses(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     server.on_prefix("/", ok(b"x", headers=[FRESH]))
     cache.get(server.url("/a"), cache_key="name")
     cache.get(server.url("/b"), cache_key="name", policy="reload")

@@ -1,4 +1,4 @@
-"""Signing in: what is sent to whom, and when."""
+"""Signing in: the credentials that are sent, to which server, and when."""
 
 import base64
 import hashlib
@@ -27,13 +27,13 @@ DIGEST = challenge('Digest realm="nuts", qop="auth", nonce="abc123", algorithm=M
 
 
 def fields(header: Optional[str]) -> Dict[str, str]:
-    """Of a Digest answer."""
+    """Returns the parameters of a Digest answer."""
     assert header is not None and header.startswith("Digest ")
     return {key: value.strip('"') for key, value in re.findall(r'(\w+)=("[^"]*"|[^,\s]*)', header)}
 
 
 def expected(given: Dict[str, str], user: str, password: str, method: str) -> str:
-    """RFC 7616, 3.4.1."""
+    """Computes the answer of RFC 7616, 3.4.1."""
 
     def md5(text: str) -> str:
         return hashlib.md5(text.encode()).hexdigest()
@@ -44,7 +44,7 @@ def expected(given: Dict[str, str], user: str, password: str, method: str) -> st
 
 @pytest.mark.parametrize("way", ["digest", "any"])
 @pytest.mark.parametrize("method, body", [("GET", None), ("POST", b"nut" * 1000)])
-def test_digest(
+def test_digest_sends_the_right_answer(
     server: TestServer, cache: nuthatch.Cache, way: str, method: str, body: Optional[bytes]
 ) -> None:
     server.on("/a", DIGEST, ok("welcome"))
@@ -57,7 +57,7 @@ def test_digest(
     assert second.body == (body or b"")
 
 
-def test_digest_is_what_the_curl_command_sends(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_digest_sends_the_same_as_the_curl_command(server: TestServer, cache: nuthatch.Cache) -> None:
     curl = shutil.which("curl")
     if curl is None:
         pytest.skip("there is no curl command")
@@ -77,7 +77,7 @@ INTEGRITY = 'Digest realm="nuts", qop=%s, nonce="abc123", algorithm=MD5'
 
 
 @pytest.mark.parametrize("way", ["digest", "any"])
-def test_digest_over_the_body_is_an_error_that_says_so(
+def test_digest_that_must_cover_the_body_is_a_clear_error(
     server: TestServer, cache: nuthatch.Cache, way: str
 ) -> None:
     server.on("/a", challenge(INTEGRITY % '"auth-int"'), ok("welcome"))
@@ -85,22 +85,22 @@ def test_digest_over_the_body_is_an_error_that_says_so(
     with pytest.raises(nuthatch.HTTPStatusError) as caught:
         cache.request("POST", server.url("/a"), body=b"nut", **options)
     assert caught.value.code == "http" and caught.value.status == 401 and "auth-int" in str(caught.value)
-    # Neither body nor proof for nothing.
+    # Neither the body nor a proof was sent.
     assert len(server.requests("/a")) == 1
-    # Without a body there is nothing that only some could do.
+    # Without a body, every client can do it.
     server.on("/b", challenge(INTEGRITY % '"auth-int"'), ok("welcome"))
     assert cache.get(server.url("/b"), **options).text == "welcome"
     assert fields(server.requests("/b")[1].header("Authorization"))["qop"] == "auth-int"
 
 
-def test_digest_leaves_the_body_out_where_it_may(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_digest_does_not_cover_the_body_if_it_need_not(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", challenge(INTEGRITY % '"auth-int,auth"'), ok("welcome"))
     cache.request("POST", server.url("/a"), body=b"nut", user=("ann", "pw"), sign_in="digest")
     given = fields(server.requests("/a")[1].header("Authorization"))
     assert given["qop"] == "auth" and given["response"] == expected(given, "ann", "pw", "POST")
 
 
-def test_a_frozen_request_waits_for_somebody_where_digest_covers_the_body(
+def test_a_frozen_request_pauses_if_digest_must_cover_the_body(
     server: TestServer, cache: nuthatch.Cache
 ) -> None:
     server.on("/a", challenge(INTEGRITY % '"auth-int"'))
@@ -134,7 +134,7 @@ def test_a_frozen_request_waits_for_somebody_where_digest_covers_the_body(
         (r"x\", qop=\"auth-int", 'x", qop="auth-int'),
     ],
 )
-def test_digest_for_realms_with_quotes(
+def test_digest_works_for_realms_with_quotes(
     server: TestServer, cache: nuthatch.Cache, realm: str, sent: str
 ) -> None:
     server.on("/a", challenge(f'Digest nonce="n", realm="{realm}", qop="auth"'), ok("welcome"))
@@ -145,14 +145,16 @@ def test_digest_for_realms_with_quotes(
     assert given["response"] == expected(given, "ann", "pw", "POST")
 
 
-def test_a_realm_asks_for_no_other_way(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_realm_that_looks_like_a_challenge_is_no_other_scheme(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     server.on("/a", challenge(r'Basic realm="say \"x\", NTLM"'), ok("welcome"))
     assert cache.get(server.url("/a"), ask_credentials=lambda response: ("ann", "pw")).text == "welcome"
     sent = [request.header("Authorization") for request in server.requests("/a")]
     assert sent == [None, "Basic " + base64.b64encode(b"ann:pw").decode()]
 
 
-def test_a_wrong_password_is_a_401(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_wrong_password_gives_the_401(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", DIGEST)
     response = cache.get(server.url("/a"), user=("ann", "wrong"), sign_in="digest")
     assert (response.status, response.text) == (401, "who?")
@@ -173,7 +175,7 @@ def test_ntlm_begins_with_its_first_message(server: TestServer, cache: nuthatch.
     assert cache.get(server.url("/a"), user=("ann", "pw"), sign_in="ntlm").status == 401
     sent = [request.header("Authorization") or "" for request in server.requests("/a")]
     first = next(text for text in sent if text.startswith("NTLM "))
-    # Signature, type 1, flags; neither domain nor workstation (MS-NLMP, 2.2.1.1).
+    # Signature, type 1, flags. Neither domain nor workstation (MS-NLMP, 2.2.1.1).
     assert base64.b64decode(first[5:]) == b"NTLMSSP\0" + struct.pack("<II", 1, 0x00088206) + bytes(16)
     curl = shutil.which("curl")
     if curl is None:
@@ -184,7 +186,7 @@ def test_ntlm_begins_with_its_first_message(server: TestServer, cache: nuthatch.
     assert first in theirs
 
 
-#: A system that has a ticket for whatever is asked for.
+#: A fake system library that has a ticket for every service.
 TICKETS = """
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +209,7 @@ with nuthatch.Cache(sys.argv[1]) as cache:
 """
 
 
-def test_negotiate_shows_the_systems_ticket(server: TestServer, tmp_path: Path) -> None:
+def test_negotiate_sends_the_systems_ticket(server: TestServer, tmp_path: Path) -> None:
     curl, compiler = shutil.which("curl"), shutil.which("cc")
     if curl is None or compiler is None or "SPNEGO" not in subprocess.getoutput("curl --version"):
         pytest.skip("there is no curl command with Negotiate, or no compiler")
@@ -228,7 +230,7 @@ def test_negotiate_shows_the_systems_ticket(server: TestServer, tmp_path: Path) 
         assert "Negotiate dGlja2V0" in sent, (command[0], sent, done.stderr)
 
 
-def test_bearer_and_any_with_basic(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_bearer_and_basic_are_sent_with_sign_in_any(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("x"))
     cache.get(server.url("/a"), bearer="hazel")
     assert server.requests("/a")[0].header("Authorization") == "Bearer hazel"
@@ -238,7 +240,9 @@ def test_bearer_and_any_with_basic(server: TestServer, cache: nuthatch.Cache) ->
     assert (first.header("Authorization"), second.header("Authorization")) == (None, "Basic YW5uOnB3")
 
 
-def test_who_asks_without_end_is_answered_ten_times(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_server_with_endless_challenges_is_answered_ten_times(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
     server.on("/a", challenge('Digest realm="nuts", qop="auth", nonce="abc", stale=true'))
     with pytest.raises(nuthatch.Error, match="asks again and again") as caught:
         cache.request("POST", server.url("/a"), body=b"seeds", user=("ann", "pw"), sign_in="digest")
@@ -246,15 +250,15 @@ def test_who_asks_without_end_is_answered_ten_times(server: TestServer, cache: n
     assert len(server.requests("/a")) == 11
 
 
-def test_any_takes_no_negotiate_for_a_password(server: TestServer, cache: nuthatch.Cache) -> None:
-    # As servers of directories offer them: Negotiate would need a ticket, and use no password.
+def test_sign_in_any_does_not_use_negotiate_for_a_password(server: TestServer, cache: nuthatch.Cache) -> None:
+    # Directory servers offer both. Negotiate needs a ticket, and uses no password.
     server.on("/a", challenge('Negotiate, Basic realm="x"'), ok("x"))
     assert cache.get(server.url("/a"), user=("ann", "pw"), sign_in="any").text == "x"
     assert [request.header("Authorization") for request in server.requests("/a")] == [None, "Basic YW5uOnB3"]
 
 
 @pytest.mark.parametrize("options", [{"user": ("ann", "pw"), "sign_in": "any"}, {"bearer": "hazel"}])
-def test_another_origin_gets_nothing(
+def test_another_origin_gets_no_credentials(
     server: TestServer, cache: nuthatch.Cache, options: Dict[str, object]
 ) -> None:
     with TestServer() as other:
@@ -265,7 +269,7 @@ def test_another_origin_gets_nothing(
         assert all(request.header("Authorization") is None for request in other.requests("/b"))
 
 
-def test_nothing_of_it_is_stored(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+def test_no_credentials_are_stored(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
     kept = [("Cache-Control", "max-age=60")]
     server.on("/a", DIGEST, ok("of ann", headers=kept), DIGEST, ok("of bob", headers=kept))
     for name, is_in_cache in [("ann", False), ("bob", False), ("ann", True)]:
@@ -276,8 +280,8 @@ def test_nothing_of_it_is_stored(server: TestServer, cache: nuthatch.Cache, tmp_
         assert not path.is_file() or b"hazelnutpassword" not in path.read_bytes()
 
 
-def test_negotiate_without_a_ticket_is_a_401(server: TestServer, cache: nuthatch.Cache) -> None:
-    """Where libcurl has it, it has nothing to show here; where it hasn't, nothing is sent."""
+def test_negotiate_without_a_ticket_gives_the_401(server: TestServer, cache: nuthatch.Cache) -> None:
+    """If libcurl supports it, it has no ticket here. If not, nothing is sent."""
     server.on("/a", challenge("Negotiate"))
     for options in ({}, {"user": ("ann", "pw")}):
         response = cache.get(server.url("/a"), sign_in="negotiate", **options)  # type: ignore[arg-type]
@@ -298,7 +302,7 @@ with nuthatch.Cache(cache, retries=0) as cache:
 """
 
 
-def test_certificates_are_shown(tmp_path: Path) -> None:
+def test_client_certificates_are_sent(tmp_path: Path) -> None:
     openssl = shutil.which("openssl")
     if openssl is None:
         pytest.skip("there is no openssl command")
@@ -349,7 +353,7 @@ def test_certificates_are_shown(tmp_path: Path) -> None:
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    # Nobody types anything: a key that lacks its password is an error, and not a question on the terminal.
+    # A key without its password is an error. It doesn't ask on the terminal.
     typed, typing = os.pipe()
     try:
         url = f"https://127.0.0.1:{server.server_port}/"
@@ -371,7 +375,7 @@ def test_certificates_are_shown(tmp_path: Path) -> None:
     assert "pass phrase" not in done.stderr
 
 
-def test_a_certificate_that_is_missing(cache: nuthatch.Cache) -> None:
+def test_a_missing_client_certificate_is_an_error(cache: nuthatch.Cache) -> None:
     with pytest.raises(nuthatch.Error) as caught:
         cache.get("https://127.0.0.1:1/", cert="/does/not/exist", retries=0)
     assert caught.value.code in ("tls", "refused")

@@ -37,10 +37,10 @@ def group() -> Iterator[MemoryGroup]:
         pytest.skip(str(why))
 
 
-def test_pictures_that_need_more_memory_than_there_is_are_errors(
+def test_a_picture_that_needs_too_much_memory_is_an_error(
     server: TestServer, group: MemoryGroup, tmp_path: Path
 ) -> None:
-    # All pixels of an interlaced one are in memory: 48 MB of them.
+    # All pixels of an interlaced picture are in memory: 48 MB of them.
     plain = png_of(bytes((1 + 4000 * 3) * 3000), 4000, 3000)
     interlaced = plain[12:28] + b"\x01"
     large = plain[:12] + interlaced + zlib.crc32(interlaced).to_bytes(4, "big") + plain[33:]

@@ -1,4 +1,4 @@
-"""Memory that doesn't grow, and random calls that end nothing."""
+"""Memory that doesn't grow, and random calls that never end the process."""
 
 import os
 import subprocess
@@ -10,8 +10,8 @@ from pictures import png
 from testserver import TestServer, ok
 
 
-def test_memory_stays_what_it_is(server: TestServer, tmp_path: Path) -> None:
-    """More of it: NUTHATCH_SOAK=1000000"""
+def test_memory_does_not_grow_with_requests(server: TestServer, tmp_path: Path) -> None:
+    """For a longer run: NUTHATCH_SOAK=1000000"""
     server.on_prefix("/n/", ok(png(128, 96), "image/png", headers=[("Cache-Control", "max-age=86400")]))
     count = os.environ.get("NUTHATCH_SOAK", "100000")
     urls = [server.url(f"/n/{number}") for number in range(150)]
@@ -24,7 +24,7 @@ def test_memory_stays_what_it_is(server: TestServer, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", ["hazel", "walnut"])
 def test_random_calls_never_end_the_process(server: TestServer, tmp_path: Path, seed: str) -> None:
-    """More of it: NUTHATCH_FUZZ_SECONDS=600"""
+    """For a longer run: NUTHATCH_FUZZ_SECONDS=600"""
     env = {**os.environ, "SWIFT_BACKTRACE": "enable=no"}
     seconds = os.environ.get("NUTHATCH_FUZZ_SECONDS", "5")
     worker = Path(__file__).with_name("call_randomly.py")

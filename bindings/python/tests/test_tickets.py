@@ -1,4 +1,4 @@
-"""Requests under way, and what a cache may be told beside them."""
+"""Requests under way, and further calls of a cache."""
 
 import os
 import pickle
@@ -19,9 +19,7 @@ def url(server: TestServer) -> str:
     return server.url("/a.png")
 
 
-def test_a_thumbnail_is_kept_and_so_is_what_it_is_made_of(
-    server: TestServer, cache: nuthatch.Cache, url: str
-) -> None:
+def test_a_thumbnail_and_its_original_are_stored(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
     first = cache.thumbnail(url, 64)
     again = cache.thumbnail(url, 64)
     other = cache.thumbnail(url, 32)
@@ -29,12 +27,12 @@ def test_a_thumbnail_is_kept_and_so_is_what_it_is_made_of(
     assert first.pixels == again.pixels
     assert (again.source, again.is_stale, again.final_url) == ("memory", False, url)
     assert again.age >= 0
-    # The same size is not decoded again, and the server has been asked once.
+    # The same size is not decoded again, and the server got one request.
     assert cache.stats()["decodes"] == 2
     assert server.count("/a.png") == 1
 
 
-def test_a_thumbnail_of_another_program_is_a_hit(tmp_path: Path, server: TestServer, url: str) -> None:
+def test_a_thumbnail_of_another_process_is_a_hit(tmp_path: Path, server: TestServer, url: str) -> None:
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.thumbnail(url, 64)
     with nuthatch.Cache(tmp_path / "c", policy="offline") as cache:
@@ -53,7 +51,7 @@ def test_several_sizes_are_one_fetch(server: TestServer, cache: nuthatch.Cache, 
     assert server.count("/a.png") == 1
 
 
-def test_events_come_in_turn(server: TestServer, tmp_path: Path) -> None:
+def test_events_come_in_order(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", script(headers=[["Cache-Control", "max-age=0"], ["ETag", '"1"']], steps=[body("x")]))
     with nuthatch.Cache(tmp_path / "c") as cache:
         assert [event.kind for event in cache.submit(server.url("/a")).events(timeout=60)] == ["fresh"]
@@ -65,12 +63,12 @@ def test_events_come_in_turn(server: TestServer, tmp_path: Path) -> None:
         assert events[0].is_stale and events[0].is_in_cache and not events[-1].is_in_cache
         assert events[0].response is not None and events[0].response.text == "x"
         assert ticket.state == "done"
-        # Who asks later gets what the last one said.
+        # A later caller gets the final event, too.
         response = ticket.result()
         assert isinstance(response, nuthatch.Response) and response.text == "x"
 
 
-def test_a_wait_ends_before_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_the_timeout_of_a_wait_does_not_end_the_request(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("gate")
     server.on("/slow", script(steps=[gate.step, body("late")]))
     ticket = cache.submit(server.url("/slow"), priority=3)
@@ -87,7 +85,7 @@ def test_a_wait_ends_before_the_request(server: TestServer, cache: nuthatch.Cach
     assert cache.wait_idle() is True and cache.activity == 0
 
 
-def test_cancelling(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_cancelling_ends_a_request(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/never", script(steps=[server.gate("never").step, body("x")]))
     server.on("/b", ok("b"))
     tickets = [cache.submit(server.url("/never"), tag=tag) for tag in ("a", "a", "b")]
@@ -103,7 +101,7 @@ def test_cancelling(server: TestServer, cache: nuthatch.Cache) -> None:
     assert again.result(timeout=60).text == again.resubmit().result(timeout=60).text == "b"  # type: ignore[union-attr]
 
 
-def test_letting_go_of_a_ticket_cancels_nothing(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_deleting_a_ticket_does_not_cancel_its_request(server: TestServer, cache: nuthatch.Cache) -> None:
     gate = server.gate("gate")
     server.on("/a", script(headers=[["Cache-Control", "max-age=60"]], steps=[gate.step, body("x")]))
     cache.submit(server.url("/a"))
@@ -112,7 +110,7 @@ def test_letting_go_of_a_ticket_cancels_nothing(server: TestServer, cache: nutha
     assert cache.get(server.url("/a")).is_in_cache
 
 
-def test_one_ticket_and_several_threads(cache: nuthatch.Cache, url: str) -> None:
+def test_several_threads_can_wait_for_a_ticket(cache: nuthatch.Cache, url: str) -> None:
     ticket = cache.submit(url, size=64)
     sizes = []
     threads = [threading.Thread(target=lambda: sizes.append(ticket.result(60).size)) for _ in range(8)]  # type: ignore[union-attr]
@@ -123,7 +121,9 @@ def test_one_ticket_and_several_threads(cache: nuthatch.Cache, url: str) -> None
     assert sizes == [(64, 48)] * 8
 
 
-def test_peek_shows_what_is_there_and_never_asks(server: TestServer, cache: nuthatch.Cache, url: str) -> None:
+def test_peek_returns_thumbnails_at_once_and_sends_nothing(
+    server: TestServer, cache: nuthatch.Cache, url: str
+) -> None:
     assert cache.peek(url, 64) is None
     shown = cache.thumbnail(url, 64)
     seen = cache.peek(url, 64)
@@ -139,7 +139,7 @@ def test_peek_shows_what_is_there_and_never_asks(server: TestServer, cache: nuth
         cache.peek("nonsense", 64)
 
 
-def test_upkeep(cache: nuthatch.Cache, url: str) -> None:
+def test_upkeep_removes_trims_and_clears(cache: nuthatch.Cache, url: str) -> None:
     cache.thumbnail(url, 64)
     stats = cache.stats()
     assert stats["thumbs"] == 1 and stats["requests"] == 1 and stats["disk_bytes"] > 0
@@ -151,7 +151,7 @@ def test_upkeep(cache: nuthatch.Cache, url: str) -> None:
     assert cache.stats()["thumbs"] == 0
 
 
-def test_what_a_cache_says_for_all(server: TestServer, tmp_path: Path) -> None:
+def test_options_of_a_cache_apply_to_all_requests(server: TestServer, tmp_path: Path) -> None:
     server.echo("/echo")
     with nuthatch.Cache(
         tmp_path / "c", headers={"X-Mine": "1"}, accept="text/plain", retries=0, partition="p", thumb_store="raw",
@@ -196,7 +196,7 @@ def test_what_makes_no_sense_for_a_request(cache: nuthatch.Cache, url: str, wron
     assert cache.activity == 0
 
 
-def test_keys_partitions_and_attempts(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_cache_keys_partitions_and_retries_are_used(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", script(headers=[["Cache-Control", "max-age=60"]], steps=[body("x")]))
     signed = [server.url(f"/a?signature={number}") for number in range(3)]
     assert not cache.get(signed[0], ignore_query=True).is_in_cache
@@ -211,7 +211,7 @@ def test_keys_partitions_and_attempts(server: TestServer, cache: nuthatch.Cache)
     assert caught.value.status == 503
 
 
-def test_the_queue() -> None:
+def test_the_queue_limits_requests_of_the_process() -> None:
     nuthatch.queue(concurrency=4, per_host=2, rate=1000, inflight_bytes=1 << 20)
     nuthatch.queue()
     for wrong in [
@@ -231,12 +231,14 @@ def test_the_queue() -> None:
 
 
 @pytest.mark.parametrize("waits", [False, True])
-def test_a_ticket_belongs_to_its_process(server: TestServer, cache: nuthatch.Cache, waits: bool) -> None:
+def test_a_ticket_can_not_be_used_in_a_forked_child(
+    server: TestServer, cache: nuthatch.Cache, waits: bool
+) -> None:
     server.on("/never", script(steps=[server.gate("never").step, body("x")]))
     ticket = cache.submit(server.url("/never"))
     thread = threading.Thread(target=lambda: pytest.raises(nuthatch.Cancelled, ticket.result))
     if waits:
-        # The child has what that thread holds, and not the thread.
+        # The child has the lock that the thread holds, but not the thread.
         thread.start()
         while not ticket._lock.locked():
             time.sleep(0.001)

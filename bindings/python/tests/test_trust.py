@@ -1,4 +1,4 @@
-"""Whom requests trust: `ca_file`, `ca_dir` and `insecure`, and that their answers stay apart."""
+"""Trusted certificates: `ca_file`, `ca_dir` and `insecure`. Answers of different trust stay apart."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ pytestmark = needs_openssl
 @pytest.fixture
 def secure(tmp_path: Path) -> Iterator[SecureServer]:
     server = SecureServer(tmp_path)
-    # Fresh as long as the test takes.
+    # Fresh for the time of the test.
     server.answers["/"] = (200, {"Cache-Control": "max-age=600"})
     yield server
     server.stop()
@@ -39,17 +39,19 @@ def code(cache: Any, url: str, **options: Any) -> str:
     return "hit" if response.is_in_cache else str(response.text)
 
 
-def test_a_file_of_certificates(cache: nuthatch.Cache, secure: SecureServer, other: SecureServer) -> None:
+def test_ca_file_names_trusted_certificates(
+    cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
     url = secure.url()
     assert code(cache, url) == "tls"
     assert code(cache, url, ca_file=secure.certificate) == "secure"
     assert code(cache, url, ca_file=str(secure.certificate)) == "hit"
-    # Nobody else's hit, and no way round for a connection that is open.
+    # No hit for requests with other trust, and no reuse of an open connection.
     assert code(cache, url) == "tls"
     assert code(cache, url, ca_file=other.certificate) == "tls"
     assert code(cache, url, ca_file="") == "tls"
     assert len(secure.requests) == 1
-    # Whatever the process's folder is.
+    # A relative path still means the same file after a change of the working directory.
     before = Path.cwd()
     os.chdir(secure.certificate.parent)
     try:
@@ -58,7 +60,9 @@ def test_a_file_of_certificates(cache: nuthatch.Cache, secure: SecureServer, oth
         os.chdir(before)
 
 
-def test_a_file_that_cannot_be_read(cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path) -> None:
+def test_a_ca_file_that_can_not_be_read_is_an_error(
+    cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path
+) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name, words in [("nowhere", "No such file"), ("", "is no file"), ("pipe", "is no file")]:
         with pytest.raises(nuthatch.Error, match=f"{words}.*{secure.url()}" if words[:2] == "is" else words):
@@ -72,7 +76,9 @@ def test_a_file_that_cannot_be_read(cache: nuthatch.Cache, secure: SecureServer,
         cache.get(secure.url(), ca_file="a" * 5000)
 
 
-def test_a_folder_of_certificates(cache: nuthatch.Cache, secure: SecureServer, other: SecureServer) -> None:
+def test_ca_dir_names_a_folder_of_trusted_certificates(
+    cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
+) -> None:
     folder = secure.certificate.parent / "folder"
     folder.mkdir()
     shutil.copy(secure.certificate, folder)
@@ -80,7 +86,7 @@ def test_a_folder_of_certificates(cache: nuthatch.Cache, secure: SecureServer, o
     url = secure.url()
     assert [code(cache, url, ca_dir=folder) for _ in range(2)] == ["secure", "hit"]
     assert code(cache, url) == code(cache, url, ca_file=other.certificate) == "tls"
-    # Both count.
+    # Certificates of both count.
     for ca_file, wanted in [(secure.certificate, "secure"), (other.certificate, "secure")]:
         assert code(cache, url, ca_file=ca_file, ca_dir=folder) == wanted
     assert code(cache, other.url(), ca_file=other.certificate, ca_dir=folder) == "secure"
@@ -98,12 +104,12 @@ with nuthatch.Cache(sys.argv[1]) as cache:
 """
 
 
-def test_certificates_that_are_not_checked(
+def test_insecure_checks_no_certificates_and_logs_a_warning(
     tmp_path: Path, cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
 ) -> None:
     url = secure.url()
     assert [code(cache, url, insecure=True) for _ in range(2)] == ["secure", "hit"]
-    # Not for another name, either: what is unchecked is all of it.
+    # Also for another host name: nothing is checked.
     assert code(cache, secure.url("/", "localhost"), insecure=True) == "secure"
     assert code(cache, url) == code(cache, url, insecure=False) == "tls"
     assert code(cache, url, ca_file=secure.certificate) == "secure"
@@ -122,7 +128,7 @@ def test_certificates_that_are_not_checked(
     assert line.endswith(f"warning: certificates aren't checked (insecure), here for the first time: {url}")
 
 
-def test_a_site_trusts_at_its_own_origin(
+def test_a_sites_trust_applies_to_its_own_origin(
     tmp_path: Path, cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
 ) -> None:
     secure.answers["/away"] = (302, {"Location": other.url("/there")})
@@ -140,7 +146,7 @@ def test_a_site_trusts_at_its_own_origin(
         assert code(trusting.site(secure.url(), ca_file=""), "/") == "tls"
 
 
-def test_requests_that_come_together_trust_each_for_itself(
+def test_requests_at_the_same_time_have_their_own_trust(
     cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
 ) -> None:
     files: List[Any] = [None, secure.certificate, other.certificate] * 3
@@ -154,7 +160,7 @@ def test_requests_that_come_together_trust_each_for_itself(
     assert found == ["tls", "secure", "tls"] * 3
 
 
-def test_a_wrong_trust_is_no_trouble_of_the_host(
+def test_a_wrong_certificate_does_not_count_as_a_fault_of_the_host(
     cache: nuthatch.Cache, secure: SecureServer, other: SecureServer
 ) -> None:
     for number in range(20):
@@ -163,7 +169,7 @@ def test_a_wrong_trust_is_no_trouble_of_the_host(
     assert code(cache, secure.url("/20"), ca_file=secure.certificate) == "secure"
 
 
-def test_a_download_is_not_gone_on_with_by_another_trust(
+def test_a_download_is_not_resumed_with_another_trust(
     cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path
 ) -> None:
     secure.answers["/cut"] = (200, {"ETag": '"1"', "X-Cut": "3"})
@@ -178,7 +184,9 @@ def test_a_download_is_not_gone_on_with_by_another_trust(
     assert ranges == [None, None, "bytes=3-"]
 
 
-def test_what_is_kept_for_one_trust_is_removed_with_all(cache: nuthatch.Cache, secure: SecureServer) -> None:
+def test_removing_a_url_removes_the_answers_of_every_trust(
+    cache: nuthatch.Cache, secure: SecureServer
+) -> None:
     assert code(cache, secure.url(), ca_file=secure.certificate) == "secure"
     cache.remove(secure.url(), ca_file=secure.certificate)
     assert code(cache, secure.url(), ca_file=secure.certificate) == "secure"
@@ -194,8 +202,10 @@ except nuthatch.Error as error:
 """
 
 
-def test_the_environment(tmp_path: Path, secure: SecureServer, other: SecureServer) -> None:
-    """`ca_file` before `CURL_CA_BUNDLE`, and that before `SSL_CERT_FILE`; `SSL_CERT_DIR` beside either."""
+def test_ca_options_override_the_environment(
+    tmp_path: Path, secure: SecureServer, other: SecureServer
+) -> None:
+    """`ca_file` overrides `CURL_CA_BUNDLE`, which overrides `SSL_CERT_FILE`. `SSL_CERT_DIR` is used with either."""
     folder = tmp_path / "folder"
     folder.mkdir()
     shutil.copy(secure.certificate, folder)
@@ -224,8 +234,10 @@ def test_the_environment(tmp_path: Path, secure: SecureServer, other: SecureServ
         assert (done.stdout.strip(), done.stderr) == (wanted, ""), said
 
 
-def test_without_tls_too(cache: nuthatch.Cache, server: TestServer, secure: SecureServer) -> None:
-    """A redirect may lead to where it counts."""
+def test_trust_options_apply_after_a_redirect_to_https(
+    cache: nuthatch.Cache, server: TestServer, secure: SecureServer
+) -> None:
+    """The first URL needs no TLS, but its redirect may."""
     server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
     assert [code(cache, server.url("/a"), ca_file=secure.certificate) for _ in range(2)] == ["x", "hit"]
     assert code(cache, server.url("/a")) == "x"

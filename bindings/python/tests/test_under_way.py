@@ -1,4 +1,4 @@
-"""Sites that can't be reached; what is under way when it is cancelled, closed, or given another place."""
+"""Reachability of sites, and requests under way that are cancelled, closed, or given another priority."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ import pytest
 from testserver import HEAD, TestServer, body, pause, script, wait
 
 
-def test_sites_tell_whether_they_can_be_reached(offline: TestServer, cache: nuthatch.Cache) -> None:
+def test_sites_report_whether_they_can_be_reached(offline: TestServer, cache: nuthatch.Cache) -> None:
     heard: List[bool] = []
     site = cache.site(offline.url("/"))
     site.watch_reachability(heard.append)
@@ -23,7 +23,7 @@ def test_sites_tell_whether_they_can_be_reached(offline: TestServer, cache: nuth
     assert cache.site("http://nobody.example/").reachable is None
 
 
-def test_a_site_cancels_its_own(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_site_cancels_only_its_own_requests(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/slow", script(200, steps=[wait("g"), HEAD, body("x")]))
     site, same = cache.site(server.url("/")), cache.site(server.url("/"))
     mine = [site.submit(f"slow/{number}") for number in range(2)]
@@ -48,7 +48,7 @@ def test_a_site_cancels_its_own(server: TestServer, cache: nuthatch.Cache) -> No
         assert ticket.resubmit().result(timeout=30).text == "x"
 
 
-def test_closing_waits_for_what_is_under_way(server: TestServer, tmp_path: Path) -> None:
+def test_close_with_drain_waits_for_requests_under_way(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", script(200, steps=[HEAD, pause(300), body("slow")]))
     cache = nuthatch.Cache(tmp_path / "cache")
     ticket = cache.submit(server.url("/a"))
@@ -66,7 +66,7 @@ def test_closing_waits_for_what_is_under_way(server: TestServer, tmp_path: Path)
     server.gate("g").open()
 
 
-def test_priorities_change_while_requests_wait(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_the_priority_of_a_waiting_request_can_change(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/", script(200, steps=[wait("g"), HEAD, body("x")]))
     nuthatch.queue(concurrency=1)
     try:
@@ -74,7 +74,7 @@ def test_priorities_change_while_requests_wait(server: TestServer, cache: nuthat
         assert server.wait_for_requests(1)
         tickets = [cache.submit(server.url(f"/{number}"), priority=5 - number) for number in range(3)]
         tickets[2].set_priority(10)
-        time.sleep(1)  # until all are in the queue, which nobody can see from here
+        time.sleep(1)  # until all are in the queue, which can't be observed from here
         server.gate("g").open()
         for ticket in [first, *tickets]:
             assert ticket.result(timeout=30).ok
