@@ -1,4 +1,4 @@
-/* What a hit costs in memory: calls of malloc and its like are counted. */
+/* Counts the allocations of a hit: calls of malloc and similar functions. */
 #include "checks.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int submit(void) {
     return nh_event_clear(&event) == NH_OK && is_hit;
 }
 
-/* For each call; a new second makes each picture's age anew, which is not a call's doing. */
+/* Returns the allocations for each call, on average. In each new second, ages of pictures are renewed, which may allocate. */
 static double allocations_of(int (*call)(void)) {
     int done = 0;
     for (int i = 0; i < 100; i++) call();
@@ -70,7 +70,7 @@ static double allocations_of(int (*call)(void)) {
     return done == calls ? each : 1000;
 }
 
-/* For the list of figures that the tests print. */
+/* Writes a figure for the list that the test runner prints. */
 static void show(const char *name, double each) {
     const char *path = getenv("NUTHATCH_TEST_FIGURES");
     FILE *file = path ? fopen(path, "a") : NULL;
@@ -85,25 +85,25 @@ int main(int count, char **arguments) {
     cache = open_cache(NULL);
     nh_request_create(url, &request);
     SET(request, .size = 100);
-    CHECK("fetched", thumbnail());
+    CHECK("the first thumbnail is fetched", thumbnail());
     long before = allocations;
     void *volatile some = malloc(1);
     free(some);
-    CHECK("they are counted", allocations == before + 1);
+    CHECK("allocations of this program are counted", allocations == before + 1);
     before = allocations;
     nh_request *another = NULL;
     nh_request_create(url, &another);
     nh_request_free(another);
-    CHECK("those of the library, too", allocations > before);
+    CHECK("allocations of the library are counted", allocations > before);
     double each = allocations_of(peek);
     show("nh_peek", each);
-    CHECK("nh_peek makes nothing but the handle", each < 0.01);
+    CHECK("a hit of nh_peek allocates only its handle", each < 0.01);
     each = allocations_of(thumbnail);
     show("nh_thumbnail", each);
-    CHECK("nh_thumbnail neither", each < 0.01);
+    CHECK("a hit of nh_thumbnail allocates only its handle", each < 0.01);
     each = allocations_of(submit);
     show("nh_submit, nh_poll, nh_event_clear", each);
-    CHECK("nh_submit makes a ticket and its event", each < 30);
+    CHECK("a hit of nh_submit allocates a ticket and its event", each < 30);
     nh_request_free(request);
     nh_close(cache, 2000);
     return failures != 0;

@@ -1,5 +1,5 @@
-/* Whoever forks just after a cache was opened, while the library's threads do things for the first time: what a lock of theirs guards
-   must be in order in the child, where they are not. Swift makes what it needs of a type under such locks when it first needs it. */
+/* Forks just after a cache was opened, while the library's threads do things for the first time. Data under their locks must be
+   consistent in the child, which doesn't have these threads. Swift makes the metadata of a type under such locks at its first use. */
 #include "checks.h"
 
 #include <dlfcn.h>
@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* The locks that other threads than the first one have, through this program, and keep for longer than they would by themselves. */
+/* Counts locks that other threads hold, and makes these threads hold them longer than they would. */
 static int held, is_slow;
 
 static pthread_t opener;
@@ -84,11 +84,11 @@ int main(int arguments, char **argument) {
         }
     }
     printf("%d of %d forks\n", caught, rounds);
-    CHECK("nobody is forked while a thread of the library has a lock", caught == 0 && rounds > 1);
+    CHECK("no fork happens while a thread of the library holds a lock", caught == 0 && rounds > 1);
     for (int i = 0; i < 8; i++) {
         nh_event event;
         while (nh_wait(tickets[i], -1, &event, sizeof event) == NH_OK && !event.is_final) nh_event_clear(&event);
-        CHECK("it has ended well", event.code == NH_OK && event.image_count == 1);
+        CHECK("the child's request ends well", event.code == NH_OK && event.image_count == 1);
         nh_event_clear(&event);
         nh_ticket_release(tickets[i]);
     }

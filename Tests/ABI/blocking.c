@@ -1,4 +1,4 @@
-/* nh_get and nh_perform: answers, what they hold, and errors. */
+/* nh_get and nh_perform: answers, their contents, and errors. */
 #include "checks.h"
 
 static nh_cache *cache;
@@ -38,7 +38,7 @@ static void empty_answer(void) {
     nh_response_release(response);
 }
 
-/* A program built with an older, shorter struct must not have its memory written over. */
+/* An older program has a shorter struct. The library must not write behind it. */
 static void shorter_struct(void) {
     nh_response *response = NULL;
     nh_response_info info;
@@ -46,7 +46,7 @@ static void shorter_struct(void) {
     info.struct_size = offsetof(nh_response_info, url);
     CHECK("get for an old program", nh_get(cache, url_of(base, "/bytes/10"), NULL, &response) == NH_OK);
     CHECK("old struct", nh_response_get_info(response, &info) == NH_OK && info.body_size == 10);
-    CHECK("memory behind it untouched", *(unsigned char *)&info.url == 0x5a);
+    CHECK("memory behind an old struct is unchanged", *(unsigned char *)&info.url == 0x5a);
     info.struct_size = 0;
     CHECK("struct_size not set", nh_response_get_info(response, &info) == NH_INVALID);
     nh_response_release(response);
@@ -61,22 +61,22 @@ static void errors(void) {
     CHECK("null place", nh_get(cache, base, NULL, NULL) == NH_INVALID);
     CHECK("truncated", nh_get(cache, url_of(base, "/truncated"), NULL, &response) == NH_TRUNCATED && response == NULL);
     CHECK("redirects", nh_get(cache, url_of(base, "/redirect-loop"), NULL, &response) == NH_TOO_MANY_REDIRECTS);
-    CHECK("one is followed", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = 1), &response) == NH_OK);
+    CHECK("as many redirects as allowed are followed", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = 1), &response) == NH_OK);
     nh_response_release(response);
-    CHECK("and no more", nh_get(cache, url_of(base, "/redirect/2"), NH_OPTIONS(.redirects = 1), &response) ==
+    CHECK("no more redirects are followed", nh_get(cache, url_of(base, "/redirect/2"), NH_OPTIONS(.redirects = 1), &response) ==
                              NH_TOO_MANY_REDIRECTS && response == NULL);
     nh_response_info info = {.struct_size = sizeof info};
-    CHECK("none", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = NH_NONE), &response) == NH_OK &&
+    CHECK("redirects = NH_NONE follows none", nh_get(cache, url_of(base, "/redirect/1"), NH_OPTIONS(.redirects = NH_NONE), &response) == NH_OK &&
                       nh_response_get_info(response, &info) == NH_OK && info.status == 302 && info.redirects == 0);
     nh_response_release(response);
-    CHECK("too many to say", nh_get(cache, base, NH_OPTIONS(.redirects = 101), &response) == NH_INVALID &&
+    CHECK("redirects out of range is refused", nh_get(cache, base, NH_OPTIONS(.redirects = 101), &response) == NH_INVALID &&
                                  strstr(nh_error_message(), "redirects") != NULL);
     CHECK("name", strcmp(nh_status_name(NH_TOO_MANY_REDIRECTS), "too_many_redirects") == 0);
     CHECK("no name", strcmp(nh_status_name((nh_status)12345), "unknown") == 0);
     CHECK("refused", nh_get(cache, "http://127.0.0.1:1/", NULL, &response) == NH_REFUSED);
 }
 
-/* Texts without a lifetime are stale at once, and pictures are by the rules of HTTP. */
+/* Texts without a lifetime are stale at once. Pictures are, too, by the rules of HTTP. */
 static void deliveries(void) {
     const struct {
         nh_delivery delivery;
@@ -236,7 +236,7 @@ static void options(void) {
     CHECK("no directory", nh_open("/dev/null/x", NULL, &other) == NH_IO && other == NULL);
 }
 
-/* What came before the answer: its status and its header lines, which live as long as the response. */
+/* Interim answers: their status and headers, which are valid as long as the response. */
 static void interim_answers(void) {
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
@@ -287,7 +287,7 @@ static void files(void) {
     remove(path);
 }
 
-/* The table at run time: each option's place in the struct, and nothing twice. */
+/* The table at run time: each option has its place in the struct, and no place is used twice. */
 static void table(void) {
     nh_option option = {.struct_size = sizeof option};
     int count = 0, are_right = 1;

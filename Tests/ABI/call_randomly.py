@@ -1,5 +1,5 @@
 """Calls the functions of the ABI at random from several threads: in any order, with handles that are open, closed, of
-another kind or made up, and with NULL. Nothing is wrong unless the process ends by itself.
+another kind or invented, and with NULL. It fails only if the process crashes.
 
 call_randomly.py URL DIRECTORY SEED SECONDS
 """

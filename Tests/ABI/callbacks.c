@@ -1,4 +1,4 @@
-/* nh_dispatch: on whose thread callbacks run, what they may do, and when it returns. */
+/* nh_dispatch: the thread of callbacks, their allowed calls, and the return of nh_dispatch. */
 #include "checks.h"
 
 #include <pthread.h>
@@ -49,7 +49,7 @@ static void basics(void) {
     cache = open_cache(NULL);
     CHECK("nothing yet", nh_dispatch(cache, 0) == 0 && nh_dispatch(cache, 10) == 0);
     for (int i = 0; i < 100; i++) nh_submit_request(cache, request, NULL);
-    CHECK("not for poll", nh_wait_idle(cache, -1) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 0);
+    CHECK("events with a callback are not for nh_poll", nh_wait_idle(cache, -1) == NH_OK && nh_poll(cache, &event, 1, sizeof event) == 0);
     CHECK("none called so far", calls == 0);
     CHECK("all called", nh_dispatch(cache, -1) == 100 && calls == 100 && finals == 100 && elsewhere == 0);
     nh_submit_request(cache, request, &ticket);
@@ -66,7 +66,7 @@ static void basics(void) {
     CHECK("release what was kept", nh_response_release(kept) == NH_OK);
     nh_request_free(request);
 
-    /* What callbacks bring about comes with the next call. */
+    /* Events that callbacks cause come with the next call. */
     request = make("/bytes/5", submit_again);
     SET(request, .user_data = request);
     calls = 0;
@@ -90,7 +90,7 @@ static void *dispatch_until_final(void *unused) {
     return unused;
 }
 
-/* Two threads dispatch, one ticket has two events: never both at the same time. */
+/* Two threads dispatch, and a ticket has two events. They must not be delivered at the same time. */
 static void two_threads(void) {
     pthread_t threads[4];
     nh_response *response = NULL;
@@ -122,7 +122,7 @@ static void *dispatch_all(void *unused) {
     return unused;
 }
 
-/* Each callback takes the next event: however many there are, the stack isn't used up. */
+/* Each callback takes the next event. However many there are, the stack is not used up. */
 static void one_within_the_other(void) {
     pthread_t thread;
     pthread_attr_t small;
@@ -136,7 +136,7 @@ static void one_within_the_other(void) {
     pthread_join(thread, NULL);
     pthread_attr_destroy(&small);
     CHECK("all are called", calls == 3000);
-    CHECK("only so deep", deepest == 20 && refused > 0);
+    CHECK("callbacks nest to a limited depth", deepest == 20 && refused > 0);
     nh_request_free(request);
 }
 
@@ -163,7 +163,7 @@ static void ends(void) {
     nh_close(cache, 2000);
     pthread_join(thread, &result);
     int answer = (int)(intptr_t)result;
-    CHECK("who waits is told of a close", answer == -NH_CLOSED || answer == -NH_INVALID);
+    CHECK("nh_dispatch returns when another thread closes the cache", answer == -NH_CLOSED || answer == -NH_INVALID);
     nh_request_free(request);
 
     cache = open_cache(NULL);

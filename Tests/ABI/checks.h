@@ -1,4 +1,4 @@
-/* What every C test uses: counted checks, one line each, and a cache in a folder of its own. */
+/* Functions for every C test: counted checks, with one line each, and a cache in a new folder. */
 #ifndef CHECKS_H
 #define CHECKS_H
 
@@ -15,8 +15,8 @@
 
 static int failures;
 
-/* Says what was checked; the test goes on after a failure. */
-/* Says something more about a request. */
+/* Prints the result of a check. The test goes on after a failure. */
+/* Sets further options of a request. */
 #define SET(request, ...) nh_request_set(request, NH_OPTIONS(__VA_ARGS__))
 
 #define CHECK(name, condition)                                                              \
@@ -39,7 +39,7 @@ static inline int remove_one(const char *path, const struct stat *status, int ki
     return remove(path);
 }
 
-/* A cache in a new folder, which goes at the end of the program, but not at that of its children. */
+/* Opens a cache in a new folder. The folder is removed at the end of the program, but not of its children. */
 static inline void remove_folder(void) {
     if (getpid() == owner) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
@@ -60,14 +60,14 @@ static inline nh_cache *open_cache(const nh_options *options) {
     return cache;
 }
 
-/* BASE followed by PATH, in a buffer that the next call uses again. */
+/* Returns BASE followed by PATH, in a buffer that the next call overwrites. */
 static inline const char *url_of(const char *base, const char *path) {
     static _Thread_local char url[512];
     snprintf(url, sizeof url, "%s%s", base, path);
     return url;
 }
 
-/* nh_peek as a status. */
+/* Returns the status of nh_peek. */
 static inline nh_status peek_at(nh_cache *cache, const char *url, const nh_options *options, nh_image **image) {
     nh_error_info error = {.struct_size = sizeof error};
     *image = nh_peek(cache, url, options);
@@ -75,19 +75,19 @@ static inline nh_status peek_at(nh_cache *cache, const char *url, const nh_optio
     return error.code;
 }
 
-/* A request of a site's. */
+/* Makes a request of a site. */
 static inline nh_status site_request(nh_site *site, const char *url, nh_request **request) {
     nh_status status = nh_request_create(url, request);
     return status == NH_OK ? SET(*request, .site = site) : status;
 }
 
-/* How many requests are under way; negative where nobody can say. */
+/* Returns the number of requests under way, or a negative number if it is unknown. */
 static inline int activity(nh_cache *cache) {
     nh_statistics statistics = {.struct_size = sizeof statistics};
     return nh_stats(cache, &statistics) == NH_OK ? (int)statistics.activity : -1;
 }
 
-/* Tells the test server what to do: a call of its control interface, with its JSON. */
+/* Calls the control interface of the test server with JSON. */
 static inline void tell(nh_cache *cache, const char *base, const char *call, const char *json) {
     nh_request *request = NULL;
     nh_response *response = NULL;
@@ -106,7 +106,7 @@ static inline void tell(nh_cache *cache, const char *base, const char *call, con
     nh_request_free(request);
 }
 
-/* What /echo answers to a request, as a string that the next call uses again. */
+/* Returns the answer of /echo to a request, in a buffer that the next call overwrites. */
 static inline const char *echoed(nh_cache *cache, nh_request *request) {
     static char text[8192];
     nh_response *response = NULL;

@@ -1,4 +1,4 @@
-/* exit() and exec() in the middle of things. */
+/* exit() and exec() while requests are under way. */
 #include "checks.h"
 
 #include <dirent.h>
@@ -18,9 +18,9 @@ static int entries(const char *path) {
     return count;
 }
 
-/* Runs after the library's own handler, as OpenSSL's clean-up does: no thread may be at work any more. */
+/* Runs after the library's own handler, as OpenSSL's clean-up does. No thread of the library may run any more. */
 static void one_thread_is_left(void) {
-    /* A joined thread leaves /proc a moment after it was joined; one that goes on never does. */
+    /* A joined thread may still be in /proc for a moment. A running one stays there. */
     for (int round = 0; round < 3000; round++) {
         if (entries("/proc/self/task") == 2 + 1) _exit(0);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -41,7 +41,7 @@ static void leave_with_requests_under_way(void) {
     exit(3);
 }
 
-/* Connections that the next program would inherit. */
+/* Counts connections that the next program would inherit. */
 static int inherited_connections(void) {
     int count = 0;
     for (int fd = 0; fd < 1024; fd++) {
@@ -74,7 +74,7 @@ int main(int count, char **arguments) {
     CHECK("the kept connection is closed on exec", inherited_connections() == before);
     nh_response_release(response);
 
-    /* The child inherits the exit handler, but not the thread that it is for. */
+    /* The child inherits the exit handler, but not the thread that the handler ends. */
     child = fork();
     if (child == 0) {
         alarm(60);

@@ -1,4 +1,4 @@
-/* What a forked child may do with what it inherits, while the parent's threads are at work. */
+/* Calls that a forked child may make, while threads of the parent are at work. */
 #include "checks.h"
 
 #include <dlfcn.h>
@@ -10,8 +10,8 @@ static const char *base;
 
 static nh_image *image;
 
-/* libcrypto's own, which the library calls through this program. It holds locks of libcrypto for milliseconds: a child that
-   is forked meanwhile, while another thread is in it, would wait for them for ever, in its exit() at the latest. */
+/* Wraps the function of libcrypto. It holds locks of libcrypto for milliseconds. If a child were forked while another thread is in
+   it, the child would wait for these locks for ever, at the latest in exit(). */
 typedef struct evp_md_st *looked_up(void *, const char *, const char *);
 
 looked_up EVP_MD_fetch;
@@ -50,7 +50,7 @@ static int in_child(nh_cache *cache, nh_ticket *ticket, nh_response *response) {
     return failures != 0;
 }
 
-/* libcurl's own, likewise, and now and then at its leisure: it holds whatever locks OpenSSL needs for a connection. */
+/* Wraps the function of libcurl, too, and sometimes makes it slow: it holds locks of OpenSSL for a connection. */
 typedef int act(void *, int, int, int *);
 
 act curl_multi_socket_action;
@@ -81,7 +81,7 @@ static void *fetch_on(void *context) {
     return NULL;
 }
 
-/* What a child inherits of libcurl and OpenSSL must be in order: its own requests, and its exit(), need them. */
+/* libcurl and OpenSSL must work in the child: its own requests and its exit() need them. */
 static void fork_while_fetching(nh_cache *cache) {
     pthread_t thread;
     int caught = 0;
@@ -98,7 +98,7 @@ static void fork_while_fetching(nh_cache *cache) {
     __atomic_store_n(&has_enough, 1, __ATOMIC_SEQ_CST);
     pthread_join(thread, NULL);
     __atomic_store_n(&is_slow, 0, __ATOMIC_SEQ_CST);
-    CHECK("nobody is forked in the middle of libcurl", caught == 0);
+    CHECK("no fork happens in the middle of a call of libcurl", caught == 0);
 }
 
 static int lines_seen;
@@ -108,10 +108,10 @@ static void note(nh_log_level level, const char *line, void *user) {
     lines_seen++;
 }
 
-/* The child's own lines come to it; those that its parent hasn't taken yet stay the parent's. */
+/* The child gets its own log lines. Lines that the parent has not taken yet stay with the parent. */
 static int logging_child(void) {
     alarm(60);
-    CHECK("child: nothing of the parent's is told", nh_log_dispatch() == NH_OK && lines_seen == 0);
+    CHECK("child: no log line of the parent is delivered", nh_log_dispatch() == NH_OK && lines_seen == 0);
     CHECK("child: open and close", nh_close(open_cache(NULL), 2000) == NH_OK);
     CHECK("child: its own lines", nh_log_dispatch() == NH_OK && lines_seen == 2);
     return failures != 0;
@@ -129,12 +129,12 @@ static void fork_while_logging(void) {
     int status = 0, stuck = 0;
     pthread_t thread;
     nh_log_set(NH_LOG_INFO, note, NULL);
-    CHECK("lines to be told", nh_close(open_cache(NULL), 2000) == NH_OK);
+    CHECK("log lines wait for delivery", nh_close(open_cache(NULL), 2000) == NH_OK);
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) _exit(logging_child());
     CHECK("the log of a child", waitpid(child, &status, 0) == child && status == 0);
-    CHECK("the parent is told all the same", nh_log_dispatch() == NH_OK && lines_seen == 2);
+    CHECK("the parent gets its log lines after a fork", nh_log_dispatch() == NH_OK && lines_seen == 2);
 
     __atomic_store_n(&has_enough, 0, __ATOMIC_SEQ_CST);
     pthread_create(&thread, NULL, set_on, NULL);
@@ -168,7 +168,7 @@ static void *submit_many(void *context) {
     return context;
 }
 
-/* The child's first thread, the one that forked, wants the same locks as others that the child started. */
+/* The child's first thread, which has forked, takes the same locks as other threads of the child. */
 static int busy_child(void) {
     pthread_t threads[4];
     alarm(120);
@@ -186,7 +186,7 @@ int main(int count, char **arguments) {
     nh_response *response = NULL, *again = NULL;
     CHECK("get before", nh_get(cache, url_of(base, "/bytes/1000"), NULL, &response) == NH_OK);
     CHECK("image before", nh_thumbnail(cache, url_of(base, "/png/20/20"), NH_OPTIONS(.size = 10), &image) == NH_OK && nh_fd(cache) >= 0);
-    CHECK("no digest is looked up in libcrypto, which takes locks for that", lookups == 0);
+    CHECK("the library looks up no digest in libcrypto, which would take locks", lookups == 0);
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
     nh_request_create(url_of(base, "/delay/600000"), &request);

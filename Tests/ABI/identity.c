@@ -1,4 +1,4 @@
-/* Who asks: cookies, files with passwords, challenges, and what a site says for all its requests; answers as text and JSON. */
+/* Cookies, netrc files, challenges, and a site's rules for all its requests; answers as text and JSON. */
 #include "checks.h"
 
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 static nh_cache *cache;
 static const char *base;
 
-/* What /echo says of a site's request. */
+/* Returns the answer of /echo to a request of a site. */
 static const char *echo_of(nh_site *site) {
     static char text[20000];
     nh_response *response = NULL;
@@ -18,7 +18,7 @@ static const char *echo_of(nh_site *site) {
     return text;
 }
 
-/* Trust is about TLS, of which there is none here; but an answer that was asked for with certificates of one's own stays apart. */
+/* Trust applies to TLS, which is not used here. But answers of requests with own certificates stay apart. */
 static void trust(void) {
     nh_response *response = NULL;
     nh_response_info info = {.struct_size = sizeof info};
@@ -97,7 +97,7 @@ static int fails(nh_request *request, nh_status wanted, const char *message) {
     return nh_perform(cache, request, &response) == wanted && strstr(nh_error_message(), message) != NULL;
 }
 
-/* Who signs in where another place, or nobody, is named. */
+/* Signing in when another place, or no user, is given. */
 static void nobody(void) {
     char path[4200];
     snprintf(path, sizeof path, "%s/passwords", folder);
@@ -110,9 +110,9 @@ static void nobody(void) {
     nh_site_open(cache, base, &options, &site);
     site_request(site, "/basic-auth/u/p", &request);
     CHECK("the site's user", status_of(request) == 200);
-    CHECK("nobody", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
+    CHECK("user = NH_OFF sends no credentials", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
     SET(request, .netrc = path);
-    CHECK("but whom the request names", status_of(request) == 200);
+    CHECK("the user of a request overrides that of its site", status_of(request) == 200);
     CHECK("half a user", SET(request, .password = "p") == NH_INVALID);
     nh_request_free(request);
     nh_site_close(site);
@@ -123,8 +123,8 @@ static void nobody(void) {
     CHECK("no netrc", SET(request, .netrc = NH_OFF) == NH_OK && status_of(request) == 401);
     nh_request_free(request);
     site_request(site, "/basic-auth/u/p", &request);
-    CHECK("the site's again", status_of(request) == 200);
-    CHECK("nobody, and no netrc either", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
+    CHECK("the netrc file of the site is used again", status_of(request) == 200);
+    CHECK("without user and netrc no credentials are sent", SET(request, .user = NH_OFF) == NH_OK && status_of(request) == 401);
     nh_request_free(request);
     nh_site_close(site);
     options.netrc = NH_OFF;
@@ -139,14 +139,14 @@ static void place(void) {
     char origin[200], small[4];
     nh_request_create(url_of(base, "/basic-auth/u/p"), &request);
     SET(request, .user = "u", .password = "p");
-    CHECK("elsewhere", SET(request, .user_place = "https://example.org") == NH_OK && status_of(request) == 401);
+    CHECK("credentials for another origin are not sent", SET(request, .user_place = "https://example.org") == NH_OK && status_of(request) == 401);
     int length = nh_url_put(url_of(base, "/x"), NH_URL_ORIGIN, origin, sizeof origin);
     CHECK("an origin", length == (int)strlen(origin) && strncmp(origin, "http://127.0.0.1:", 17) == 0);
-    CHECK("here", SET(request, .user_place = origin) == NH_OK && status_of(request) == 200);
+    CHECK("credentials for this origin are sent", SET(request, .user_place = origin) == NH_OK && status_of(request) == 200);
     CHECK("by its host", SET(request, .user_place = origin + 7) == NH_OK && status_of(request) == 200);
     CHECK("no place", SET(request, .user_place = "a/sesame") == NH_INVALID);
     CHECK("not shown", strstr(nh_error_message(), "sesame") == NULL);
-    CHECK("anywhere", SET(request, .user_place = NULL) == NH_OK && status_of(request) == 200);
+    CHECK("without a place credentials are sent to any host", SET(request, .user_place = NULL) == NH_OK && status_of(request) == 200);
     nh_request_free(request);
     CHECK("no origin", nh_url_put("data:,a", NH_URL_ORIGIN, origin, sizeof origin) == -NH_BAD_URL);
     CHECK("cut off", nh_url_put("http://ann:pw@x/", NH_URL_REDACTED, small, sizeof small) == 17 && strcmp(small, "htt") == 0);
@@ -170,7 +170,7 @@ static void netrc(void) {
     CHECK("by a file", SET(request, .netrc = path) == NH_OK && status_of(request) == 200);
     SET(request, .netrc = "/does/not/exist");
     CHECK("that is missing", status_of(request) == -NH_IO);
-    /* A name is shown as it can't disturb a log or a terminal. */
+    /* A file name is shown without characters that disturb a log or a terminal. */
     SET(request, .netrc = "/does/not\nexist\x1b[1m");
     CHECK("that is oddly named", fails(request, NH_IO, "/does/not\\nexist\\u{1B}[1m can't be read"));
     char odd[4200];
@@ -198,7 +198,7 @@ struct hook {
     int asked, seen;
 };
 
-/* A site's rules: a token for each request, what a challenge wants, and which answers are none. */
+/* The rules of a site: a token for each request, answers to challenges, and a verdict on answers. */
 static void answer(nh_event *event, void *user) {
     struct hook *hook = user;
     const nh_header token = {"X-Token", "7"}, basic = {"Authorization", "Basic dTpw"};
@@ -248,7 +248,7 @@ static void rules(void) {
     nh_site_close(site);
 }
 
-/* Bytes that a server says are text, and what they come to. */
+/* Bytes that a server declares as text, and their text in UTF-8. */
 static void is_text(const char *type, const char *base64, const char *expected) {
     char script[400], name[100];
     static int count;
@@ -286,7 +286,7 @@ static void formats(void) {
     CHECK("text", nh_response_text(response, &text, &size) == NH_OK && size == 3 && strcmp(text, "xxx") == 0);
     CHECK("the same", nh_response_text(response, &again, NULL) == NH_OK && again == text);
     CHECK("no JSON", nh_response_json(response, &text, &size) == NH_WRONG_FORMAT && text == NULL && size == 0);
-    CHECK("where", strstr(nh_error_message(), "at byte 0") != NULL);
+    CHECK("the message has the place of the JSON error", strstr(nh_error_message(), "at byte 0") != NULL);
     CHECK("its word", strcmp(nh_status_name(NH_WRONG_FORMAT), "wrong_format") == 0);
     nh_response_release(response);
     nh_get(cache, url_of(base, "/echo"), NULL, &response);

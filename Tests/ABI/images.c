@@ -1,4 +1,4 @@
-/* nh_thumbnail, nh_response_image, and what images hold. */
+/* nh_thumbnail, nh_response_image, and the contents of images. */
 #include "checks.h"
 
 static nh_cache *cache;
@@ -58,7 +58,7 @@ static void options(void) {
     nh_response_release(response);
 }
 
-/* What a cache or a request allows holds for the bodies of its answers, too. */
+/* Limits of a cache or a request also apply to the bodies of their answers. */
 static void limits(void) {
     nh_cache *strict = NULL;
     nh_request *request = NULL;
@@ -69,7 +69,7 @@ static void limits(void) {
     nh_options made = {.struct_size = sizeof made, .size = 10};
     snprintf(path, sizeof path, "%s/strict", folder);
     CHECK("open strictly", nh_open(path, &options, &strict) == NH_OK);
-    /* The second time it is an answer that was given before. */
+    /* The second time, the answer comes from memory. */
     for (int round = 0; round < 2; round++) {
         CHECK("get", nh_get(strict, url_of(base, "/png/640/480"), NULL, &response) == NH_OK);
         CHECK("the cache's limit", nh_response_image(response, &made, &image) == NH_TOO_MANY_PIXELS && image == NULL);
@@ -92,7 +92,7 @@ static void limits(void) {
     nh_response_release(response);
 }
 
-/* Two pixels: (200, 100, 50) half transparent, and (10, 20, 30) not to be seen at all. */
+/* Two pixels: (200, 100, 50) half transparent, and (10, 20, 30) fully transparent. */
 static void conversions(void) {
     const unsigned char rgba[] = {200, 100, 50, 128, 10, 20, 30, 0}, bgra[] = {50, 100, 200, 128, 30, 20, 10, 0};
     const unsigned char premultiplied[] = {100, 50, 25, 128, 0, 0, 0, 0}, bgra_too[] = {25, 50, 100, 128, 0, 0, 0, 0};
@@ -117,7 +117,7 @@ static void conversions(void) {
     CHECK("with alpha", nh_thumbnail(cache, url_of(base, "/alpha.png"), NH_OPTIONS(.size = 10), &image) == NH_OK);
     nh_image_get_info(image, &info);
     CHECK("as they are", info.width == 2 && info.height == 1 && !memcmp(info.pixels, rgba, 8));
-    CHECK("where from", strcmp(info.final_url, url_of(base, "/alpha.png")) == 0 && !info.is_stale && info.age >= 0);
+    CHECK("the image has the URL and the age of its answer", strcmp(info.final_url, url_of(base, "/alpha.png")) == 0 && !info.is_stale && info.age >= 0);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         CHECK("converted", nh_image_pixels(image, wanted[i].format, &pixels, &size) == NH_OK && size == wanted[i].size &&
                                !memcmp(pixels, wanted[i].bytes, size));
@@ -133,14 +133,14 @@ static void conversions(void) {
     nh_thumbnail(cache, url_of(base, "/png/4/3"), NH_OPTIONS(.size = 10), &image);
     memset(buffer, 7, sizeof buffer);
     CHECK("with room between rows", nh_image_convert(image, NH_PIXELS_RGB, buffer, 2 * 20 + 12, 20) == NH_OK);
-    CHECK("rows where they belong", buffer[12] == 7 && buffer[19] == 7 && buffer[32] == 7 && buffer[52] == 7);
+    CHECK("padding between rows is not overwritten", buffer[12] == 7 && buffer[19] == 7 && buffer[32] == 7 && buffer[52] == 7);
     CHECK("a stride that is too short", nh_image_convert(image, NH_PIXELS_RGB, buffer, sizeof buffer, 11) == NH_INVALID);
     CHECK("an absurd stride", nh_image_convert(image, NH_PIXELS_RGB, buffer, sizeof buffer, SIZE_MAX) == NH_INVALID);
     CHECK("an absurd size", nh_image_convert(image, NH_PIXELS_RGB, buffer, 0, 0) == NH_INVALID);
     nh_image_release(image);
 }
 
-/* Events of pictures say what answer they were made from, wherever it comes from. */
+/* Events of thumbnails describe the answer that they were made from, from the network or the cache. */
 static void events(void) {
     nh_request *request = NULL;
     nh_response *response = NULL;
@@ -161,7 +161,7 @@ static void events(void) {
         CHECK("images", event.image_count == 2 && event.source == sources[i] && event.is_in_cache == (i > 0));
         CHECK("status", event.http_status == 200);
         CHECK("bytes", event.bytes_done == (int64_t)body.body_size && event.bytes_total == event.bytes_done);
-        CHECK("of each", nh_image_get_info(event.images[1], &info) == NH_OK && info.http_status == 200 && info.width == 5);
+        CHECK("each image has the status of its answer", nh_image_get_info(event.images[1], &info) == NH_OK && info.http_status == 200 && info.width == 5);
         nh_event_clear(&event);
         nh_ticket_release(ticket);
     }
@@ -187,7 +187,7 @@ static void failures_to_decode(void) {
     CHECK("negative size", nh_thumbnail(cache, url_of(base, "/png/9/9"), NH_OPTIONS(.size = -5), &image) == NH_INVALID);
     CHECK("tiny", nh_thumbnail(cache, url_of(base, "/png/1/1"), NH_OPTIONS(.size = 64), &image) == NH_OK);
     nh_image_release(image);
-    /* Bytes without a URL: nothing is said in its place. */
+    /* Bytes without a URL: the message has none. */
     const char *why;
     CHECK("no picture", nh_image_decode("no picture", 10, NH_OPTIONS(.size = 8), &image) == NH_NOT_AN_IMAGE);
     why = nh_error_message();

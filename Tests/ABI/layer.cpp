@@ -1,4 +1,4 @@
-// The C++ layer, used as a program would:  layer SERVER FOLDER. Ends with 0 when every check holds.
+// Uses the C++ layer as a program would:  layer SERVER FOLDER. The exit status is 0 if all checks are good.
 #include <nuthatch.hpp>
 
 #include <iostream>
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 static_assert(!std::is_copy_constructible_v<Cache> && std::is_nothrow_move_constructible_v<Cache>);
 static_assert(!std::is_copy_constructible_v<Event> && std::is_nothrow_move_constructible_v<Event>);
 static_assert(std::is_copy_constructible_v<Options>);
-// A time that milliseconds can't say exactly is refused when it is compiled.
+// A time that is not a whole number of milliseconds does not compile.
 static_assert(std::is_convertible_v<std::chrono::hours, Duration> && !std::is_convertible_v<std::chrono::microseconds, Duration>);
 
 static const char lasting_path[] = "/headers?Cache-Control=max-age%3D60";
@@ -32,7 +32,7 @@ static std::string failure(Call call) {
 static const nh_options &raw(const Options &options) { return *static_cast<const nh_options *>(options); }
 
 static Options lasting() {
-  // Longer than what a std::string holds in itself, and gone when this returns.
+  // Too long to be stored inside of a std::string, and freed when this returns.
   std::string agent(100, 'a');
   std::vector<std::string> names{"X-One", "X-Two"};
   Options options;
@@ -95,7 +95,7 @@ static void check_events(Cache &cache, const std::string &server) {
   std::vector<Image> images = event->images();
   event.reset();
   check("images outlive their event", images.size() == 1 && images[0].width() == 16);
-  check("waited for once", failure([&] { ticket.wait(0s); }).rfind("invalid: ", 0) == 0);
+  check("a ticket with its final event can't be waited for again", failure([&] { ticket.wait(0s); }).rfind("invalid: ", 0) == 0);
 
   cache.submit(server + "/bytes/7");
   nh_wait_idle(cache.get(), -1);

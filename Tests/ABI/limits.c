@@ -1,4 +1,5 @@
-/* What is too long, too many, or no proxy: told as such, at once, with a stable word and a short message. */
+/* Values that are too long or too many, and wrong proxies, are refused at once, with a stable word and a short message.
+ * */
 #include "checks.h"
 
 #include <arpa/inet.h>
@@ -11,10 +12,10 @@ static nh_cache *cache;
 static const char *base;
 static char *letters;
 
-/* So many letters, in a buffer that the next call uses again. */
+/* Returns so many letters, in a buffer that the next call overwrites. */
 static const char *of_length(size_t count) { return letters + huge - count; }
 
-/* BEGIN, letters, END: of so many bytes together. To be freed. */
+/* Returns BEGIN, letters and END, together of so many bytes. The caller frees it. */
 static char *around(const char *begin, size_t count, const char *end) {
     char *text = malloc(count + 1);
     memset(text, 'a', count);
@@ -175,7 +176,7 @@ static void check_options(void) {
     free(long_proxy), free(deep);
 }
 
-/* A server that answers with so many lines, and so many bytes in them. */
+/* Starts a server that answers with so many header lines and so many bytes in them. */
 static int listener;
 
 static void *answer(void *unused) {
@@ -196,7 +197,7 @@ static void *answer(void *unused) {
         for (int i = 0; i < lines; i++) fprintf(out, "A: %s\r\n", line);
         fputs("\r\nok", out);
         fclose(out);
-        /* What it has sent must not be lost because something of the request wasn't read. */
+        /* Read the request, so that the kernel doesn't discard the sent answer. */
         shutdown(client, SHUT_WR);
         while (read(client, line, sizeof line) > 0) {}
     }

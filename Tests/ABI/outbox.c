@@ -1,5 +1,4 @@
-/* Requests that wait for the network, and what came of them; sites that can't be reached; what can be cancelled, submitted again
- * and waited for. */
+/* Requests that wait for the network, and their outcomes; reachability of sites; cancelling, submitting again, and waiting. */
 #include "checks.h"
 
 #include <arpa/inet.h>
@@ -12,7 +11,7 @@
 static nh_cache *cache;
 static const char *base;
 
-/* A connection of its own, which stays while the server is down. */
+/* A connection of this program, which stays open while the server is down. */
 static int control_line(void) {
     struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     place.sin_port = htons((uint16_t)atoi(strrchr(base, ':') + 1));
@@ -62,7 +61,7 @@ static int becomes(uint64_t id, nh_frozen_state state) {
     return state_of(id) == state;
 }
 
-/* Waits until the outbox has sent a request in vain, which it tries as soon as it has it. */
+/* Waits until the outbox has made its first attempt, which fails. */
 static int was_tried(uint64_t id) {
     for (int i = 0; i < 6000; i++, usleep(10000)) {
         nh_frozen *frozen = NULL;
@@ -146,7 +145,7 @@ static void looking(int line) {
     CHECK("collected", nh_outbox_drop(cache, second) == NH_OK && state_of(second) == 0);
 }
 
-/* More than the outbox of a cache holds that says nothing of it. */
+/* Stores more in the outbox than its default limit allows. */
 static void without_limit(int line) {
     nh_cache *large = NULL;
     nh_request *request = make("/echo?large", "");
@@ -176,7 +175,7 @@ static void of_a_get(int line) {
     server_is(line, "up");
     nh_request_free(request);
     request = make("/status/503", "x");
-    CHECK("nor what was answered", nh_perform(cache, request, &response) == NH_OK);
+    CHECK("a request that is answered is not frozen", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);
     nh_request_free(request);
 }
@@ -200,15 +199,15 @@ static void with_events(int line) {
     event = next();
     CHECK("the outcome", event.kind == NH_EVENT_OUTCOME && event.outbox_id == id && event.code == NH_OK &&
                              event.http_status == 200 && event.ticket == NULL && event.user_data == &info);
-    CHECK("of what", nh_frozen_get_info(event.frozen, &info) == NH_OK && info.id == id && info.state == NH_FROZEN_DONE &&
+    CHECK("the outcome has its frozen request", nh_frozen_get_info(event.frozen, &info) == NH_OK && info.id == id && info.state == NH_FROZEN_DONE &&
                          !strcmp(info.handler, "polled"));
     nh_event_clear(&event);
-    /* It wasn't dropped: who opens the directory anew hears of it again. */
+    /* It was not dropped, so the event comes again after the directory was opened again. */
     nh_close(cache, 2000);
     cache = open_cache(NULL);
     nh_outbox_attach(cache, "polled", NULL, NULL);
     event = next();
-    CHECK("again", event.kind == NH_EVENT_OUTCOME && event.outbox_id == id);
+    CHECK("the outcome comes again", event.kind == NH_EVENT_OUTCOME && event.outbox_id == id);
     nh_event_clear(&event);
     CHECK("until it is dropped", nh_outbox_drop(cache, id) == NH_OK);
     CHECK("detach", nh_outbox_detach(cache, "polled") == NH_OK);
@@ -232,7 +231,7 @@ static void in_callbacks(int line) {
     server_is(line, "up");
     nh_outbox_replay(cache, id);
     CHECK("called", nh_dispatch(cache, 60000) == 1 && told == 1 && told_of == id);
-    CHECK("put aside, and it stays", state_of(id) == NH_FROZEN_DEAD);
+    CHECK("a refused request is dead, and stays", state_of(id) == NH_FROZEN_DEAD);
     CHECK("forgotten", nh_outbox_drop(cache, id) == NH_OK);
 }
 
@@ -289,7 +288,7 @@ static void secrets(int line) {
     nh_outbox_drop(cache, id);
 }
 
-/* Frozen here, sent by a process that does nothing but open the directory. */
+/* Freezes a request. Another process sends it, which only opens the directory. */
 static void elsewhere(int line) {
     const nh_options off = {.struct_size = sizeof off, .outbox = NH_OUTBOX_OFF};
     nh_close(cache, 2000);
@@ -329,7 +328,7 @@ static void sites(int line) {
     CHECK("an answer", nh_get(cache, "bytes/10?sites", NH_OPTIONS(.site = site), &response) == NH_OK);
     nh_response_release(response);
     CHECK("reachable", nh_site_reachable(site, &reachable) == NH_OK && reachable == NH_YES);
-    /* Its first connection may have been news, too. */
+    /* Its first connection may have caused an event, too. */
     nh_event event;
     while (nh_poll(cache, &event, 1, sizeof event) == 1) nh_event_clear(&event);
     server_is(line, "down");

@@ -1,4 +1,4 @@
-/* nh_peek, nh_peek_response: what can be shown at once, and what can't; nh_thumbnail_now, nh_get_now: the same, as hits. */
+/* nh_peek and nh_peek_response return what is ready. nh_thumbnail_now and nh_get_now do the same, and count hits. */
 #include "checks.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ static void *peek_until_closed(void *unused) {
     return NULL;
 }
 
-/* A handle that is closed while others look something up by it. */
+/* A handle is closed while other threads look up with it. */
 static void close_while_peeking(const char *url) {
     pthread_t threads[4];
     nh_image *image = NULL;
@@ -73,7 +73,7 @@ static void check_hits(const char *base) {
     CHECK("its strings", !strcmp(facts.url, url) && !strcmp(facts.content_type, "image/png") && !strcmp(facts.reason, "OK"));
     nh_response_release(found.response);
     nh_stats(other, &after);
-    CHECK("counted for all", after.requests == before.requests + 2 && after.hits == before.hits + 2);
+    CHECK("both handles count the hits", after.requests == before.requests + 2 && after.hits == before.hits + 2);
     CHECK("nothing", nh_thumbnail_now(cache, never, NH_OPTIONS(.size = 20)) == NULL && nh_get_now(cache, never, NULL, &found) == NH_OK && !found.response);
     CHECK("bad", nh_thumbnail_now(cache, "nonsense", NH_OPTIONS(.size = 20)) == NULL && nh_get_now(cache, "nonsense", NULL, &found) == NH_BAD_URL);
     CHECK("NULL", nh_thumbnail_now(cache, NULL, NH_OPTIONS(.size = 20)) == NULL && nh_get_now(cache, NULL, NULL, &found) == NH_INVALID && nh_get_now(cache, url, NULL, NULL) == NH_INVALID);
@@ -85,7 +85,7 @@ static void check_hits(const char *base) {
     nh_image_release(nh_thumbnail_now(cache, url, NH_OPTIONS(.size = 20)));
     CHECK("once more", nh_get_now(cache, url, NULL, &found) == NH_OK && nh_response_release(found.response) == NH_OK);
     nh_log_set(NH_LOG_NONE, NULL, NULL);
-    CHECK("told of in the log", lines == 2);
+    CHECK("hits are written to the log", lines == 2);
     nh_stats(other, &after);
     CHECK("and counted", after.requests == before.requests + 4 && after.hits == before.hits + 4);
     nh_close(cache, 2000);
@@ -147,7 +147,7 @@ int main(int count, char **arguments) {
     nh_image_get_info(image, &info);
     CHECK("from memory", info.width == 100 && info.is_in_cache && info.source == NH_SOURCE_MEMORY && !strcmp(info.url, url));
     CHECK("its status", info.http_status == 200);
-    CHECK("again", peek_at(cache, url, NH_OPTIONS(.size = 100), &again) == NH_OK && again != NULL && again != image);
+    CHECK("a second peek returns another handle", peek_at(cache, url, NH_OPTIONS(.size = 100), &again) == NH_OK && again != NULL && again != image);
     nh_image_release(image);
     image = nh_peek(cache, url, NH_OPTIONS(.size = 100));
     CHECK("as a result", image != NULL && image != again && nh_image_release(image) == NH_OK);
@@ -167,7 +167,7 @@ int main(int count, char **arguments) {
     CHECK("no other side", peek_at(cache, url, NH_OPTIONS(.size = 98, .priority = 2), &image) == NH_OK && image == NULL);
     CHECK("a bad priority", peek_at(cache, url, NH_OPTIONS(.size = 100, .priority = 11), &image) == NH_INVALID && image == NULL);
     CHECK("a URL that is off", peek_at(cache, NH_OFF, NH_OPTIONS(.size = 100), &image) == NH_INVALID && image == NULL);
-    CHECK("not somebody else's", peek_at(cache, url, NH_OPTIONS(.size = 100, .partition = "somebody else"), &image) == NH_OK && image == NULL);
+    CHECK("a thumbnail of another partition is not returned", peek_at(cache, url, NH_OPTIONS(.size = 100, .partition = "somebody else"), &image) == NH_OK && image == NULL);
 
     nh_memory_pressure(NH_PRESSURE_CRITICAL);
     CHECK("packed on disk", peek_at(cache, url, NH_OPTIONS(.size = 100), &image) == NH_OK && image == NULL);

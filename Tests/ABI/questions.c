@@ -1,4 +1,4 @@
-/* What a program is asked, and how it answers: by nh_poll, in callbacks, in blocking calls. */
+/* Questions to the program, and its replies: by nh_poll, in callbacks, in blocking calls. */
 #include "checks.h"
 
 #include <poll.h>
@@ -83,7 +83,7 @@ static void blocking(void) {
     nh_response_info info = {.struct_size = sizeof info};
     nh_request *request = make("/basic-auth/u/p?blocking", NH_ASK_CREDENTIALS);
     asked = 0;
-    CHECK("nobody to ask", nh_perform(cache, request, &response) == NH_OK && nh_response_get_info(response, &info) == NH_OK);
+    CHECK("without a callback, a blocking call asks no questions", nh_perform(cache, request, &response) == NH_OK && nh_response_get_info(response, &info) == NH_OK);
     CHECK("the answer without", info.status == 401);
     nh_response_release(response);
     SET(request, .callback = answer, .user_data = &wanted);

@@ -1,4 +1,4 @@
-/* nh_fd and nh_poll: whose events they give, in which order, how often; shutting down and closing. */
+/* nh_fd and nh_poll: the handle and the order of events, each one once; shutting down and closing. */
 #include "checks.h"
 
 #include <poll.h>
@@ -33,7 +33,7 @@ static void many(void) {
         snprintf(path, sizeof path, "/bytes/%d", i % 100);
         nh_ticket *ticket = submit(cache, path, &finals[i]);
         if (i % 10 == 0) nh_cancel(ticket);
-        /* Whether somebody keeps it is of no importance. */
+        /* Whether the ticket is kept doesn't matter. */
         if (i % 2 == 0) nh_ticket_release(ticket);
     }
     while (done < count && is_readable(cache, 60000)) {
@@ -55,7 +55,7 @@ static void many(void) {
     nh_close(cache, 2000);
 }
 
-/* Two handles of one directory: each gets the events of its own requests. */
+/* Two handles of one directory. Each gets the events of its own requests. */
 static void two_handles(void) {
     nh_cache *one = open_cache(NULL), *other = NULL;
     nh_event event;
@@ -77,7 +77,7 @@ static void two_handles(void) {
     nh_close(one, 2000);
 }
 
-/* What nh_wait takes, nh_poll doesn't give, and the other way round. */
+/* An event that nh_wait takes doesn't come by nh_poll, and the other way round. */
 static void waited_for(void) {
     nh_cache *cache = open_cache(NULL);
     nh_event event;
@@ -110,7 +110,7 @@ static void waited_for(void) {
     nh_close(cache, 2000);
 }
 
-/* A stale answer comes first, the one that holds now after it; of progress only the newest is kept. */
+/* First comes the stale answer, then the current one. Of several progress events only the newest is kept. */
 static void several_events(void) {
     nh_cache *cache = open_cache(NULL);
     nh_event events[4];
@@ -161,7 +161,7 @@ static void *blocked_get(void *cache) {
     return (void *)(intptr_t)nh_get(cache, url, NULL, &response);
 }
 
-/* nh_shutdown leaves every final event to be polled; blocked callers are told that it is closed. */
+/* After nh_shutdown every final event can still be polled. Blocked calls return NH_CLOSED. */
 static void shutting_down(void) {
     enum { count = 50 };
     nh_cache *cache = open_cache(NULL);
@@ -198,7 +198,7 @@ static void shutting_down(void) {
     CHECK("a ticket outlives it", nh_ticket_release(ticket) == NH_OK);
 }
 
-/* What is wrong after a shutdown while answers came; NULL when each ticket ended once and nothing comes later. */
+/* Returns the problem of a shutdown while answers arrive, or NULL if each ticket ends once and no event comes later. */
 static const char *shut_down_after(unsigned round, int *answered) {
     enum { count = 400 };
     static nh_ticket *tickets[count];

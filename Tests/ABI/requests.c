@@ -1,4 +1,4 @@
-/* What is said about requests, caches, sites and the queue, and what comes of it. */
+/* Options of requests, caches, sites and the queue, and their effects. */
 #include "checks.h"
 
 #include <pthread.h>
@@ -73,7 +73,7 @@ static void sizes(void) {
     nh_error_info error = {.struct_size = sizeof error};
     CHECK("no picture", nh_perform_images(cache, request, images, 1) == NH_HTTP);
     CHECK("why", nh_error_get_info(&error) == NH_OK && error.code == NH_HTTP && error.http_status == 404);
-    CHECK("not again for a minute", nh_perform_images(cache, request, images, 1) == NH_HTTP &&
+    CHECK("a failed thumbnail is not tried again for a minute", nh_perform_images(cache, request, images, 1) == NH_HTTP &&
                                         nh_error_get_info(&error) == NH_OK && error.retry_after > 0);
     nh_submit_request(cache, request, &ticket);
     CHECK("in events, too", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.http_status == 404 &&
@@ -106,7 +106,7 @@ static void keys(void) {
     nh_request_free(request);
     nh_request_free(other);
 
-    /* A picture without a lifetime: fresh by the numbers of the policy. */
+    /* A picture without a lifetime is fresh for the time that the policy sets. */
     request = make("/png/5/5?ttl");
     CHECK("fresh for days", was_cached(request) == 0 && was_cached(request) == 1);
     SET(request, .validator_ttl_ms = NH_NONE, .image_ttl_ms = NH_NONE);
@@ -192,7 +192,7 @@ static void cache_options(void) {
                                 statistics.unwritten > 0);
     nh_response_release(response);
     CHECK("flush", nh_flush(other) == NH_OK && nh_stats(other, &statistics) == NH_OK && statistics.unwritten == 0);
-    CHECK("the same again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again, 2000) == NH_OK);
+    CHECK("the same directory options are accepted again", nh_open(other_folder, &options, &again) == NH_OK && nh_close(again, 2000) == NH_OK);
     CHECK("nothing said", nh_open(other_folder, NULL, &again) == NH_OK && nh_close(again, 2000) == NH_OK);
     options.thumb_store = NH_THUMB_STORE_PACKED;
     CHECK("another store", nh_open(other_folder, &options, &again) == NH_CONFLICT && again == NULL);
@@ -238,7 +238,7 @@ static void sites(void) {
     snprintf(elsewhere, sizeof elsewhere, "http://localhost:%s/echo", strrchr(base, ':') + 1);
     site_request(site, elsewhere, &request);
     echo = echoed(cache, request);
-    CHECK("no secrets elsewhere", !strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
+    CHECK("secret headers are not sent to another host", !strstr(echo, "Bearer 1") && strstr(echo, "siter/1"));
     nh_request_free(request);
     CHECK("release", nh_site_close(site) == NH_OK && nh_site_close(site) == NH_INVALID);
     CHECK("released", nh_get(cache, "12", NH_OPTIONS(.site = site), &response) == NH_INVALID);

@@ -15,7 +15,7 @@ static void more_requests_than_descriptors(void) {
     nh_request_create(url_of(base, "/bytes/10"), &request);
     for (int i = 0; i < many; i++) submitted += nh_submit_request(cache, request, &tickets[i]) == NH_OK;
     CHECK("all are taken", submitted == many);
-    /* Every third leaves the line, which the others must not notice. */
+    /* Cancel every third request. The others must not notice. */
     for (int i = 0; i < many; i += 3) nh_cancel(tickets[i]);
     for (int i = 0; i < many; i++) {
         nh_event event;

@@ -7,7 +7,7 @@
 static nh_cache *cache;
 static const char *base;
 
-/* What the last call was made with: as long as the longest struct, twice. */
+/* The arguments of the last call: twice as long as the longest struct. */
 enum { longest = 2048 };
 typedef union {
     unsigned char bytes[longest];
@@ -15,10 +15,10 @@ typedef union {
     uint64_t aligned;
 } place;
 
-/* Half of a field counts for nothing: as far as the whole ones go. */
+/* Half of a member doesn't count: returns the size of the whole members. */
 static size_t whole(size_t size) { return size < sizeof(uint32_t) ? size : size / 8 * 8; }
 
-/* What is read. Garbage in half a field, and behind the struct, makes no difference. */
+/* Structs that the library reads. Garbage in half a member and after the struct makes no difference. */
 static void reads(const char *name, size_t known, nh_status (*call)(const void *)) {
     int are_equal = 1;
     for (size_t size = 0; size <= 2 * known; size++) {
@@ -33,7 +33,7 @@ static void reads(const char *name, size_t known, nh_status (*call)(const void *
         if (size < 4 && with != NH_INVALID) are_equal = 0, printf("# %s of %zu is taken\n", name, size);
     }
     CHECK(name, are_equal);
-    /* What a newer program asks for isn't passed over. */
+    /* A member of a newer program that is set is not ignored. */
     place newer;
     memset(&newer, 0, sizeof newer);
     newer.size = (uint32_t)known + 8;
@@ -41,7 +41,7 @@ static void reads(const char *name, size_t known, nh_status (*call)(const void *
     CHECK(name, call(&newer) == NH_INVALID);
 }
 
-/* What is written: whole fields only, and nothing behind them but zeros in a newer program's. */
+/* Structs that the library writes: whole members only, and zeros after them for a newer program. */
 static void writes(const char *name, size_t known, nh_status (*call)(void *)) {
     int are_right = 1;
     place full;
@@ -95,7 +95,7 @@ static nh_status decoded_with(const void *options) {
     return status;
 }
 
-/* Of a question that is asked each time. */
+/* Answers a question, for a request that asks it each time. */
 static nh_status answer_with(const void *reply) {
     nh_request *request = NULL;
     nh_ticket *ticket = NULL;
@@ -128,7 +128,7 @@ static nh_status cache_options(void *options) { return nh_cache_get_options(cach
 static nh_site *site;
 static nh_status site_options(void *options) { return nh_site_get_options(site, options); }
 
-/* As it was when it was asked for. */
+/* The struct must be the same as at the call. */
 static nh_frozen *frozen;
 
 static nh_status frozen_info(void *info) { return nh_frozen_get_info(frozen, info); }
@@ -146,7 +146,7 @@ static void events(void) {
     CHECK("events of every size", are_right);
 }
 
-/* A request that waits for a server that isn't there, after an attempt. */
+/* A request that waits after an attempt, because no server is there. */
 static void freeze(void) {
     nh_request *request = NULL;
     nh_response *none = NULL;

@@ -1,4 +1,5 @@
-/* 100,000 thumbnails and what goes with them: the process holds as much memory at the end as after a fifth. */
+/* 100,000 thumbnails with all calls around them. The process holds as much memory at the end as after a fifth of them.
+ * */
 #include "checks.h"
 
 static const char *base;
@@ -19,7 +20,7 @@ static void called(nh_event *event, void *user) {
     calls_back += event->is_final;
 }
 
-/* All that a program does with a picture. */
+/* All calls of a program for one picture. */
 static int look_at(nh_image *image) {
     nh_image_info info = {.struct_size = sizeof info};
     const void *bytes;

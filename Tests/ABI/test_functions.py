@@ -1,7 +1,7 @@
 """Every function of the ABI, one by one, with handles that it must not accept.
 
-The functions come from the generated prototypes, which are checked against header and library, so that none can be
-forgotten. Each call is made in a process of its own kind: a crash shows as a failure with the calls before it.
+The functions come from the generated prototypes, which are checked against header and library, so that none is
+missing. Each function is called in another process: a crash is a failure that shows the calls before it.
 """
 
 import json

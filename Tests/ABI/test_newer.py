@@ -1,7 +1,7 @@
 """Programs in Python and C++ that are newer than the library.
 
-It knows the place of what it lacks, and they know its name. The library is the one at hand. The programs are made of
-the table with one row more.
+The library knows only the place of an option that it lacks. The programs know the option's name. The library is that of
+this build; the programs are made from the table with an additional row.
 """
 
 import os

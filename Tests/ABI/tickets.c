@@ -80,7 +80,7 @@ static void *blocked_get(void *result) {
     return NULL;
 }
 
-/* Whoever waits in nh_get is told when another thread closes the cache. */
+/* A thread that waits in nh_get returns when another thread closes the cache. */
 static void closing(void) {
     pthread_t threads[4];
     nh_status results[4];
@@ -89,8 +89,8 @@ static void closing(void) {
     for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, blocked_get, &results[i]);
     CHECK("close with requests under way", nh_close(cache, 2000) == NH_OK);
     for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < 4; i++) CHECK("blocked call is told", results[i] == NH_CLOSED || results[i] == NH_INVALID);
-    CHECK("ticket too", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_CLOSED);
+    for (int i = 0; i < 4; i++) CHECK("a blocked call returns when the cache is closed", results[i] == NH_CLOSED || results[i] == NH_INVALID);
+    CHECK("a ticket of a closed cache ends with NH_CLOSED", nh_wait(ticket, -1, &event, sizeof event) == NH_OK && event.code == NH_CLOSED);
     nh_event_clear(&event);
     nh_ticket_release(ticket);
 }
@@ -99,7 +99,8 @@ enum { shared_count = 8, rounds = 20000 };
 static nh_request *shared[shared_count];
 static unsigned seeds[4] = {1, 2, 3, 4};
 
-/* Uses, ends and makes handles that others use and end at the same moment: every call must answer, none may crash. */
+/* Uses, ends and makes handles that other threads use and end at the same moment. Every call must return, and none may
+ * crash. */
 static void *hammer(void *seed) {
     for (int i = 0; i < rounds; i++) {
         nh_request **slot = &shared[rand_r(seed) % shared_count];
@@ -115,7 +116,7 @@ static void *hammer(void *seed) {
     return NULL;
 }
 
-/* A program that was built with a later header, against this library. */
+/* A program that was built with a later header uses this library. */
 static void longer_event(void) {
     struct {
         nh_event known;

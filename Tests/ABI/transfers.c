@@ -1,4 +1,4 @@
-/* What is sent and what is saved: files, forms and fields, files, descriptors and events, and how far it is. */
+/* Sending and saving: files, forms and fields; files, descriptors and events; and progress. */
 #include "checks.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ static nh_request *make(const char *path, const char *method) {
     return request;
 }
 
-/* The path of a file beside the cache's. */
+/* Returns the path of a file beside the cache's folder. */
 static const char *beside(const char *name) {
     static char paths[4][4200];
     static int next;
@@ -75,7 +75,7 @@ static void bodies(void) {
     nh_request_free(request);
 }
 
-/* Takes a request's events by nh_poll until the last, which is given; adds up what they say. */
+/* Takes a request's events by nh_poll until the final one, which is returned. Adds up their figures. */
 static nh_event last_of(nh_request *request, int64_t sums[3]) {
     nh_event event = {0};
     sums[0] = sums[1] = sums[2] = 0;
@@ -164,7 +164,7 @@ static void failing_sinks(void) {
     nh_request_free(request);
     CHECK("nothing is left", size_of(beside("never")) < 0 && size_of(beside(".never.nuthatch-part")) < 0 &&
                                  size_of(beside(".never.nuthatch-info")) < 0);
-    /* What can be gone on with stays, hidden. */
+    /* The hidden file of a broken download stays. */
     request = make("/bytes/3000000", "GET");
     SET(request, .max_bytes = 100000);
     nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = beside("never")));
@@ -172,7 +172,7 @@ static void failing_sinks(void) {
     nh_request_free(request);
 }
 
-/* Has the server answer so from now on. */
+/* Sets the answer of the server. */
 static void scripted(const char *script) {
     nh_response *response = NULL;
     nh_request *request = make("/_control/on", "POST");
@@ -182,7 +182,7 @@ static void scripted(const char *script) {
     nh_request_free(request);
 }
 
-/* What broke off is gone on with by the next, also in a later process. */
+/* The next request resumes a broken download, also in a later process. */
 static void resuming(void) {
     const char *target = beside("resumed"), *log = NULL;
     nh_response *response = NULL;

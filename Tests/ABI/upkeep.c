@@ -1,4 +1,4 @@
-/* What a cache tells of itself, what it forgets, and the log. */
+/* Statistics of a cache, removal, and the log. */
 #include "checks.h"
 
 #include <dirent.h>
@@ -94,7 +94,7 @@ static void logging(void) {
     CHECK("no lines unless asked for", nh_log_dispatch() == NH_OK && line_count == 0);
     CHECK("log", nh_log_set(NH_LOG_DEBUG, note, lines) == NH_OK);
     was_cached("/bytes/10?log");
-    CHECK("the end of a request is noted before it is told of", has_line("/bytes/10?log") && has_line("status 200"));
+    CHECK("a request's last log line comes before its final event", has_line("/bytes/10?log") && has_line("status 200"));
     nh_open(folder, NULL, &other);
     nh_close(other, 2000);
     CHECK("the rest comes later", nh_log_dispatch() == NH_OK && has_line("3 opened") && has_line("3 closing"));
@@ -107,7 +107,7 @@ static void logging(void) {
 
 static int32_t turns[8], turned;
 
-/* Takes what there is; a notice may come a little later than what it tells of. */
+/* Takes the notices that are there. A notice may come a little later than its cause. */
 static void take_turns(int32_t until, void *user) {
     for (int tries = 0; turned < until && tries < 3000; tries++) {
         nh_event event;
@@ -137,7 +137,7 @@ static void watch_activity(void) {
     }
     CHECK("turns", turned == 4 && turns[0] == NH_EVENT_BUSY && turns[1] == NH_EVENT_IDLE &&
                        turns[2] == NH_EVENT_BUSY && turns[3] == NH_EVENT_IDLE);
-    /* The last listener is the one. */
+    /* Only the last listener is called. */
     CHECK("callback", nh_activity_watch(cache, count_turn, &called) == NH_OK && nh_submit_request(cache, request, NULL) == NH_OK);
     for (int tries = 0; called < 101 && tries < 3000; tries++) nh_dispatch(cache, 10);
     CHECK("called", called == 101);
@@ -159,7 +159,7 @@ static void change_in(const char *packs, const char *name, const uint8_t *body, 
     close(file);
 }
 
-/* A disk that changes bytes without a word. */
+/* A disk that changes bytes without an error. */
 static void changed_bytes(void) {
     for (int always = 0; always < 2; always++) {
         char path[4200], pack[5000];
@@ -176,7 +176,7 @@ static void changed_bytes(void) {
             nh_response_get_info(response, &info);
             CHECK("from the cache", info.is_in_cache == (round == 1 || (round == 2 && !always)));
             if (round == 1) {
-                // The pack in which the body lies, of which its last bytes are changed.
+                // The pack with the body. Changes the last bytes of the body there.
                 DIR *packs;
                 struct dirent *entry;
                 snprintf(pack, sizeof pack, "%s/packs", path);
@@ -195,7 +195,7 @@ static void changed_bytes(void) {
     }
 }
 
-/* What holds: said, by default, of the directory's first open, of the site's cache. */
+/* Options in force: given, default, of the directory's first open, and of the site's cache. */
 static void options_in_force(void) {
     char path[4200];
     nh_cache *first = NULL, *second = NULL;

@@ -1,10 +1,10 @@
-/* Programs that were compiled with an older nuthatch.h, or with a newer one, at every function that takes or tells options. */
+/* Programs that were compiled with an older or a newer nuthatch.h, and all functions that read or write options. */
 #include "checks.h"
 
 #include <stddef.h>
 #include <sys/mman.h>
 
-/* nh_options as the first version with this table had it, before redirects. */
+/* nh_options of the first version with this table, before redirects. */
 typedef struct {
     uint32_t struct_size;
     nh_policy policy;
@@ -81,7 +81,7 @@ SAME_PLACE(outbox);
 SAME_PLACE(rate);
 SAME_PLACE(inflight_bytes);
 
-/* The same in a version to come. */
+/* nh_options of a later version. */
 typedef struct {
     nh_options known;
     int64_t shine;
@@ -92,7 +92,7 @@ static nh_cache *cache;
 static nh_response *response;
 static const char *base, *picture;
 
-/* Memory that ends with the struct: whoever reads or writes on ends the program. */
+/* Memory that ends with the struct. A read or write after it ends the program. */
 static void *last_bytes(size_t size) {
     long page = sysconf(_SC_PAGESIZE);
     char *room = mmap(NULL, 2 * (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -114,7 +114,7 @@ static newer_options *newer(const older_options *said) {
     return placed;
 }
 
-/* What nh_error_message says. */
+/* Returns the result of nh_error_message. */
 static int is_told(const char *text) { return strstr(nh_error_message(), text) != NULL; }
 
 static nh_status let_go(nh_status status, nh_response *got, nh_image *made) {
@@ -259,7 +259,7 @@ static void every_call(void) {
     }
 }
 
-/* What an older program says counts, and what it doesn't know is as if it said nothing. */
+/* Options that an older program sets are used. Newer options have their defaults. */
 static void counts(void) {
     CHECK("a limit", get_with(older(&(older_options){.max_bytes = 3})) == NH_TOO_LARGE);
     CHECK("of another level", get_with(older(&(older_options){.disk_bytes = 1 << 24})) == NH_INVALID);

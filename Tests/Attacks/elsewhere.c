@@ -1,5 +1,5 @@
-/* Preloaded: public addresses lead to this machine, and say that they don't; other addresses that aren't this machine's can't
- * be reached. So a test asks hosts anywhere in the world and sends nothing there. */
+/* Preloaded: public addresses lead to this machine, but report the public address. Other addresses that aren't this machine's
+ * can't be reached. So a test can connect to any host of the world and sends nothing there. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -9,7 +9,7 @@
 
 enum { DESCRIPTORS = 4096 };
 
-/* The only public address that leads anywhere. */
+/* The only public address that leads to a server. */
 static const char public_address[] = "93.184.216.34";
 static char is_public[DESCRIPTORS];
 

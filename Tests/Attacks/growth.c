@@ -1,5 +1,5 @@
-/* growth CACHE: reads lines "WHAT FILE NAME", does WHAT with the bytes of FILE, and has callgrind dump under NAME how many
-   instructions that took, all threads together. What is made ready before, and let go afterwards, isn't counted. */
+/* growth CACHE: reads lines "WHAT FILE NAME", does WHAT with the bytes of FILE, and has callgrind write the number of instructions
+   under NAME, of all threads together. Preparation and clean-up are not counted. */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
-/* Says something more about a request. */
+/* Sets further options of a request. */
 #define SET(request, ...) nh_request_set(request, NH_OPTIONS(__VA_ARGS__))
 
 static const char *folder;
@@ -32,7 +32,7 @@ static void take(nh_response *response) {
     nh_response_release(response);
 }
 
-/* Twice: what the first left is looked at by the second. */
+/* Runs twice: the second run handles the results of the first. */
 static void perform(nh_request *request) {
     for (int i = 0; i < 2; i++) {
         nh_response *response = NULL;
@@ -79,7 +79,7 @@ static void read_as(const char *url) {
     nh_response_release(response);
 }
 
-/* With a site whose cookies are kept. */
+/* With a site that stores cookies. */
 static void get_with_cookies(const char *url) {
     nh_options options = {.struct_size = sizeof options, .cookie_jar = NH_COOKIE_JAR_DISK};
     nh_site *site = NULL;
@@ -101,7 +101,7 @@ static void decode(const char *bytes, size_t size) {
     end();
 }
 
-/* The first line is the URL, each other one a header or a field. */
+/* The first line is the URL, and each other line a header or a field. */
 static void send_lines(char *text, int what) {
     char *rest = text, *url = strsep(&rest, "\n"), *line;
     begin();
@@ -117,7 +117,7 @@ static void send_lines(char *text, int what) {
     end();
 }
 
-/* The headers of the cache, of a site and of the request. */
+/* Headers of the cache, of a site and of the request. */
 static void send_headers_of_all(char *text) {
     char *rest = text, *url = strsep(&rest, "\n"), *line;
     nh_header headers[1000];
@@ -144,7 +144,7 @@ static void send_headers_of_all(char *text) {
     nh_close(other, 2000);
 }
 
-/* The URL is the first line of the file, which is a netrc, too. */
+/* The URL is the first line of the file. The file is also a netrc file. */
 static void sign_in(const char *text, const char *path) {
     char url[200] = "";
     sscanf(text, "# %199s", url);
@@ -155,13 +155,13 @@ static void sign_in(const char *text, const char *path) {
     end();
 }
 
-/* The URL is the first item of the list, which is of hosts without a proxy. */
+/* The URL is the first item of the list. The list also names hosts without a proxy. */
 static void go_around_a_proxy(const char *text) {
     char url[200] = "";
     sscanf(text, "%199[^,]", url);
     nh_cache *other = NULL;
     nh_response *response = NULL;
-    /* Read when the first cache is opened. */
+    /* These are read when the first cache is opened. */
     nh_close(cache, 2000);
     setenv("http_proxy", "http://127.0.0.1:1", 1);
     setenv("no_proxy", text, 1);
@@ -175,7 +175,7 @@ static void go_around_a_proxy(const char *text) {
     nh_open(folder, NULL, &cache);
 }
 
-/* So many requests are in the outbox, and half as many have been dropped. */
+/* So many requests are in the outbox, and half as many were dropped. */
 static void read_outbox(const char *text) {
     char path[4096];
     nh_options options = {.struct_size = sizeof options, .outbox = NH_OUTBOX_OFF};

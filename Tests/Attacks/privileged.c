@@ -1,4 +1,4 @@
-/* privileged CACHE URL: gets a URL as a program that looks up who it is in a netrc. CACHE is "" for the usual one. */
+/* privileged CACHE URL: fetches a URL with a user and password from a netrc file. CACHE is "" for the default cache. */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <string.h>

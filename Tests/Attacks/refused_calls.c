@@ -1,5 +1,5 @@
-/* refused_calls CACHE URL SLOW WHAT: what becomes of a program to which the kernel, or who confines it, refuses calls. It says a
-   line for each thing that failed: what it was, the word of the status, and the message. */
+/* refused_calls CACHE URL SLOW WHAT: uses the library while a seccomp filter refuses system calls. Prints a line for each failed
+   call: its name, the word of the status, and the message. */
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -22,7 +22,7 @@ static void say(const char *what, nh_status status) {
     fflush(stdout);
 }
 
-/* Of all threads of this process, from now on. Exits with 77 where that isn't permitted. */
+/* Applies to all threads of this process from now on. Exits with 77 if that isn't permitted. */
 static void refuse(const int *calls, size_t count, int error) {
     struct sock_filter filter[20];
     unsigned short used = 0;
@@ -47,7 +47,7 @@ static const int waits[] = {SYS_epoll_wait, SYS_epoll_pwait, 441};
 static const int controls[] = {SYS_epoll_ctl};
 static const int makes[] = {SYS_epoll_create1};
 static const int bells[] = {SYS_eventfd2};
-/* clone3, and what the C library takes where there is none. */
+/* clone3, and the call that the C library uses if there is none. */
 static const int threads[] = {435, SYS_clone};
 
 static int log_lines;
@@ -57,7 +57,7 @@ static void note(nh_log_level level, const char *text, void *user) {
     log_lines += level == NH_LOG_ERROR && strstr(text, "epoll") != NULL;
 }
 
-/* The loop has a request under way when it is told that it can't wait any more. */
+/* The loop's wait starts to fail while a request is under way. */
 static void lose_the_loop(const char *folder, const char *url, const char *slow, const int *calls, int error) {
     nh_cache *cache = NULL, *other = NULL;
     nh_request *request = NULL;
@@ -78,7 +78,7 @@ static void lose_the_loop(const char *folder, const char *url, const char *slow,
         while (nh_ticket_state(tickets[i], &state) == NH_OK && state == NH_TICKET_QUEUED) usleep(1000);
     }
     refuse(calls, calls == waits ? 3 : 1, error);
-    /* Wakes the loop, and wants a connection of its own. */
+    /* Wakes the loop, and needs its own connection. */
     say("get", nh_get(cache, slow, NULL, &response));
     for (int i = 0; i < 3; i++) {
         nh_status status;
@@ -114,11 +114,11 @@ static void open_without(const char *folder, const int *calls, size_t count, int
     if (cache) say("close", nh_close(cache, 2000));
 }
 
-/* The cache has what it needs to be open, and no thread more. */
+/* The cache can open, but no further thread can start. */
 static void without_a_thread(const char *folder, const char *url, int is_local) {
     nh_cache *cache = NULL;
     nh_response *response = NULL;
-    /* Nor does it have one to send what is in the outbox. */
+    /* There is also no thread to send requests of the outbox. */
     nh_options options = {.struct_size = sizeof options, .outbox = NH_OUTBOX_OFF};
     if (nh_open(folder, &options, &cache) != NH_OK) exit(2);
     refuse(threads, 2, EAGAIN);
@@ -129,7 +129,7 @@ static void without_a_thread(const char *folder, const char *url, int is_local) 
 int main(int count, char **arguments) {
     if (count != 5) return 2;
     const char *folder = arguments[1], *url = arguments[2], *slow = arguments[3], *what = arguments[4];
-    /* Whatever hangs must not do so for ever. */
+    /* If a call hangs, end the program after some time. */
     alarm(60);
     if (!strcmp(what, "wait")) lose_the_loop(folder, url, slow, waits, EPERM);
     if (!strcmp(what, "wait, unknown")) lose_the_loop(folder, url, slow, waits, ENOSYS);

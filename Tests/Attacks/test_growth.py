@@ -1,6 +1,6 @@
 """For four times the bytes of a caller or a server, the library takes four times as long, not sixteen times.
 
-Instructions are counted, by callgrind: the same input at three sizes, each four times the one before.
+callgrind counts instructions for the same input in three sizes. Each is four times the one before.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def is_privileged(request: pytest.FixtureRequest) -> bool:
 @pytest.fixture
 def program(folder: Path, is_privileged: bool) -> Run:
     if os.geteuid() != 0:
-        pytest.skip("only root can make a setuid program of somebody else's")
+        pytest.skip("only root can make a setuid program of another user")
     if os.statvfs(folder).f_flag & os.ST_NOSUID:
         pytest.skip(f"setuid programs have no rights in {folder}")
     path = folder / "program"

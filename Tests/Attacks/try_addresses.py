@@ -1,6 +1,6 @@
 """Requests every address of a table in every way, and prints the results.
 
-Started by ``test_addresses.py`` with names and addresses that are not the world's.
+Started by ``test_addresses.py``, with fake names and addresses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-/* Preloaded by a test: names that end in ".slow" take a minute to look up, as behind a name server that is silent. */
+/* Preloaded by a test: the look-up of names that end in ".slow" takes a minute, as with a name server that doesn't
+ * answer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netdb.h>

@@ -1,4 +1,4 @@
-/* app CACHE URL: what a user's program looks like; plain C11 and C++17. */
+/* app CACHE URL: a typical program of a user, in plain C11 and C++17. */
 #include <nuthatch.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 """The product `Nuthatch` in a package that depends on it: the example, and the Swift code of README and docs/SWIFT.md.
 
-All of it is built in build/swift-package, once, because the library is built again for a package that depends on it.
+All programs are built together in build/swift-package, because the library is built again for each package.
 """
 
 import os

@@ -17,7 +17,7 @@ Plant = Callable[[Path], None]
 
 def given_away(path: Path) -> None:
     if os.geteuid() != 0:
-        pytest.skip("only root can make a file of somebody else's")
+        pytest.skip("only root can make a file of another user")
     os.chown(path, pwd.getpwnam(OTHER).pw_uid, -1)
 
 

@@ -13,7 +13,7 @@ class NoGroupError(Exception):
 
 
 class MemoryGroup:
-    """A group below this process's own, of version 1 or 2, that goes with the ``with`` statement.
+    """A control group below this process's own, of version 1 or 2. It is removed at the end of the ``with`` block.
 
     >>> with MemoryGroup(64 << 20) as group:
     ...     subprocess.run([*group.prefix, "nuthatch", "prefetch", "urls.txt"])

@@ -15,9 +15,9 @@ PREFIX = ["unshare", "--mount" if os.geteuid() == 0 else "-rm", "--", "sh", "-c"
 
 
 def mounted(folder: Path, *command: str) -> list[str]:
-    """A command for which the folder can only be read, in a mount namespace of its own.
+    """Returns the command with a prefix that mounts the folder read-only for it, in a new mount namespace.
 
-    Skips the test where that is not permitted.
+    Skips the test if that is not permitted.
     """
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare")

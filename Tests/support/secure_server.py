@@ -26,9 +26,9 @@ def make_certificate(folder: Path, name: str, *more: str) -> Path:
 
 
 class SecureServer:
-    """Answers on 127.0.0.1 what `answers` has for a path, else 200 with the text "secure".
+    """A server on 127.0.0.1. It sends the answer that `answers` has for a path, else 200 with the text "secure".
 
-    Where an answer has `X-Cut`, so many bytes of it.
+    If an answer has the header `X-Cut`, only so many bytes of its body are sent.
     """
 
     def __init__(self, folder: Path, name: str = "server") -> None:

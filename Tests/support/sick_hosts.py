@@ -1,38 +1,38 @@
-"""A server of many hosts, some of which are sick: names below localhost, told apart by the Host header.
+"""A server of many hosts, some of which fail ("sick"): names below localhost, distinguished by the Host header.
 
     with SickHosts() as hosts:
         hosts.url("ms150.h1", "/a")                   answers after 150 ms
-        hosts.url("down.h2", "/a", at="refused")      nothing listens there
+        hosts.url("down.h2", "/a", at="refused")      refuses connections
         hosts.log()["ms150.h1"]["answers"]
 
-A host's name says how it behaves: parts between dots, the last of which is anything.
+A host's name sets its behaviour, by parts between dots. The last part may be anything.
 
 | part | what the host does |
 | --- | --- |
 | `ms150` | it answers after 150 ms |
 | `hang` | it takes requests and never answers |
 | `limit50` | it says 429 above 50 answers in a second |
-| `slots6` | it says 429 to what comes while 6 requests are under way |
+| `slots6` | it says 429 to a request while 6 others are under way |
 | `odd10` | it says 503 for a tenth of its paths, for ever |
 | `each10` | it says 503 to each tenth request |
 | `gone` | it says 404 |
 | `busy3` | it says 503 for 3 s |
 | `drop3` | it closes connections for 3 s |
 | `after2` | it says 503 with `Retry-After: 2` to one request |
-| `away3` | its port, which has to be `away`, closes for 3 s, with all its connections; once for all hosts there |
-| `from100` | the last four begin with the host's 100th request, and not with its first |
+| `away3` | its port, which must be `away`, closes for 3 s, with all its connections; once for all hosts there |
+| `from100` | the last four rows begin with the host's 100th request, not with its first |
 | `timed` | the log has the times of its requests |
 
-There are four ports: `http`; `refused`, where nothing listens; `away`; and `tls`, whose certificate nobody trusts.
+There are four ports: `http`; `refused`, which refuses connections; `away`; and `tls`, with a self-signed certificate.
 
 `SickHosts({"127.0.0.2": "ms60"})` gives such parts to addresses: `http` is served there, too. A path that begins with
-`/hang/` is never answered. Each URL has a picture of its own: a small PNG, or one of the JPEGs of a folder, with a
-comment of its own. `is_well` keeps all hosts in good health, whatever their names say, but for `ms`.
+`/hang/` is never answered. Each URL has a different picture: a small PNG, or one of the JPEGs of a folder with a
+different comment. With `is_well` all parts of names but `ms` are ignored.
 
-The host `control.localhost` has three paths. `/log` answers with an object of JSON: for each host the numbers of its
-answers by status (0 for none at all, -1 for a closed connection), the most requests at once, and the times of its 429s.
-`/served` has the numbers of good answers for those URLs that had more than one. `/anew` makes the hosts fall sick from
-the beginning again; what they count goes on.
+The host `control.localhost` has three paths. `/log` answers with a JSON object: for each host the numbers of its
+answers by status (0 for no answer, -1 for a closed connection), the most requests at once, and the times of its 429s.
+`/served` has the numbers of good answers for URLs with more than one. `/anew` starts the behaviour of all hosts from
+the beginning; their counts go on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A list over many hosts, a tenth of which are sick in every way, and what must hold when it is fetched.
+"""A list over many hosts, a tenth of which fail in different ways, and the conditions that a run over it must meet.
 
 sick = SickList([hosts], Path("urls.txt"), urls=20_000, hosts=500)
 first = sick.run(command, environment, kill_after=5000)

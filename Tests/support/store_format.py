@@ -1,7 +1,7 @@
-"""Reads and writes cache directories by docs/FORMAT.md alone; it shares nothing with the store but that text.
+"""Reads and writes cache directories by docs/FORMAT.md alone. It shares no code with the store.
 
-`read DIRECTORY` prints a JSON object: every record that the index names, every one that a scan of the packs finds, and
-what contradicts the text. `write DIRECTORY` makes packs that nobody else has made.
+`read DIRECTORY` prints a JSON object: every record that the index names, every record that a scan of the packs finds,
+and contradictions to the text. `write DIRECTORY` makes packs without the library.
 """
 
 import ctypes

@@ -5,9 +5,9 @@
         fetch(server.url("/a.png"))
         assert server.count("/a.png") == 1
 
-Scripts and steps are what the server's ``--help`` calls S and STEP; the functions below write them. Nothing
-here sleeps: tests wait for what the server saw. The executable is ``$NUTHATCH_TESTSERVER``, else
-``build/nuthatch-testserver`` of this checkout; it ends when this process does.
+Scripts and steps are called S and STEP in the server's ``--help``; the functions below make them. Nothing here sleeps:
+tests wait for events of the server. The executable is ``$NUTHATCH_TESTSERVER``, else ``build/nuthatch-testserver`` of
+this checkout. It ends with this process.
 """
 
 from __future__ import annotations

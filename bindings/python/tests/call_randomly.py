@@ -1,7 +1,7 @@
-"""Calls the package at random from several threads, right and wrong, open and closed. Nothing is wrong unless the
-process ends by itself, or an error comes out that is none of the package's and none of Python's for wrong arguments.
+"""Calls the package at random from several threads, with right and wrong arguments, on open and closed objects. It
+fails only if the process crashes, or an unexpected exception is raised.
 
-call_randomly.py URL DIRECTORY SEED SECONDS: prints how many calls there were.
+call_randomly.py URL DIRECTORY SEED SECONDS: prints the number of calls.
 """
 
 import asyncio

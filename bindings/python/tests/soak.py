@@ -1,6 +1,6 @@
-"""Thumbnails of every kind, over and over: shown from memory, unpacked from disk, fetched anew; by every way of asking.
+"""Requests thumbnails again and again, by every method: from memory, from disk, and from the network.
 
-soak.py DIRECTORY COUNT URL...: prints the resident memory, in KiB, after a fifth of them and after all.
+soak.py DIRECTORY COUNT URL...: prints the resident memory in KiB, after a fifth of the requests and after all.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""Odd values for every option of the table, at every level that has it: each is taken for what it says, or refused in
-one line that names option, value and range."""
+"""Odd values for every option of the table, at every level that has it. Each is used exactly, or refused in one line
+with option, value and range."""
 
 import math
 from datetime import date, timedelta

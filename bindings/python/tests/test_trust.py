@@ -51,7 +51,7 @@ def test_ca_file_names_trusted_certificates(
     assert code(cache, url, ca_file=other.certificate) == "tls"
     assert code(cache, url, ca_file="") == "tls"
     assert len(secure.requests) == 1
-    # A relative path still means the same file after a change of the working directory.
+    # A relative path from another working directory names the same file.
     before = Path.cwd()
     os.chdir(secure.certificate.parent)
     try:
