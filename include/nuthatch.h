@@ -147,7 +147,7 @@
 #include <stdint.h>
 
 /** The version of this header, and the same as a number: major * 1000000 + minor * 1000 + patch.
- *  nh_version and nh_version_num tell those of the library. */
+ *  nh_version and nh_version_num return those of the library. */
 #define NH_VERSION "0.1.0"
 #define NH_VERSION_NUM 1000
 
@@ -535,15 +535,15 @@ typedef enum nh_scaling {
     NH_SCALING_FAST = 2
 } nh_scaling;
 
-/** What may be said of a cache, a site or a request, and of the process's queue (nh_queue_set). Set struct_size to
- *  sizeof(nh_options), name what you want to say, and leave the rest 0: 0, NULL and NH_UNSAID everywhere mean "as the
- *  level above has it", for a request its site, then the cache, then the default. NH_NONE and NH_FOREVER are for
- *  numbers, NH_OFF for texts. A number out of its range, and an option that a level doesn't have, are NH_INVALID. Texts
- *  and lists are copied.
+/** Options of a cache, a site, a request, or the process's queue (nh_queue_set). Set struct_size to sizeof(nh_options),
+ *  set the options that you need, and leave the others 0. A member of 0, NULL or NH_UNSAID is not set: then the option
+ *  of a request is that of its site, then that of the cache, then the default. NH_NONE and NH_FOREVER are for numbers,
+ *  NH_OFF for texts. A number out of range, and an option that a level doesn't have, is NH_INVALID. Texts and lists are
+ *  copied.
  *
  *      nh_options options = {.struct_size = sizeof options, .deadline_ms = 5000, .retries = NH_NONE};
  *
- *  Newer members stand at the end, whatever they are about:
+ *  The members by topic; newer ones are at the end of the struct:
  *
  *  What is fresh: policy, validator_ttl_ms, image_ttl_ms, no_cache_ttl_ms, heuristic, expire_after_ms.
  *  Limits: timeout_ms, deadline_ms, retries, give_up_after_ms, max_bytes, max_pixels, batched.
@@ -913,8 +913,8 @@ typedef struct nh_options {
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L
-/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They live until the
- *  end of the block around it. */
+/** Options for one call: nh_thumbnail(cache, url, NH_OPTIONS(.size = 256, .priority = 5), &image). They are valid until
+ *  the end of the enclosing block. */
 #define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
 #endif
 

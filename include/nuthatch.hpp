@@ -3,7 +3,7 @@
 #define NUTHATCH_HPP
 
 /*
- * Nuthatch for C++17: the handles of nuthatch.h that release themselves, options by chained setters, errors as exceptions.
+ * Nuthatch for C++17: handles that release themselves, options by chained setters, errors as exceptions.
  *
  *     using namespace std::chrono_literals;
  *
@@ -11,9 +11,9 @@
  *     auto image = cache.thumbnail("https://example.org/a.jpg", nuthatch::Options().size(256).timeout(5s).retries(0));
  *     show(image.pixels(), image.info().width, image.info().height);
  *
- * It is a thin layer over nuthatch.h, which is the manual: a call here does what the function of that name does there, and
- * get() gives the handle for those that have none here. A call throws nuthatch::Error where the function fails.
- * Views and pointers live as long as the object that gave them. Callbacks must not throw.
+ * A thin layer over nuthatch.h, which is the manual: each call does the same as the function of that name there. For other
+ * functions, get() returns the handle. If a function fails, the call throws nuthatch::Error.
+ * Views and pointers are valid as long as the object that returned them. Callbacks must not throw.
  */
 
 #include <nuthatch.h>
@@ -36,7 +36,7 @@ namespace nuthatch {
 
 namespace detail {
 
-/** Options that came after version 0.1, which a library may be too old for. */
+/** Options that are newer than version 0.1. A library may be too old for them. */
 struct Newer {
   std::string_view name, since;
   std::size_t offset, size;
@@ -53,7 +53,8 @@ inline constexpr Newer newer[] = {
     {"expire_after", "0.2", offsetof(nh_options, expire_after_ms), sizeof(nh_options::expire_after_ms)},
 };
 
-/** A message of the library; where it is too old for an option, of which it knows the place only, with the option's name. */
+/** Returns a message of the library. If the library is too old for an option, its message has only the option's place in
+ *  the struct; the returned one has the option's name. */
 inline std::string named(const std::string &told) {
   constexpr std::string_view place = "options says something at byte ";
   if (told.compare(0, place.size(), place) != 0) return told;
@@ -68,12 +69,12 @@ inline std::string named(const std::string &told) {
 
 }  // namespace detail
 
-/** Why a call failed: what() is the message, and word() the stable word, such as "timeout". */
+/** The error of a call: what() is the message, and word() the stable word, such as "timeout". */
 class Error : public std::runtime_error {
  public:
   Error(nh_status code, const std::string &message) : std::runtime_error(message), status(code) {}
 
-  /** Of the last call on this thread that failed. */
+  /** Returns the error of the last call on this thread that failed. */
   static Error last() {
     nh_error_info info = {};
     info.struct_size = sizeof info;
@@ -94,13 +95,13 @@ class Error : public std::runtime_error {
   std::uint64_t outbox_id = 0;
 };
 
-/** None, off or no limit, as the option's comment says; and the greatest, or no end. */
+/** `none`: none, off or no limit, see the comment of the option. `forever`: no limit. */
 struct None {};
 struct Forever {};
 inline constexpr None none{};
 inline constexpr Forever forever{};
 
-/** A number of an option. */
+/** The number of an option. */
 struct Number {
   constexpr Number(std::int64_t number) : raw(number) {}
   constexpr Number(None) : raw(NH_NONE) {}
@@ -115,7 +116,7 @@ struct Duration {
   constexpr Duration(Time time) : Duration(std::chrono::milliseconds(time)) {}
   constexpr Duration(None) : raw(NH_NONE) {}
   constexpr Duration(Forever) : raw(NH_FOREVER) {}
-  /** As the calls that wait want it. */
+  /** The value for functions that wait: -1 for no limit. */
   constexpr std::int64_t wait() const { return raw == NH_FOREVER ? -1 : raw; }
   std::int64_t raw;
 };
@@ -173,7 +174,7 @@ inline std::int32_t count(std::int32_t number) {
 
 inline std::string_view view(const void *bytes, std::size_t size) { return {static_cast<const char *>(bytes), size}; }
 
-/** A handle that is released with the object. It can be moved; what was moved from is good for nothing else. */
+/** A handle that is released with the object. It can be moved. After that, don't use the old object. */
 template <typename Raw, nh_status (*release)(Raw *)>
 class Handle {
  public:
@@ -187,7 +188,7 @@ class Handle {
     if (raw_ != nullptr) release(raw_);
   }
 
-  /** The handle, which stays this object's. */
+  /** Returns the handle. It still belongs to this object. */
   Raw *get() const { return raw_; }
 
  protected:
@@ -200,7 +201,7 @@ std::optional<Type> found(Raw *raw) {
   return Type(raw);
 }
 
-/** For a struct that says its size. */
+/** Returns an empty struct with its struct_size. */
 template <typename Info>
 Info sized() {
   Info info = {};
@@ -217,7 +218,7 @@ inline nh_status close(nh_cache *cache) {
 
 class Site;
 
-/** What may be said of a cache, a site, a request, or the process: nh_options. It keeps the texts that it was given. */
+/** Options of a cache, a site, a request, or the process: nh_options. It keeps copies of texts. */
 class Options {
  public:
   operator const nh_options *() const { return &raw_; }
@@ -444,14 +445,14 @@ class Image : public detail::Handle<nh_image, nh_image_release> {
   }
   int width() const { return info().width; }
   int height() const { return info().height; }
-  /** Rows without room between them. */
+  /** Returns the pixels, without padding between rows. */
   const unsigned char *pixels(nh_pixels format = NH_PIXELS_RGBA) const {
     const void *pixels = nullptr;
     std::size_t size = 0;
     detail::check(nh_image_pixels(raw_, format, &pixels, &size));
     return static_cast<const unsigned char *>(pixels);
   }
-  /** The image as a file. */
+  /** Returns the image as the bytes of a file. */
   std::string_view encode(nh_format format, int quality = 0) const {
     const void *bytes = nullptr;
     std::size_t size = 0;
@@ -497,7 +498,7 @@ class Response : public detail::Handle<nh_response, nh_response_release> {
   }
 };
 
-/** What is known of a request in the outbox. */
+/** A request in the outbox. */
 class Frozen : public detail::Handle<nh_frozen, nh_frozen_release> {
  public:
   using Handle::Handle;
@@ -508,7 +509,7 @@ class Frozen : public detail::Handle<nh_frozen, nh_frozen_release> {
   }
 };
 
-/** What a ticket tells. What isn't taken out of it goes with it. */
+/** An event of a ticket. Handles that are not taken out are released with it. */
 class Event {
  public:
   Event() = default;
@@ -520,10 +521,10 @@ class Event {
   ~Event() { nh_event_clear(&raw_); }
   nh_event *get() { return &raw_; }
   const nh_event *operator->() const { return &raw_; }
-  /** The answer, taken out; nothing where there is none. */
+  /** Takes the answer out of the event; empty if there is none. */
   std::optional<Response> response() { return detail::found<Response>(std::exchange(raw_.response, nullptr)); }
   std::optional<Frozen> frozen() { return detail::found<Frozen>(std::exchange(raw_.frozen, nullptr)); }
-  /** The images, taken out, in the order of the sizes. */
+  /** Takes the images out of the event, in the order of the sizes. */
   std::vector<Image> images() {
     std::vector<Image> all;
     for (std::size_t i = 0; i < raw_.image_count; i++) {
@@ -536,7 +537,7 @@ class Event {
   nh_event raw_ = {};
 };
 
-/** What to fetch, where options don't say it all. */
+/** A request with parts that options don't have, such as a body. */
 class Request : public detail::Handle<nh_request, nh_request_free> {
  public:
   explicit Request(const std::string &url) : Handle(nullptr) { detail::check(nh_request_create(url.c_str(), &raw_)); }
@@ -569,7 +570,7 @@ class Request : public detail::Handle<nh_request, nh_request_free> {
 class Ticket : public detail::Handle<nh_ticket, nh_ticket_release> {
  public:
   using Handle::Handle;
-  /** The next event; nothing when none came in time. */
+  /** Waits for the next event; empty if none comes in time. */
   std::optional<Event> wait(Duration time = forever) {
     Event event;
     nh_status status = nh_wait(raw_, time.wait(), event.get(), sizeof(nh_event));
@@ -582,11 +583,11 @@ class Ticket : public detail::Handle<nh_ticket, nh_ticket_release> {
 
 class Cache;
 
-/** A base URL with what its requests have in common. */
+/** A base URL, and the options that requests to it share. */
 class Site : public detail::Handle<nh_site, nh_site_close> {
  public:
   Site(const Cache &cache, const std::string &base_url, const Options &options = {});
-  /** Nothing when nobody has tried. */
+  /** Whether the host could be reached recently; empty if there was no attempt. */
   std::optional<bool> reachable() const {
     nh_choice choice = NH_UNSAID;
     detail::check(nh_site_reachable(raw_, &choice));
@@ -599,7 +600,7 @@ inline Options &Options::site(const Site &said) {
   return *this;
 }
 
-/** A directory, and the way to the network behind it. Its end waits two seconds at most (nh_close). */
+/** A cache directory, and requests through it. The destructor waits two seconds at most (nh_close). */
 class Cache : public detail::Handle<nh_cache, detail::close> {
  public:
   explicit Cache(const Options &options = {}) : Handle(nullptr) { detail::check(nh_open(nullptr, options, &raw_)); }
@@ -612,7 +613,7 @@ class Cache : public detail::Handle<nh_cache, detail::close> {
   Ticket submit(const std::string &url, const Options &options = {}) const { return made<Ticket>(nh_submit, url, options); }
   Ticket submit(const Request &request) const { return made<Ticket>(nh_submit_request, request); }
   Response perform(const Request &request) const { return made<Response>(nh_perform, request); }
-  /** What can be given at once; else nothing. */
+  /** Returns an image that is ready at once; else empty. */
   std::optional<Image> peek(const std::string &url, const Options &options) const {
     nh_image *image = nh_peek(raw_, url.c_str(), options);
     if (image == nullptr) {
@@ -627,7 +628,7 @@ class Cache : public detail::Handle<nh_cache, detail::close> {
     detail::check(nh_peek_response(raw_, url.c_str(), options, &response));
     return detail::found<Response>(response);
   }
-  /** An event, if there is one; fd() is readable while there are some. */
+  /** Returns an event, or empty if there is none. fd() is readable while there are events. */
   std::optional<Event> poll() const {
     Event event;
     return detail::count(nh_poll(raw_, event.get(), 1, sizeof(nh_event))) == 0 ? std::nullopt : std::optional(std::move(event));
@@ -642,7 +643,7 @@ class Cache : public detail::Handle<nh_cache, detail::close> {
     detail::check(nh_stats(raw_, &statistics));
     return statistics;
   }
-  /** The first in the outbox after a number. */
+  /** Returns the first request of the outbox with a greater number than `after`. */
   std::optional<Frozen> outbox_next(std::uint64_t after = 0) const {
     nh_frozen *frozen = nullptr;
     detail::check(nh_outbox_next(raw_, after, &frozen));

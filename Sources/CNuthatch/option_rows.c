@@ -491,5 +491,5 @@ const nh_option *nh_option_rows(void) { return rows; }
 const uint32_t nh_oldest_options_size = 568;
 _Static_assert(sizeof(nh_options) >= 568, "options only grow");
 _Static_assert(offsetof(nh_options, expire_after_ms) / 8 == 75,
-               "the code that reads the struct knows in which word each member is");
+               "the code that reads the struct knows the word of each member");
 _Static_assert(sizeof(nh_options) <= 128 * 8, "SaidWords has a bit for each word");

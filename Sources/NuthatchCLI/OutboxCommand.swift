@@ -175,7 +175,11 @@ enum OutboxCommand: Command {
   private static func collect(_ cache: Cache, _ id: UInt64) throws -> ExitCode {
     guard let outcome = try cache.outbox.outcome(id) else {
       let isThere = try cache.outbox.item(id) != nil
-      if isThere { Terminal.complain("nuthatch: outbox: request \(id) has no answer yet\n") } else { complain(id) }
+      if isThere {
+        Terminal.complain("nuthatch: outbox: request \(id) has no answer yet\n")
+      } else {
+        complain(id)
+      }
       return .notFetched
     }
     if let code = outcome.body.withUnsafeBytes({ Terminal.write($0) }) { return code }

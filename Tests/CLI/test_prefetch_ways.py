@@ -469,7 +469,7 @@ def test_a_full_disk_does_not_damage_the_cache(
     )
     if done.returncode == 77 or done.stderr.startswith(b"unshare"):
         pytest.skip("no file system can be mounted here")
-    assert b"are whole" in done.stdout, done.stderr
+    assert b"are intact" in done.stdout, done.stderr
     first, again, full = [json.loads(line) for line in done.stdout.splitlines() if line[:1] == b"{"]
     assert (first["fetched"], first["not_kept"], first["exit"]) == (40, 0, 0)
     assert (again["hits"], again["exit"]) == (40, 0)

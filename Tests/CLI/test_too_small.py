@@ -146,7 +146,7 @@ def test_a_full_disk_stops_the_run_until_there_is_room(
     assert all(record["is_stored"] for record in records)
     again = summary((tmp_path / "again").read_bytes())
     assert (again["hits"], again["exit"]) == (200, 0)
-    assert b"are whole" in done.stdout
+    assert b"are intact" in done.stdout
 
 
 def test_a_disk_that_can_not_be_written_ends_the_run(

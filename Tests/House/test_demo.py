@@ -34,4 +34,4 @@ def test_make_demo_writes_a_report_and_a_transcript(pictures: str, root: Path, t
     report = (out / "report.html").read_text()
     assert report.count("\tdata:image/") >= 8 and '"sizes":"96' in report
     assert len((out / "failed.txt").read_text().splitlines()) == 5
-    assert ("pictures are generated" in done.stderr) == (pictures == "generated")
+    assert ("generating pictures" in done.stderr) == (pictures == "generated")

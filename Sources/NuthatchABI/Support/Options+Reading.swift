@@ -4,7 +4,7 @@ import CNuthatch
 import NuthatchCore
 
 extension Options {
-  /// Takes what a C program says; what it doesn't say stays as it is.
+  /// Takes the options that a C program has set. Leaves the others unchanged.
   mutating func take(_ said: SaidOptions) throws(NuthatchError) {
     let raw = said.raw
     for word in said.words {
@@ -160,7 +160,9 @@ extension Options {
 }
 
 extension SaidOptions {
-  /// - Throws: `invalid` for an option that this level doesn't have, and for members that must be 0.
+  /// Checks that the level has these options, and that reserved members are 0.
+  ///
+  /// - Throws: `invalid`.
   func check(_ level: OptionLevel) throws(NuthatchError) {
     for word in words {
       switch word {
@@ -340,7 +342,7 @@ extension SaidOptions {
 }
 
 extension SaidWords {
-  /// Those of what has a part in which stored answer is given, and of what `Options` hasn't.
+  /// The words of options that change which stored answer is returned, and of members that `Options` lacks.
   static var reachingHits: SaidWords { SaidWords(bits: 0xfffffffe3fffffff61f) }
 }
 

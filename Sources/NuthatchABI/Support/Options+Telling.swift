@@ -4,7 +4,7 @@ import CNuthatch
 import NuthatchCore
 
 extension nh_options {
-  /// What holds for a cache or a site, as C programs read it. Nothing secret is told.
+  /// Returns the options of a cache or a site for C programs, without secrets.
   init(telling options: Options, _ level: OptionLevel, _ texts: ToldTexts) {
     self.init()
     policy = nh_policy(UInt32((options.policy?.rawValue ?? 0)))

@@ -132,7 +132,8 @@ struct RowFormat {
     case .objects:
       if isFirst, record.allSatisfy(Self.isOpening) {
         throw Fault(
-          reason: "the JSON is spread over several lines; write one object a line, for example with jq -c '.[]'")
+          reason:
+            "the JSON is spread over several lines; write one object a line, for example with jq -c '.[]'")
       }
       isFirst = false
       return .fields(JSONFields(field ?? "url", in: record))

@@ -31,7 +31,8 @@ extension [Option] {
   var forList: [Option] {
     changing("user") {
       $0.value = "NAME:PASSWORD[@HOST]"
-      $0.help = "sign in at HOST: host, host:port or https://host; without HOST, at the one origin of the list"
+      $0.help =
+        "sign in at HOST: host, host:port or https://host; without HOST, at the one origin of the list"
     }.changing("size") { $0.help = "make thumbnails that fit these boxes, at most 64 of them (256)" }
   }
 }

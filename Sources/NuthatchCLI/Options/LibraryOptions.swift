@@ -2,7 +2,7 @@
 
 import NuthatchCore
 
-/// The options of the library that commands have.
+/// The library's options that the command has.
 enum LibraryOptions {
   static let all: [Option] = [
     policy,
@@ -223,7 +223,7 @@ enum LibraryOptions {
   private static let proxy = Option(
     "proxy", value: "URL",
     "the way of all requests; empty for none (what the environment says)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Where to",
     library: Option.Library(
       "proxy", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -235,7 +235,7 @@ enum LibraryOptions {
   private static let method = Option(
     "method", letter: "X", value: "METHOD",
     "the method, such as POST (GET; POST with --data, --json and --form)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
       "method", commands: ["get"],
@@ -259,7 +259,7 @@ enum LibraryOptions {
   private static let keepHeadersAcrossOrigins = Option(
     "keep-headers-across-origins", value: "NAMES",
     "names of headers that go along to other origins",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
       "keep_headers_across_origins", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -271,7 +271,7 @@ enum LibraryOptions {
   private static let userAgent = Option(
     "user-agent", value: "TEXT",
     "what the User-Agent header says (nuthatch and its version)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
       "user_agent", commands: ["get", "prefetch", "rm", "explain", "export"],
@@ -283,7 +283,7 @@ enum LibraryOptions {
   private static let accept = Option(
     "accept", value: "TEXT",
     "what the Accept header says (*/*; for pictures, first what is decoded)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
       "accept", commands: ["get", "prefetch", "rm", "explain", "export"],
@@ -295,7 +295,7 @@ enum LibraryOptions {
   private static let user = Option(
     "user", letter: "u", value: "NAME:PASSWORD",
     "user and password, for one origin",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Who asks",
     library: Option.Library(
       "user", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -307,7 +307,7 @@ enum LibraryOptions {
   private static let bearer = Option(
     "bearer", value: "TOKEN",
     "sign in with a token, sent to the origin of the URL and to no other",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Who asks",
     library: Option.Library(
       "bearer", commands: ["get", "explain", "export", "rm"],
@@ -331,7 +331,7 @@ enum LibraryOptions {
   private static let cert = Option(
     "cert", value: "FILE",
     "a certificate that says who asks, in a file in PEM",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Who asks",
     library: Option.Library(
       "cert", commands: ["get", "explain", "export", "rm"],
@@ -343,7 +343,7 @@ enum LibraryOptions {
   private static let certKey = Option(
     "cert-key", value: "FILE",
     "with --cert: the key of cert (in the same file)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "cert",
     group: "Who asks",
     library: Option.Library(
@@ -356,7 +356,7 @@ enum LibraryOptions {
   private static let certPassword = Option(
     "cert-password", value: "TEXT",
     "with --cert: what the key of cert is encrypted with",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "cert",
     group: "Who asks",
     library: Option.Library(
@@ -369,7 +369,7 @@ enum LibraryOptions {
   private static let netrc = Option(
     "netrc-file", value: "FILE",
     "a file with users and passwords by host",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Who asks",
     library: Option.Library(
       "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -392,7 +392,7 @@ enum LibraryOptions {
   private static let partition = Option(
     "partition", value: "NAME",
     "a name for whose answers these are, in place of the credentials that are sent (the credentials)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Who asks",
     library: Option.Library(
       "partition", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -417,7 +417,7 @@ enum LibraryOptions {
   private static let cacheKey = Option(
     "cache-key", value: "TEXT",
     "keep answers under TEXT, in which {} stands for the URL without its query (the URL)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "What the answer is kept under",
     library: Option.Library(
       "cache_key", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -542,7 +542,7 @@ enum LibraryOptions {
   private static let tag = Option(
     "tag", value: "WORD",
     "with --freezable: a word that the outbox shows",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "freezable",
     group: "How the answer comes",
     library: Option.Library(
@@ -590,7 +590,7 @@ enum LibraryOptions {
   private static let outboxQueue = Option(
     "outbox-queue", value: "NAME",
     "with --freezable: requests of one queue are sent one after the other (the URL's origin)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "freezable",
     old: ["queue": nil],
     group: "What becomes of it when its server can't be reached",
@@ -604,7 +604,7 @@ enum LibraryOptions {
   private static let outboxHandler = Option(
     "outbox-handler", value: "NAME",
     "with --freezable: who gets the outcome (none: the outcome waits to be collected)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "freezable",
     old: ["handler": nil],
     group: "What becomes of it when its server can't be reached",
@@ -618,7 +618,7 @@ enum LibraryOptions {
   private static let secrets = Option(
     "secrets", value: "'K: [PREFIX ]env:NAME'",
     "with --freezable: send this header, whose value is a variable of the environment and never written; repeatable",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "freezable",
     old: ["secret": nil],
     group: "What becomes of it when its server can't be reached",
@@ -632,7 +632,7 @@ enum LibraryOptions {
   private static let passwordProvider = Option(
     "password-provider", value: "env:NAME",
     "with --freezable: who knows the password of user",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     needs: "freezable",
     old: ["password": nil],
     group: "What becomes of it when its server can't be reached",
@@ -844,7 +844,7 @@ enum LibraryOptions {
   private static let caFile = Option(
     "cacert", value: "FILE",
     "certificates that servers are checked by, in a file in PEM (what the environment says, else the system's)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Whom to trust",
     library: Option.Library(
       "ca_file", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -856,7 +856,7 @@ enum LibraryOptions {
   private static let caDir = Option(
     "capath", value: "DIR",
     "a folder of certificates that servers are checked by, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
-    range: "a text that isn't empty",
+    range: "a text that is not empty",
     group: "Whom to trust",
     library: Option.Library(
       "ca_dir", commands: ["get", "prefetch", "explain", "export", "rm"],
@@ -900,7 +900,7 @@ enum LibraryOptions {
       said.cache.expireAfter = try value.lifetime()
     })
 
-  /// The names that each command had in version 0.1.
+  /// The names of each command's options in version 0.1.
   static let before: [String: [String]] = [
     "prefetch": [
       "progress", "quiet", "verbose", "user", "delivery", "mode", "enlarge", "quality", "allow-truncated",

@@ -12,7 +12,7 @@ public enum Policy: Int32, Sendable, CaseIterable {
   /// Nothing that is stored answers; what comes is stored.
   case reload = 4
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .kit: "kit"
@@ -32,7 +32,7 @@ public enum Addresses: Int32, Sendable, CaseIterable {
   /// All.
   case any = 3
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .guarded: "guarded"
@@ -57,7 +57,7 @@ public enum SignIn: Int32, Sendable, CaseIterable {
   /// none.
   case any = 5
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .basic: "basic"
@@ -78,7 +78,7 @@ public enum CookieJarMode: Int32, Sendable, CaseIterable {
   /// In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear.
   case disk = 3
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .off: "off"
@@ -98,7 +98,7 @@ public enum Delivery: Int32, Sendable, CaseIterable {
   /// server can't be asked, fails (429, 5xx), or takes longer than the deadline, a stale one is given in its place.
   case fresh = 3
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .twice: "twice"
@@ -116,7 +116,7 @@ public enum Spill: Int32, Sendable, CaseIterable {
   /// what other processes remove (not of their clear).
   case pressure = 2
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .eager: "eager"
@@ -133,7 +133,7 @@ public enum ByteCheck: Int32, Sendable, CaseIterable {
   /// Each time it is read: for disks, and file systems, that change bytes without a word.
   case always = 2
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .first: "first"
@@ -151,7 +151,7 @@ public enum ThumbStore: Int32, Sendable, CaseIterable {
   /// As pixels, used where they lie.
   case raw = 3
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .packed: "packed"
@@ -168,7 +168,7 @@ public enum OutboxMode: Int32, Sendable, CaseIterable {
   /// Requests may be frozen, and looked at, but are sent by others.
   case off = 2
 
-  /// As the command, Python and messages say it.
+  /// The word of the command, Python and messages.
   public var word: String {
     switch self {
     case .auto: "auto"

@@ -1,8 +1,8 @@
 // Generated from options.toml by Scripts/make-header; edit that instead.
 
-/// What may be said of a cache, a site or a request, and of the process's queue (`ProcessQueue`). What isn't said is as
-/// the level above has it: for a request its site, then the cache, then the default. An option that a level doesn't
-/// have is the error `invalid` there.
+/// Options of a cache, a site, a request, or the process's queue (`ProcessQueue`). An option of a request that is not
+/// set is that of its site, then that of the cache, then the default. An option that a level doesn't have is the error
+/// `invalid` there.
 public struct Options: Sendable, Equatable {
   /// Longest silence: connecting, waiting, between two bytes.
   ///
@@ -465,11 +465,11 @@ public struct Options: Sendable, Equatable {
     set { special.expireAfter = newValue }
   }
 
-  /// Nothing said.
+  /// Makes options of which none is set.
   public init() {}
 
-  /// In an array of at most one: an array is one pointer, and is copied when it is written to while it is shared. A
-  /// request that waits, and those that a program makes of one, don't each need room for all of it.
+  /// Empty, or one element. An array is one pointer, and is copied only when it is changed while it is shared. So
+  /// requests with the same options share their memory.
   private var box: [Special] = []
 
   var special: Special {
@@ -479,7 +479,7 @@ public struct Options: Sendable, Equatable {
     _modify {
       if box.isEmpty {
         var new = Special()
-        // What is set to what it is anyway leaves the options plain.
+        // If the new values are the defaults, the options stay plain.
         defer { if new != Special.none { box = [new] } }
         yield &new
       } else {
@@ -488,20 +488,20 @@ public struct Options: Sendable, Equatable {
     }
   }
 
-  /// One field of it, without a copy of the others.
+  /// Returns one field without a copy of the others.
   @inline(__always)
   private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
     box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
   }
 
-  /// Whether nothing is said that has a part in which stored answer is given. Only then may a request be answered by
-  /// its URL and its size alone (`HitTable`).
+  /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its
+  /// URL and its size alone (`HitTable`).
   var isPlain: Bool { box.isEmpty }
 }
 
 extension Options {
-  /// What has a part in which stored answer is given, or is said of few requests. Compared as a whole, so
-  /// that no option is forgotten.
+  /// Options that change which stored answer is returned, and options that few requests have. Compared as a
+  /// whole, so that no option is forgotten.
   struct Special: Sendable, Equatable {
     var policy: Policy?
     var validatorTTL: Duration?
@@ -604,7 +604,7 @@ extension Options {
     }
   }
 
-  /// What holds where nobody says anything.
+  /// The defaults.
   enum Standard {
     static let policy = Policy.kit
     static let validatorTTL = Duration.milliseconds(86_400_000)
@@ -621,7 +621,8 @@ extension Options {
     static let insecure = false
   }
 
-  /// Whether all that lies in place is equal but what has no part in a request's terms: priority and tag.
+  /// Returns whether the options outside of `special` are equal. Ignores priority and tag: they don't change
+  /// the answer.
   func hasSameTerms(inPlace right: Options) -> Bool {
     let left = self
     guard left.timeout == right.timeout else { return false }
@@ -636,7 +637,7 @@ extension Options {
     return true
   }
 
-  /// These, with what they don't say as the level above has it.
+  /// Returns these options. Those that are not set come from the level above, `outer`.
   func over(_ outer: Options) -> Options {
     var result = self
     if result.timeout == nil { result.timeout = outer.timeout }
@@ -684,7 +685,9 @@ extension Options.Special {
 
 extension Options {
 
-  /// - Throws: `invalid` for an option that this level doesn't have, or a number that is out of its range.
+  /// Checks that the level has these options, and that numbers are in range.
+  ///
+  /// - Throws: `invalid`.
   package func check(_ level: OptionLevel) throws(NuthatchError) {
     if level == .cache {
       if giveUpAfter != nil { throw level.doesNotHave("give_up_after", [.request]) }
@@ -911,7 +914,7 @@ extension Options {
     try OptionRange.check("expire_after", expireAfter, 0, "0 or more, or none")
   }
 
-  /// These, with the defaults where nothing is said.
+  /// Returns these options. Those that are not set have their defaults.
   var settled: Options {
     var result = self
     result.policy = result.policy ?? Standard.policy

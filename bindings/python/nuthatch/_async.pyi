@@ -19,8 +19,8 @@ from ._wishes import Addresses, ByteCheck, CookieJarMode, OutboxMode, Policy, Si
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
 
-    It belongs to no loop: each that uses it gets a handle of its own on the directory, so that threads with loops may
-    share one. A task that is cancelled while it waits cancels its request. Opening and closing happen off the loop.
+    Each event loop that uses it gets its own handle of the directory, so threads with event loops can share one object.
+    If a task is cancelled while it waits, its request is cancelled. Opening and closing run in a thread.
 
     >>> async def main():
     ...     async with nuthatch.AsyncCache(directory) as cache:
@@ -197,8 +197,8 @@ class AsyncCache(AsyncFetching):
         :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
         :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
         :param cert: a certificate that says who asks, in a file in PEM. Default: none.
@@ -235,7 +235,7 @@ class AsyncCache(AsyncFetching):
         """As :attr:`Cache.activity`."""
     @property
     def outbox(self) -> 'AsyncOutbox':
-        """The requests that wait for the network, and what came of them."""
+        """The requests that wait for the network, and their outcomes."""
     @property
     def options(self) -> '_wishes.CacheWishes':
         """As :attr:`Cache.options`."""
@@ -243,7 +243,7 @@ class AsyncCache(AsyncFetching):
         """As :meth:`Cache.stats`."""
     @property
     def closed(self) -> bool:
-        """Whether it has been closed."""
+        """Whether the cache has been closed."""
     async def remove(
         self, url: str,
         *,
@@ -266,8 +266,8 @@ class AsyncCache(AsyncFetching):
 
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -295,9 +295,10 @@ class AsyncCache(AsyncFetching):
     async def wait_idle(self, timeout: Duration=None) -> bool:
         """As :meth:`Cache.wait_idle`."""
     async def close(self, drain: Duration=None) -> None:
-        """Closes it on every loop. Who waits for a request hears :class:`Closed`. May be repeated.
+        """Closes the cache on every event loop. Requests under way raise :class:`Closed`. May be called again.
 
-        :param drain: as of :meth:`Cache.close`. A task that is cancelled while it waits closes it all the same.
+        :param drain: as for :meth:`Cache.close`. If the task is cancelled while it waits, the cache is closed all the
+            same.
         """
     async def _close_all(self) -> None: ...
     async def __aenter__(self) -> 'AsyncCache': ...

@@ -14,7 +14,7 @@ from ._ticket import Event
 from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
 
 class AsyncFetching:
-    """Requests, as :class:`AsyncCache` and :class:`AsyncSite` have them."""
+    """The requests of :class:`AsyncCache` and :class:`AsyncSite`."""
     @property
     def _owner(self) -> 'AsyncCache': ...
     def _by(self, port: Port) -> Fetching: ...
@@ -99,8 +99,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -237,8 +237,8 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -357,7 +357,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Image:
-        """As :meth:`Cache.thumbnail`. What is in memory is there without a turn of the loop.
+        """As :meth:`Cache.thumbnail`. Returns a thumbnail that is in memory without a turn of the loop.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -377,8 +377,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -496,7 +496,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Optional[Image]:
-        """As :meth:`Cache.peek`: at once, and not to be awaited.
+        """As :meth:`Cache.peek`. Returns at once; don't await it.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -516,8 +516,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -636,7 +636,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> AsyncTicket[Response]:
-        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+        """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -656,8 +656,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -776,7 +776,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> AsyncTicket[Image]:
-        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+        """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -796,8 +796,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -916,7 +916,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> AsyncTicket[List[Image]]:
-        """As :meth:`Cache.submit`: at once, and not to be awaited; what it gives is.
+        """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -936,8 +936,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -1055,7 +1055,7 @@ class AsyncFetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> AsyncIterator[Event[Any]]:
-        """The events of a request as they come; leaving the loop over them cancels it.
+        """Gives the events of a request as they come. Leaving the loop cancels the request.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
@@ -1075,8 +1075,8 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -1211,8 +1211,8 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.

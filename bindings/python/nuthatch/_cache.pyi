@@ -19,16 +19,16 @@ from ._wishes import Addresses, ByteCheck, CookieJarMode, Delivery, Fit, OutboxM
 T = TypeVar('T')
 
 class Cache(Fetching):
-    """A cache directory, and the way to the network behind it. A context manager; any thread may use it.
+    """A cache directory, and requests through it. A context manager. Any thread may use it.
 
-    What isn't given is as by default. ``None`` is no limit, or none, where the list below says so; elsewhere it is as
-    if it weren't given. Sites and requests may say otherwise what they have an option for.
+    An option that is not given has its default. ``None`` means no limit, or none, where the list below says so;
+    elsewhere it means the default. An option of a site or a request overrides that of the cache.
 
-    With ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` a header's value is read from the environment, and with
-    ``proxy="env:NAME"`` the proxy. They go into no pickle; ``headers`` that may be secrets keep a cache from being
-    pickled. What a program is asked (``ask_headers`` …) is asked by each request, those of sites, too.
+    ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` reads a header's value from an environment variable, and
+    ``proxy="env:NAME"`` the proxy. A pickle holds only the names of these variables. A cache with ``headers`` that may
+    be secrets can't be pickled. Functions such as ``ask_headers`` are called for each request, also for those of sites.
 
-    :param path: the directory, made when it is missing; ``None`` for ``$NUTHATCH_CACHE``, else
+    :param path: the directory. If it is missing, it is created. ``None``: ``$NUTHATCH_CACHE``, else
         ``$XDG_CACHE_HOME/nuthatch``, else ``~/.cache/nuthatch``.
 
     >>> with nuthatch.Cache(directory) as cache:
@@ -271,11 +271,11 @@ class Cache(Fetching):
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Optional[Image]:
-        """A thumbnail that can be shown at once: it is in memory, or lies on disk as pixels, and is fresh.
+        """Returns a thumbnail that can be shown at once: it is fresh, and in memory or stored as pixels on disk.
 
-        ``None`` for whatever would take longer: never asks the network, and never waits.
+        Returns ``None`` if it would take longer. Never uses the network, and never waits.
 
-        :param decode: whether one that is packed on disk is unpacked.
+        :param decode: whether to decode a thumbnail that is stored compressed.
 
         >>> cache.peek("http://example.org/never-asked-for.png", 64) is None
         True
@@ -301,8 +301,8 @@ class Cache(Fetching):
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -361,12 +361,12 @@ class Cache(Fetching):
             False (it fails), or "retry".
         """
     def cancel_all(self, tag: Optional[str]=None) -> None:
-        """Cancels the requests that are under way, or those of them with a tag."""
+        """Cancels the requests that are under way, or only those with a tag."""
     def wait_idle(self, timeout: Duration=None) -> bool:
-        """Waits until no request is under way. False when that took longer than ``timeout`` seconds."""
+        """Waits until no request is under way. Returns False after ``timeout`` seconds."""
     @property
     def activity(self) -> int:
-        """How many requests are under way: queued, running, or waiting to be tried again."""
+        """The number of requests under way: queued, running, or waiting for a retry."""
     @property
     def options(self) -> '_wishes.CacheWishes':
         """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
@@ -413,12 +413,13 @@ class Cache(Fetching):
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Site:
-        """A base URL with what the requests below it have in common.
+        """Returns a site: a base URL and the options that requests to it share.
 
-        User and password go to the base URL's origin and to no other. With ``user=(name, "")`` and
-        ``password_provider="env:NAME"`` that variable has the password, and ``secrets`` are as of :class:`Cache`: such
-        a site can be pickled. Sites with the same base URL, user and partition share their cookies. What it doesn't say
-        is as the cache has it; a question that is None is asked by no request of it.
+        User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
+        ``password_provider="env:NAME"`` the environment variable has the password. ``secrets`` work as in
+        :class:`Cache`. A site whose secrets are given so can be pickled. Sites with the same base URL, user and
+        partition share their cookies. An option that is not given is that of the cache. A question that is None is not
+        asked.
 
         :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
             "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
@@ -467,8 +468,8 @@ class Cache(Fetching):
         :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
         :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -545,7 +546,7 @@ class Cache(Fetching):
         """
     @property
     def outbox(self) -> Outbox:
-        """The requests that wait for the network, and what came of them."""
+        """The requests that wait for the network, and their outcomes."""
     def remove(
         self, url: str,
         *,
@@ -564,16 +565,16 @@ class Cache(Fetching):
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
     ) -> None:
-        """Forgets all that is stored of a URL, whoever it is kept for: its next request asks the server.
+        """Removes all stored answers of a URL, for all credentials and partitions. Its next request asks the server.
 
-        When this returns, no process gets from the cache what was asked for before.
+        After this returns, no process gets from the cache an answer that was requested before.
 
-        Options narrow it to the answer that a request with them gets.
+        With options, only the answer is removed that a request with these options would get.
 
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -593,13 +594,13 @@ class Cache(Fetching):
             comes. Default: no.
         """
     def clear(self) -> None:
-        """Forgets everything that is stored."""
+        """Removes everything that is stored."""
     def trim(self, disk_bytes: ByteCount) -> None:
-        """Drops what was not used for longest until no more than that is left on disk."""
+        """Removes the records that were not used for the longest time, until ``disk_bytes`` or less are on disk."""
     def flush(self) -> None:
-        """Writes to disk what ``spill="pressure"`` keeps in memory only."""
+        """Writes records to disk that ``spill="pressure"`` keeps in memory only."""
     def stats(self) -> Stats:
-        """What the directory holds, and what happened to it in this process: a dictionary of numbers.
+        """Returns a dictionary of numbers: what the directory holds, and what this process did with it.
 
         A notebook shows it as a table.
 
@@ -607,17 +608,17 @@ class Cache(Fetching):
         ['activity', 'bodies', 'bytes_received', 'decodes']
         """
     def close(self, drain: Duration=None) -> None:
-        """Closes the cache. Requests of other threads that are under way raise :class:`Closed`. May be repeated.
+        """Closes the cache. Requests under way raise :class:`Closed`. May be called again.
 
-        :param drain: for how many seconds at most what is under way, and what the outbox is sending, may end before
-            that.
+        :param drain: the longest wait, in seconds, for requests that are under way, and for requests of the outbox that
+            are being sent.
 
-        The last cache of a directory writes what is in memory only (``spill="pressure"``). Where another process holds
-        the directory's lock for five seconds, that is lost, and an :class:`Error` with the code ``busy`` says so. The
-        cache is closed all the same.
+        The last cache of a directory writes records that are in memory only (``spill="pressure"``). If another process
+        holds the directory's lock for five seconds, they are lost, and :class:`Error` with the code ``busy`` is raised.
+        The cache is closed all the same.
 
-        Revalidations behind stale answers are waited for, too, two seconds at most. Ctrl-C ends either wait, and closes
-        the cache all the same.
+        It also waits for background revalidations, two seconds at most. Ctrl-C ends both waits, and the cache is closed
+        all the same.
         """
     def _end(self) -> None: ...
     def _let_go(self, handle: ctypes.c_void_p) -> None: ...

@@ -13,7 +13,7 @@ from ._ticket import Ticket
 from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
 
 class Fetching:
-    """Requests, as :class:`Cache` and :class:`Site` have them."""
+    """The requests of :class:`Cache` and :class:`Site`."""
     _asks: Dict[str, Any]
     _twins: Set[Any]
     @property
@@ -100,8 +100,8 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -220,11 +220,11 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Response:
-        """Fetches a URL and waits for the answer, of whatever status; redirects are followed (``redirects``).
+        """Fetches a URL and waits for the answer. Any status is an answer. Redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
 
-        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: when there is no answer.
+        :raises TimeoutError, TransportError, TooLarge, BadURL, ...: if there is no answer.
 
         >>> cache.get(url, headers={"Accept": "text/plain"}).text
         'hello'
@@ -247,8 +247,8 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -366,7 +366,7 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Response:
-        """Sends a request of any method and waits for the answer.
+        """Sends a request with any method and waits for the answer.
 
         >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
         '{"seeds": 3}'
@@ -390,8 +390,8 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -510,9 +510,9 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Image:
-        """A picture, a JPEG or PNG, that fits a box: from the cache while that is fresh, else from the network.
+        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless the cache has a fresh one.
 
-        :raises HTTPStatusError: when the answer isn't a success.
+        :raises HTTPStatusError: if the answer is not a success.
 
         >>> cache.thumbnail(picture_url, (100, 20), fit="cover").size
         (100, 20)
@@ -535,8 +535,8 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
@@ -655,21 +655,22 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Ticket[Response]:
-        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+        """Starts a request and returns its :class:`Ticket` at once.
 
-        Requests for one URL share one fetch, whatever their sizes.
+        Requests for one URL share one fetch, also with different sizes.
 
-        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+        :param size, sizes: the box that a thumbnail must fit, or several boxes; without either, the ticket gives the
+            response itself. They exclude each other.
 
-        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
-        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
-        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
-        on the thread that waits for the ticket.
+        ``headers`` is a mapping, or pairs; a name that is given twice is sent twice. ``user`` is a pair to sign in
+        with, or a triple with the host, as for :meth:`prefetch`. ``cert`` is the file of a certificate, or a tuple of
+        the certificate's file, the key's file and the key's password. Functions such as ``ask_headers`` are called on
+        the thread that waits for the ticket.
 
-        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
-        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
-        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
-        :meth:`Outbox.provide` says.
+        If a ``freezable`` request is kept for later, its last event is "frozen". Then :class:`Frozen` is raised, with
+        the number of the request in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be
+        written to disk: ``{"Authorization": ("Bearer ", "token")}``. The provider "env:NAME" is an environment
+        variable; the secrets of other providers are set by :meth:`Outbox.provide`.
 
         >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
         >>> small.size, large.size
@@ -722,8 +723,8 @@ class Fetching:
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
             harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
             secrets are in them; `Host` never goes. All levels together name them.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -922,21 +923,22 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Ticket[Image]:
-        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+        """Starts a request and returns its :class:`Ticket` at once.
 
-        Requests for one URL share one fetch, whatever their sizes.
+        Requests for one URL share one fetch, also with different sizes.
 
-        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+        :param size, sizes: the box that a thumbnail must fit, or several boxes; without either, the ticket gives the
+            response itself. They exclude each other.
 
-        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
-        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
-        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
-        on the thread that waits for the ticket.
+        ``headers`` is a mapping, or pairs; a name that is given twice is sent twice. ``user`` is a pair to sign in
+        with, or a triple with the host, as for :meth:`prefetch`. ``cert`` is the file of a certificate, or a tuple of
+        the certificate's file, the key's file and the key's password. Functions such as ``ask_headers`` are called on
+        the thread that waits for the ticket.
 
-        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
-        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
-        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
-        :meth:`Outbox.provide` says.
+        If a ``freezable`` request is kept for later, its last event is "frozen". Then :class:`Frozen` is raised, with
+        the number of the request in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be
+        written to disk: ``{"Authorization": ("Bearer ", "token")}``. The provider "env:NAME" is an environment
+        variable; the secrets of other providers are set by :meth:`Outbox.provide`.
 
         >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
         >>> small.size, large.size
@@ -989,8 +991,8 @@ class Fetching:
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
             harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
             secrets are in them; `Host` never goes. All levels together name them.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -1189,21 +1191,22 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Ticket[List[Image]]:
-        """Starts a request and returns at once; the :class:`Ticket` tells what becomes of it.
+        """Starts a request and returns its :class:`Ticket` at once.
 
-        Requests for one URL share one fetch, whatever their sizes.
+        Requests for one URL share one fetch, also with different sizes.
 
-        :param size, sizes: the box that a thumbnail is to fit, or several; none for the response itself; never both.
+        :param size, sizes: the box that a thumbnail must fit, or several boxes; without either, the ticket gives the
+            response itself. They exclude each other.
 
-        ``headers`` is a mapping, or pairs: a name that comes twice is sent twice. ``user`` is a pair to sign in with,
-        or name, password and whose they are, as of :meth:`prefetch`. ``cert`` is a certificate's file, or a tuple of
-        the certificate's, its key's and the key's password. What is asked of the program (``ask_headers`` …) is asked
-        on the thread that waits for the ticket.
+        ``headers`` is a mapping, or pairs; a name that is given twice is sent twice. ``user`` is a pair to sign in
+        with, or a triple with the host, as for :meth:`prefetch`. ``cert`` is the file of a certificate, or a tuple of
+        the certificate's file, the key's file and the key's password. Functions such as ``ask_headers`` are called on
+        the thread that waits for the ticket.
 
-        The last event of a ``freezable`` request that is kept for later is "frozen", and :class:`Frozen` is raised,
-        with its number in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be written to
-        disk: ``{"Authorization": ("Bearer ", "token")}``. "env:NAME" is a variable of the environment, others mean what
-        :meth:`Outbox.provide` says.
+        If a ``freezable`` request is kept for later, its last event is "frozen". Then :class:`Frozen` is raised, with
+        the number of the request in :attr:`Cache.outbox`. ``secrets`` names the providers of headers that must not be
+        written to disk: ``{"Authorization": ("Bearer ", "token")}``. The provider "env:NAME" is an environment
+        variable; the secrets of other providers are set by :meth:`Outbox.provide`.
 
         >>> small, large = cache.submit(picture_url, sizes=[64, 256]).result()
         >>> small.size, large.size
@@ -1256,8 +1259,8 @@ class Fetching:
             When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
             harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
             secrets are in them; `Host` never goes. All levels together name them.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
             They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -1455,23 +1458,22 @@ class Fetching:
     ) -> 'Iterator[_prefetch.Item]':
         """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
 
-        Takes URLs as there is room for them, four times as many as run at once; holds no pixels; ends what is under way
-        when the loop is left. What fails is told, and stops nothing. While another process has held the cache's
-        lock for more than 30 seconds, nothing can be stored: then nothing is fetched until it is free, and the log says
-        so.
+        Reads URLs as there is room for them, four times as many as run at once, and holds no pixels. Leaving the loop
+        cancels the requests under way. An error is part of an item, and the run goes on. If another process holds the
+        cache's lock for more than 30 seconds, nothing can be stored; then nothing is fetched until the lock is free,
+        and the log says so.
 
-        :param sizes: of the thumbnails that are to be in the cache afterwards; ``()`` for the answers themselves.
-        :param progress: whether to show it on standard error: by tqdm where that is installed, else as a line.
+        :param sizes: the sizes of the thumbnails to store in the cache; ``()`` for the answers themselves.
+        :param progress: whether to show the progress on standard error, by tqdm if that is installed, else as a line.
         :param images: whether items hold their images, or their response.
 
-        The priority is -5 here, and a ``deadline`` counts from the first attempt of each URL. A function that is named
-        by ``save_to`` is called with the pieces of all URLs, in the order in which they come.
+        The default priority is -5, and a ``deadline`` counts from the first attempt of each URL. Functions in
+        ``save_to`` are called with pieces of all URLs, in the order in which they come.
 
-        ``user`` is name, password and whose they are: ``("ann", "pw", "https://example.org")``, or a host or host:port,
-        which stands for both over HTTPS and HTTP. They go nowhere else: URLs may lead anywhere. A pair goes to the
-        site's origin; of a cache, all URLs must be at one origin then, and are gone through before anything is sent:
-        several are :class:`Invalid`. So they are with ``bearer``. ``headers`` go to all URLs, those of a site to its
-        own.
+        ``user`` is name, password and the host that they are sent to: ``("ann", "pw", "https://example.org")``, or a
+        host or host:port, over HTTPS and HTTP. They are sent to no other host. For a pair, a site uses its origin. A
+        cache reads all URLs before anything is sent; they must be at one origin, else :class:`Invalid` is raised. The
+        same holds for ``bearer``. ``headers`` are sent to all URLs, those of a site to its own ones.
 
         >>> items = cache.prefetch([picture_url, missing_url], sizes=[128, 256])
         >>> sorted((item.index, item.ok, item.error and item.error.code) for item in items)
@@ -1494,8 +1496,8 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers that are sent, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-            netrc say.
+        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+            netrc has a user.
         :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.

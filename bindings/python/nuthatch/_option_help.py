@@ -32,8 +32,8 @@ HELP = _entries("""\
 :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
 :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
     "": an empty header.
-:param user: user and password, for one origin. Default: nobody. None: nobody signs in, whatever site and
-    netrc say.
+:param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+    netrc has a user.
 :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
 :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
     basic.

@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any, Dict, Tuple
 
-# What no number of an option, and no text, is.
+# Special values of options: for numbers, and OFF for texts.
 NONE = -(2**63)
 FOREVER = 2**63 - 1
 OFF = 2 ** (8 * ctypes.sizeof(ctypes.c_void_p)) - 1

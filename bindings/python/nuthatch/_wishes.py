@@ -1,5 +1,5 @@
 # Generated from options.toml by Scripts/make-header; edit that instead.
-"""What may be said of requests, of sites and of caches, as type checkers see it."""
+"""Types of the options of requests, sites and caches, for type checkers."""
 
 from typing import Any, Literal, Optional, Sequence, TypedDict
 
@@ -152,24 +152,24 @@ class _Part11(TypedDict, total=False):
 
 
 class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
-    """What may be said of any request."""
+    """The options of a request."""
 
 
 class Sending(_Part1, _Part2, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
-    """The same where the method is said otherwise."""
+    """The options of a request whose method is an argument."""
 
 
 class Prefetching(_Part1, _Part2, _Part4, _Part5, _Part6, _Part8, total=False):
-    """What may be said of many requests."""
+    """The options of a prefetch."""
 
 
 class Naming(_Part4, _Part5, _Part6, _Part7, total=False):
-    """What an answer is kept under."""
+    """The options that are part of the cache key."""
 
 
 class SiteWishes(_Part1, _Part4, _Part5, _Part8, _Part9, _Part10, total=False):
-    """What a site may be told."""
+    """The options of a site."""
 
 
 class CacheWishes(_Part1, _Part4, _Part9, _Part11, total=False):
-    """What a cache may be told."""
+    """The options of a cache."""
