@@ -118,7 +118,7 @@ WAYS = [
 
 
 def is_refused(kind: str, way: str, guard: str) -> bool:
-    """Returns whether a guard allows an address (docs/DESIGN.md)."""
+    """Returns whether a guard allows an address (docs/HTTP.md)."""
     if guard == "any":
         return False
     if guard == "public":

@@ -79,14 +79,6 @@ def test_the_c_example_of_the_readme_runs(
     assert sh(["./app"], reader, tmp_path) == "16x12 of 32x24\n"
 
 
-def test_links_of_the_documents_lead_to_files(root: Path) -> None:
-    for page in ["README.md", "CONTRIBUTING.md", "docs/DESIGN.md", "docs/PYTHON.md", "docs/SWIFT.md"]:
-        for target in re.findall(r"\]\(([^)#]+)\)", (root / page).read_text()):
-            assert target.startswith("http") or (root / page).parent.joinpath(target).exists(), (
-                f"{page}: {target}"
-            )
-
-
 def test_the_help_has_the_commands_of_the_readme(user: Dict[str, str]) -> None:
     page = subprocess.run(
         ["nuthatch", "help", "get"], env=user, capture_output=True, text=True, check=True

@@ -34,8 +34,8 @@ def unstripped(request: pytest.FixtureRequest, root: Path) -> Path:
 
 
 def documented_libraries(root: Path) -> Set[str]:
-    """Returns the first column of the table "Libraries needed at run time" in docs/DESIGN.md."""
-    page = root / "docs" / "DESIGN.md"
+    """Returns the first column of the table "Libraries needed at run time" in docs/DECISIONS.md."""
+    page = root / "docs" / "DECISIONS.md"
     if not page.exists():
         return set()
     parts = re.split(r"^#+ .*Libraries needed at run time.*$", page.read_text(), flags=re.MULTILINE)
