@@ -10,7 +10,7 @@ enum ReportStyle {
     * { box-sizing: border-box; }
     [hidden] { display: none !important; }
     body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-    main { max-width: 90rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+    main { max-width: 104rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
     h1 { font-size: 1.5rem; line-height: 1.2; margin: 0 0 .25rem; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .6rem; }
     h2 .soft { font-weight: normal; font-size: .9rem; margin-left: .4rem; }
     a { color: var(--accent); } .soft { color: var(--soft); } .bad { color: var(--bad); } .hit { color: var(--hit); }
@@ -43,6 +43,7 @@ enum ReportStyle {
     button, select, input { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
       border-radius: 8px; padding: .3rem .6rem; max-width: 100%; min-width: 0; }
     button { cursor: pointer; } select { width: auto; max-width: 13rem; } input { flex: 1 1 8rem; }
+    ::placeholder { color: var(--soft); opacity: 1; }
     button[aria-pressed=true] { border-color: var(--accent); box-shadow: inset 0 0 0 1px var(--accent); }
     .group + .group { border-top: 1px solid var(--line); } .group > summary { padding: .4rem .9rem; cursor: pointer; }
     .group > div { padding: 0 .9rem .6rem 2rem; }
@@ -51,9 +52,10 @@ enum ReportStyle {
     .urls li { padding: .35rem 0; overflow-wrap: anywhere; }
     .urls .soft { font-size: .87rem; }
     #grid { --columns: 2; --row: 11.4rem; --gap: .7rem; margin-top: .4rem; }
-    @media (min-width: 34rem) { #grid { --columns: 3; } } @media (min-width: 45rem) { #grid { --columns: 4; } }
-    @media (min-width: 56rem) { #grid { --columns: 5; } } @media (min-width: 67rem) { #grid { --columns: 6; } }
-    @media (min-width: 88rem) { #grid { --columns: 8; } }
+    /* Sides, bytes and time of a picture fit into a column of 12rem. */
+    @media (min-width: 37rem) { #grid { --columns: 3; } } @media (min-width: 52rem) { #grid { --columns: 4; } }
+    @media (min-width: 65rem) { #grid { --columns: 5; } } @media (min-width: 77rem) { #grid { --columns: 6; } }
+    @media (min-width: 102rem) { #grid { --columns: 8; } }
     .grid { display: grid; grid-template-columns: repeat(var(--columns), minmax(0, 1fr)); grid-auto-rows: var(--row); gap: var(--gap);
       padding: 0; margin: 0 0 var(--gap); list-style: none; }
     /* Every number of columns divides 120. */
