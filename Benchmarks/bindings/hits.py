@@ -1,9 +1,11 @@
 """hits.py: measures hits of a Python program, of Nuthatch and other libraries, and checks the goals.
 
 Figures are microseconds of the calling thread, which does all the work: the best and the median of several rounds. Each
-round measures all contenders in turn, so that a slow machine slows all of them.
+round measures all contenders in turn, so that a slow machine slows all of them. `--write PAGE` replaces the section
+`bindings` of a page by tables of this run (Benchmarks/report.py).
 """
 
+import argparse
 import asyncio
 import functools
 import statistics
@@ -12,7 +14,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 import cachetools
 import diskcache
@@ -21,6 +23,10 @@ import requests_cache
 from pictures import png
 from testserver import TestServer, ok
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from report import Section
+
+goals: List[Tuple[str, str, str, str]] = []
 ROUNDS = 9
 SIZE = 100
 PICTURES = 200
@@ -98,6 +104,10 @@ async def many(folder: str, url: str, count: int) -> Dict[str, float]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="such as docs/BENCHMARKS.md")
+    page = parser.parse_args().write
+    section = Section("bindings", " ".join(["Benchmarks/bindings/run.sh", *sys.argv[1:]]))
     with tempfile.TemporaryDirectory() as folder, TestServer() as server:
         server.on_prefix("/n/", ok(png(300, 300), "image/png", headers=[("Cache-Control", "max-age=86400")]))
         path = str(Path(folder) / "cache")
@@ -159,14 +169,19 @@ def main() -> int:
         print(
             f"{len(pixels)} bytes of pixels, {len(body)} of body; microseconds, best and median of {ROUNDS}"
         )
+        rows = [(name, f"{min(row):.2f}", f"{statistics.median(row):.2f}") for name, row in rounds.items()]
         for name, figures in rounds.items():
             print(f"{name:40} {min(figures):9.2f} {statistics.median(figures):9.2f}")
         # Other virtual machines on the same host can slow wall time for a second or two, so take the best round.
         beside = [beside_a_busy_thread(lambda: cache.peek(url, SIZE)) for _ in range(5)]
         busy = min(beside)
+        rows.append(
+            ("nuthatch: Cache.peek, a busy thread", f"{busy:.2f}", f"{statistics.median(beside):.2f}")
+        )
         print(f"{'nuthatch: Cache.peek, a busy thread':40} {busy:9.2f} {statistics.median(beside):9.2f}")
         loops = asyncio.run(many(path, url, 20000))
         for name, figure in loops.items():
+            rows.append((f"nuthatch: AsyncCache.{name}", f"{figure:.2f}", ""))
             print(f"{'nuthatch: AsyncCache.' + name:40} {figure:9.2f} {1e6 / figure:9.0f} a second")
         cache.close()
 
@@ -190,11 +205,16 @@ def main() -> int:
             f"{'  with Cache.get, the body as bytes':44} {best['diskcache: the body'] / get:9.1f} x diskcache,"
             f" {best['requests-cache: get'] / get:.1f} x requests-cache, {best['hishel: get'] / get:.1f} x hishel"
         )
+    if page:
+        section.table(("call", "µs, best", f"µs, median of {ROUNDS} rounds"), rows)
+        section.table(("goal", "figure", "wanted", ""), goals)
+        section.write(page)
     return 0
 
 
 def judge(what: str, figure: float, goal: float, unit: str = "at least") -> None:
     held = figure <= goal if "most" in unit else figure >= goal
+    goals.append((what, f"{figure:,.1f}", f"{goal:,g} {unit}", "ok" if held else "MISSED"))
     print(f"{what:44} {figure:9.1f}   goal {goal:g} {unit}: {'holds' if held else 'MISSED'}")
 
 

@@ -20,4 +20,4 @@ read -r url <&"${SERVER[0]}"
 
 gcc -O2 -Wall -Wextra -Iinclude Benchmarks/bindings/hits.c -o "$folder/hits" -Lbuild -lnuthatch "-Wl,-rpath,$PWD/build"
 "$folder/hits" "$folder/cache" "${url%/}/png/300/300"
-NUTHATCH_LIBRARY=$PWD/build/libnuthatch.so.1 PYTHONPATH=bindings/python:Tests/support "$venv/bin/python" Benchmarks/bindings/hits.py
+NUTHATCH_LIBRARY=$PWD/build/libnuthatch.so.1 PYTHONPATH=bindings/python:Tests/support "$venv/bin/python" Benchmarks/bindings/hits.py "$@"

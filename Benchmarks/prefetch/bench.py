@@ -1,11 +1,12 @@
 """Measures `nuthatch prefetch` and its peers, in turn, in one run: whole processes, cold caches, 128 px, all cores.
 
-    bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N] [--scale F]
+    bench.py WORK NUTHATCH SERVER [--rounds N] [--only PART] [--without PEER] [--cut N] [--scale F] [--write PAGE]
 
 The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP),
 memory (2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429).
 Figures are medians after a warm-up round, with their range. A ratio is the median of the rounds' ratios. MISSED marks a
-goal that was missed. If a peer isn't installed, prints that it is skipped.
+goal that was missed. If a peer isn't installed, prints that it is skipped. --write replaces the sections prefetch-PART of
+a page by tables of this run (Benchmarks/report.py).
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ from typing import Callable, Iterable
 import many_hosts
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from report import Bar, Section
+
 SIZE = "128"
 CURL_MICROSECONDS = 30  # libcurl's time for a small request, measured by make bench-fetch
 
@@ -55,6 +59,8 @@ class Bench:
         self.work, self.nuthatch, self.server, self.rounds = work, nuthatch, server, rounds
         self.out = work / "run"
         self.missed = 0
+        self.goals: list[tuple[str, str, str, str]] = []
+        self.section = Section("", "")
         self.without: list[str] = []
         os.environ["OUT"] = str(self.out)
         os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"
@@ -126,6 +132,7 @@ class Bench:
     def judge(self, what: str, value: float, least: float, unit: str = "") -> None:
         verdict = "ok" if value >= least else "MISSED"
         self.missed += value < least
+        self.goals.append((what, f"{value:,.2f}{unit}", f"{least:,.2f}{unit}", verdict))
         print(f"  {what:<52}{value:>10,.2f}{unit}  of at least {least:>10,.2f}{unit}  {verdict}", flush=True)
 
     def rates(self, ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
@@ -140,10 +147,22 @@ class Bench:
                 rate = ways[name]()
                 if step > 0:
                     found[name].append(rate)
+        rows = []
         for name, row in found.items():
             middle, low, high = statistics.median(row), min(row), max(row)
             print(f"  {name:<38}{middle:>10,.0f} a second  ({low:,.0f}-{high:,.0f})", flush=True)
+            rows.append((name, f"{middle:,.0f}", f"{low:,.0f}–{high:,.0f}"))
+        self.section.table(("way", "URLs a second, median", f"range of {rounds} rounds"), rows)
         return found
+
+    def part(self, name: str, measure: Callable[[], None], page: Path | None) -> None:
+        words = ["Benchmarks/prefetch/run.sh", *sys.argv[4:]]
+        self.section, self.goals = Section(f"prefetch-{name}", " ".join(words)), []
+        measure()
+        if self.goals:
+            self.section.table(("goal", "figure", "at least", ""), self.goals)
+        if page:
+            self.section.write(page)
 
     def peers(self, urls: Path, count: int) -> dict[str, Callable[[], float]]:
         found: dict[str, Callable[[], float]] = {}
@@ -213,6 +232,14 @@ class Bench:
                 if name.startswith(peer):
                     self.compare(found, names[0], name, best)
                     self.compare(found, names[1], name, fast)
+        labels = {names[0]: "nuthatch prefetch", names[4]: "bare C program, no cache"}
+        labels.update((name, name.split(", two")[0]) for name in names[6:])
+        bars = [
+            Bar(label, statistics.median(found[name]), min(found[name]), max(found[name]), name == names[0])
+            for name, label in labels.items()
+        ]
+        title = f"Thumbnails a second: {count:,} JPEGs of 640×480, {SIZE} px, empty cache"
+        self.section.plot(title, sorted(bars, key=lambda bar: -bar.value))
 
     def ratio(self, found: dict[str, list[float]], one: str, other: str) -> float:
         return statistics.median(a / b for a, b in zip(found[one], found[other]))
@@ -280,6 +307,7 @@ def main() -> None:
     parser.add_argument("--cut", type=int, default=1_000_000, help="URLs instead of a million")
     parser.add_argument("--scale", type=float, default=1, help="of the lists over many hosts: 0.15 for less")
     parser.add_argument("--without", action="append", default=[], help="a peer: aiohttp, curl or img2dataset")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="such as docs/BENCHMARKS.md")
     options = parser.parse_args()
     bench = Bench(options.work, options.nuthatch, options.server, options.rounds)
     bench.without = options.without
@@ -300,7 +328,7 @@ def main() -> None:
     }
     for name, part in parts.items():
         if options.only in ("", name):
-            part()
+            bench.part(name, part, options.write)
     print(f"\n{bench.missed} goals missed" if bench.missed else "\nall goals met")
 
 
