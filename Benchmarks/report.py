@@ -50,7 +50,7 @@ class Section:
         self.pieces.append(text)
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+        lines = [head, ["---"] + ["---:" if title else "---" for title in head[1:]], *rows]
         self.pieces.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
     def plot(self, title: str, bars: Sequence[Bar]) -> None:
@@ -75,7 +75,7 @@ class Section:
 
 
 STYLE = """
-  .ground { fill: #fff; stroke: #d0d7de } text { font: 14px system-ui, sans-serif; fill: #1f2328 }
+  .ground { fill: #fff; stroke: #d0d7de } text { font: 15px system-ui, sans-serif; fill: #1f2328 }
   .title { font-weight: 600; font-size: 16px } .soft { fill: #59636e } .bar { fill: #8c959f } .own { fill: #2d74a8 }
   .range { stroke: #1f2328 }
   @media (prefers-color-scheme: dark) { .ground { fill: #0d1117; stroke: #3d444d } text { fill: #f0f6fc }
@@ -85,11 +85,11 @@ STYLE = """
 
 def plot(title: str, bars: Sequence[Bar]) -> str:
     """Horizontal bars with their ranges, on a ground of their own, so that they can be read on any page."""
-    width, left, step = 800, 230, 34
+    width, left, step = 560, 190, 34
     height = 58 + step * len(bars) + 10
-    scale = (width - left - 90) / max(bar.high for bar in bars)
+    scale = (width - left - 70) / max(bar.high for bar in bars)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
         f"<title>{html.escape(title)}</title><style>{STYLE}</style>",
         f'<rect class="ground" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="8"/>',
         f'<text class="title" x="20" y="34">{html.escape(title)}</text>',

@@ -232,13 +232,13 @@ class Bench:
                 if name.startswith(peer):
                     self.compare(found, names[0], name, best)
                     self.compare(found, names[1], name, fast)
-        labels = {names[0]: "nuthatch prefetch", names[4]: "bare C program, no cache"}
-        labels.update((name, name.split(", two")[0]) for name in names[6:])
+        labels = {names[0]: "nuthatch prefetch", names[4]: "C program, no cache"}
+        labels.update((name, name.split(", two")[0].replace("--parallel,", "+")) for name in names[6:])
         bars = [
             Bar(label, statistics.median(found[name]), min(found[name]), max(found[name]), name == names[0])
             for name, label in labels.items()
         ]
-        title = f"Thumbnails a second: {count:,} JPEGs of 640×480, {SIZE} px, empty cache"
+        title = f"Thumbnails a second ({count:,} URLs, empty cache)"
         self.section.plot(title, sorted(bars, key=lambda bar: -bar.value))
 
     def ratio(self, found: dict[str, list[float]], one: str, other: str) -> float:

@@ -1,85 +1,87 @@
-"""The README's examples run unchanged. With proxy settings, example.org is the test server."""
+"""The examples of README.md and docs/COMMAND.md run as they stand. A server on loopback answers for their hosts."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, Iterator
+from typing import Dict, Iterator, List
 
 import pytest
 from commands import sh
-from pictures import png
-from testserver import TestServer, body, ok, script
+from examples import LOGO, all_hosts, examples
 
 
 @pytest.fixture(scope="module")
-def examples(root: Path) -> Dict[str, str]:
-    text = (root / "README.md").read_text()
-    return dict(re.findall(r"```(\w+)\n(.*?)```", text, re.DOTALL))
+def readme(root: Path) -> Dict[str, List[str]]:
+    return examples(root / "README.md")
 
 
 @pytest.fixture
-def reader(user: Dict[str, str]) -> Iterator[Dict[str, str]]:
-    """A user's environment in which example.org is the test server."""
-    with TestServer() as server:
-        server.on("/nut.png", ok(png(32, 24), "image/png"))
-        server.on("/seeds.json", ok('{"seeds": [1, 2, 3]}', "application/json"))
-        server.echo("/echo")
-        server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
-        yield {**user, "http_proxy": server.url("")}
+def reader(user: Dict[str, str], tmp_path: Path) -> Iterator[Dict[str, str]]:
+    """A user's environment in which the hosts of the examples answer, with an empty cache."""
+    with all_hosts() as hosts:
+        yield {**user, **hosts, "NUTHATCH_CACHE": str(tmp_path / "cache")}
 
 
-def test_readme_has_short_examples_for_shell_python_c_and_swift(examples: Dict[str, str]) -> None:
-    assert sorted(examples) == ["c", "python", "sh", "swift"]
-    for language, code in examples.items():
+def test_readme_has_one_short_example_for_each_language(readme: Dict[str, List[str]]) -> None:
+    assert sorted(readme) == ["c", "python", "sh", "swift"]
+    for language, (code,) in readme.items():
         assert 4 <= len(code.splitlines()) <= 16, language
 
 
-def test_the_shell_example_of_the_readme_runs(
-    examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path
-) -> None:
-    printed = sh(["bash", "-c", examples["sh"]], reader, tmp_path)
-    assert '"seeds": [' in printed
-    assert (
-        "2 URLs: " in printed
-        and " 1 failed; " in printed
-        and "hit: fresh" in printed
-        and "1 files, 1 URLs not" in printed
-    )
-    assert (tmp_path / "failed.txt").read_text() == "http://example.org/missing.png\n"
-    assert (tmp_path / "report.html").exists() and (tmp_path / "thumbs" / "00000000.png").exists()
-    assert printed.endswith("exit status 4, and no file\n")
-    assert (tmp_path / "nut.png").read_bytes() == png(32, 24)
+def test_readme_has_two_pictures_and_at_most_130_lines(root: Path) -> None:
+    text = (root / "README.md").read_text()
+    pictures = re.findall(r"^!\[[^\]]+\]\((\S+)\)$", text, re.MULTILINE)
+    assert len(pictures) == 2 and len(text.splitlines()) <= 130
+    assert all(0 < (root / picture).stat().st_size < 150_000 for picture in pictures)
+
+
+def test_shell(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
+    printed = sh(["bash", "-c", readme["sh"][0]], reader, tmp_path)
+    assert "2 URLs: 0 hits, 1 fetched, 1 failed" in printed and "still missing\n" in printed
+    assert "hit: fresh" in printed and "1 files, 1 URLs not" in printed and "00000000.jpg\n" in printed
+    assert '"slideshow": {}' in printed
+    assert (tmp_path / "failed.txt").read_text() == "http://www.python.org/no-such-picture.png\n"
+    assert (tmp_path / "report.html").exists()
+    assert (tmp_path / "python.png").read_bytes() == LOGO
+
+
+def test_shell_examples_of_the_command_page(root: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+    (code,) = examples(root / "docs/COMMAND.md")["sh"]
+    printed = sh(["bash", "-c", code], reader, tmp_path)
+    assert "2 URLs: 1 hits, 0 fetched, 1 failed" in printed and '"is_in_cache":true' in printed
+    assert '"slideshow": {}' in printed and "waiting" in printed
     assert "seeds" in (tmp_path / "answer.json").read_text()
-    assert not (tmp_path / "missing.png").exists()
+    assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
+    assert "ann" in (tmp_path / "login.json").read_text()
+    assert printed.endswith("exit status 4, and no file\n") and not (tmp_path / "missing.png").exists()
 
 
-def test_the_python_example_of_the_readme_runs(
-    examples: Dict[str, str], reader: Dict[str, str], root: Path, prefix: Path, tmp_path: Path
+def test_python(
+    readme: Dict[str, List[str]], reader: Dict[str, str], root: Path, prefix: Path, tmp_path: Path
 ) -> None:
     found = {
         "PYTHONPATH": str(root / "bindings/python"),
         "NUTHATCH_LIBRARY": str(prefix / "lib/libnuthatch.so.1"),
     }
-    printed = sh([sys.executable, "-c", examples["python"]], {**reader, **found}, tmp_path)
-    answer = f"200 image/png {len(png(32, 24))} False\n"
-    assert printed == answer + "16 12 (32, 24) (12, 16, 4)\nTrue\ntimeout http://example.org/slow\n"
+    printed = sh([sys.executable, "-c", readme["python"][0]], {**reader, **found}, tmp_path)
+    assert printed.splitlines() == [
+        f"200 image/png {len(LOGO)} False",
+        "(128, 36) (290, 82) (36, 128, 4)",
+        "True",
+        "timeout http://httpbin.org/delay/10",
+    ]
     assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
-def test_the_c_example_of_the_readme_runs(
-    examples: Dict[str, str], reader: Dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "app.c").write_text(examples["c"])
-    sh(
-        ["bash", "-c", "cc -Wall -Wextra -Werror app.c -o app $(pkg-config --cflags --libs nuthatch)"],
-        reader,
-        tmp_path,
-    )
-    assert sh(["./app"], reader, tmp_path) == "16x12 of 32x24\n"
+def test_c(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(readme["c"][0])
+    command = "cc -Wall -Wextra -Werror app.c -o app $(pkg-config --cflags --libs nuthatch)"
+    sh(["bash", "-c", command], reader, tmp_path)
+    assert sh(["./app"], reader, tmp_path) == "128x36 of 290x82\n"
 
 
-def test_the_help_has_the_commands_of_the_readme(user: Dict[str, str]) -> None:
+def test_help_of_get_has_the_options_of_the_examples(user: Dict[str, str]) -> None:
     page = subprocess.run(
         ["nuthatch", "help", "get"], env=user, capture_output=True, text=True, check=True
     ).stdout

@@ -1,31 +1,25 @@
 """The product `Nuthatch` in a package that depends on it: the example, and the Swift code of README and docs/SWIFT.md.
 
-All programs are built together in build/swift-package, because the library is built again for each package.
+All of it is built in build/swift-package, once, because the library is built again for a package that depends on it.
 """
 
 import os
-import re
 import shutil
 from pathlib import Path
 from typing import Dict, Iterator
 
 import pytest
 from commands import sh
-from pictures import png
-from testserver import TestServer, body, ok, script
+from examples import LOGO, all_hosts, examples
 
-# The library is built for it, and the machine may be busy.
+# The library is built for it, on a machine that may be busy.
 pytestmark = pytest.mark.timeout(1800)
 
 PAGES = {"readme": "README.md", "page": "docs/SWIFT.md"}
 
 
-def code(page: Path) -> str:
-    return "".join(re.findall(r"```swift\n(.*?)```", page.read_text(), re.DOTALL))
-
-
 def write(path: Path, text: str) -> bool:
-    """Writes a file only if it has changed: unchanged files are not compiled again."""
+    """Whether it has changed: what hasn't isn't compiled again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and path.read_text() == text:
         return False
@@ -35,19 +29,19 @@ def write(path: Path, text: str) -> bool:
 
 @pytest.fixture(scope="module")
 def programs(root: Path) -> Path:
-    """The folder with the built programs `thumbnails`, `readme` and `page`."""
+    """The folder of what was built: `thumbnails`, `readme` and `page`."""
     package = root / "build" / "swift-package"
     example = root / "Examples" / "thumbnails"
     manifest = (example / "Package.swift").read_text()
     for name, page in PAGES.items():
-        write(package / "Sources" / name / "main.swift", code(root / page))
+        write(package / "Sources" / name / "main.swift", "".join(examples(root / page)["swift"]))
         added = f'.executableTarget(name: "{name}", dependencies: [.product(name: "Nuthatch", package: "nuthatch")]),'
         manifest = manifest.replace("  targets: [\n", f"  targets: [\n    {added}\n")
     write(package / "Package.swift", manifest)
     shutil.copytree(example / "Sources", package / "Sources", dirs_exist_ok=True)
     sources = sorted(str(path.relative_to(root)) for path in (root / "Sources").rglob("*.*"))
     if write(package / "sources", "\n".join(sources)):
-        # The package manager looks for new files of a dependency only when it plans again.
+        # Which files a package has that another one depends on, the package manager looks up only when it plans anew.
         (package / ".build" / "debug.yaml").unlink(missing_ok=True)
     sh(["swift", "build", "--package-path", str(package)], dict(os.environ), root)
     return package / ".build" / "debug"
@@ -55,16 +49,12 @@ def programs(root: Path) -> Path:
 
 @pytest.fixture
 def reader() -> Iterator[Dict[str, str]]:
-    """An environment in which example.org is the test server."""
-    with TestServer() as server:
-        server.on("/nut.png", ok(png(32, 24), "image/png"))
-        server.on("/seeds.json", ok('{"seeds": [1, 2, 3]}', "application/json"))
-        server.echo("/echo")
-        server.on("/slow", script(steps=[server.gate("never").step, body("x")]))
-        yield {**os.environ, "http_proxy": server.url(""), "no_proxy": "127.0.0.1"}
+    """An environment in which the hosts of the examples answer."""
+    with all_hosts() as hosts:
+        yield {**os.environ, **hosts}
 
 
-def test_the_swift_example_makes_thumbnails(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_example(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     env = {**reader, "NUTHATCH_CACHE": str(tmp_path / "cache")}
     url = "http://example.org/nut.png"
     command = [str(programs / "thumbnails"), "16", str(tmp_path)]
@@ -76,12 +66,12 @@ def test_the_swift_example_makes_thumbnails(programs: Path, reader: Dict[str, st
     assert f"{missing}: http: " in printed
 
 
-def test_the_swift_code_of_the_readme_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_readme(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     printed = sh([str(programs / "readme")], reader, tmp_path)
-    assert printed == f"16x12 of 32x24\ncached true {len(png(32, 24))}\n"
+    assert printed == f"128x36 of 290x82\ncached true {len(LOGO)}\n"
 
 
-def test_the_swift_code_of_swift_md_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_page(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     lines = sh([str(programs / "page")], reader, tmp_path).splitlines()
     assert lines == [
         "16 12 32 false",
