@@ -369,9 +369,9 @@ class Cache(Fetching):
         """The number of requests under way: queued, running, or waiting for a retry."""
     @property
     def options(self) -> '_wishes.CacheWishes':
-        """What holds for its requests: what it was given, else the defaults, and what the directory was opened with
-        first in this process. ``None`` is no limit; what has no value isn't there. Values of secret headers are
-        ``***``.
+        """The options of its requests: the given ones and the defaults. Options of the directory are those that it was
+        first opened with in this process. ``None`` means no limit. Options without a value are missing. Values of
+        secret headers are ``***``.
 
         >>> cache.options["retries"], cache.options["policy"]
         (3, 'kit')

@@ -1456,7 +1456,7 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> 'Iterator[_prefetch.Item]':
-        """Fetches any number of URLs, and tells of each how it ended, in the order in which they do.
+        """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
         Reads URLs as there is room for them, four times as many as run at once, and holds no pixels. Leaving the loop
         cancels the requests under way. An error is part of an item, and the run goes on. If another process holds the
