@@ -207,7 +207,7 @@ def test_a_list_with_terminal_colours_is_text(nuthatch: Runner) -> None:
         (
             "id,x,url\n1,2\n",
             [],
-            [(2, "the row ends before the column url: it has 2, and the URL is in number 3")],
+            [(2, "the row ends before the column url: it has 2 columns, and the URL is in number 3")],
         ),
         (
             '{"url": null}\n{"url": ""}\n\n{"a": 1}\n{"url": [1]}\n{"url": 7}\n[]\n{"url"\n7\n',

@@ -155,7 +155,7 @@ def test_a_list_that_needs_too_much_memory_to_decompress_is_an_error(
     assert code in (0, 4), said
     code, said, most = run_measured(does_not + packing.ZSTD_LAST_BLOCK, environment, tmp_path)
     assert code == 2 and most < 100_000_000
-    assert f"the {kind} stream needs more than 128 MiB of memory; {packer} makes".encode() in said
+    assert f"the {kind} stream needs more than 128 MiB of memory; compress it with {packer}".encode() in said
 
 
 def test_a_run_over_blank_lines_can_be_interrupted(environment: Dict[str, str], tmp_path: Path) -> None:
