@@ -21,7 +21,7 @@ from testserver import TestServer, answer, body, ok, script
 def test_the_example_with_parallel_and_shards_runs(
     server: TestServer, environment: Dict[str, str], nuthatch: Runner, tmp_path: Path
 ) -> None:
-    """The example of docs/COMMAND.md and help, with two shards instead of eight. Two spellings of a host, one for each."""
+    """The example of docs/COMMAND.md and help, but with two shards. The two spellings of a host get one each."""
     line = "seq 0 7 | parallel nuthatch prefetch --shard {}/8 --cache shard-{} urls.txt"
     assert f"`{line}`" in (ROOT / "docs/COMMAND.md").read_text()
     assert line.encode() in nuthatch("help", "prefetch").stdout
