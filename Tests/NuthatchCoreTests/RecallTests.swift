@@ -29,7 +29,7 @@ import Testing
   /// a peek has it do.
   private func hit(_ url: String) throws -> Response? {
     for _ in 0..<10_000 {
-      if let found = url.withBytes { bench.cache.instant.hit($0) } { return found }
+      if let found = url.withBytes({ bench.cache.instant.hit($0) }) { return found }
       _ = try bench.cache.peekResponse(url)
       usleep(1000)
     }
