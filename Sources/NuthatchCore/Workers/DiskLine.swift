@@ -1,21 +1,22 @@
 import NuthatchTransport
 import Synchronization
 
-/// A line of jobs that wait for a disk, for one body: the loop's thread asks for them, and hears of them. When one has failed,
-/// none is done any more.
-// What isn't atomic is confined to the line, or to the loop's thread, hence Sendable.
+/// Runs the disk jobs of one body one after the other, on worker threads. The loop's thread submits them and gets the results.
+/// After a job has failed, later jobs are not run.
+// State that isn't atomic is confined to the line or to the loop's thread, hence Sendable.
 final class DiskLine: @unchecked Sendable {
   private let loop: EventLoop
   private let line: SerialLine
-  /// Bytes that are to be written still, and 1 for whatever else is to be done.
+  /// The bytes that are still to be written, plus 1 for each other job.
   private let waiting = Atomic(0)
   /// Confined to the line.
   private var failure: NuthatchError?
 
-  /// Called on the loop's thread, which also sets it, when more may be written again, or nothing can be.
+  /// Called on the loop's thread, with nil when more may be written again, or with the error of the first job that failed. Set on
+  /// the loop's thread, too.
   var whenMoved: (NuthatchError?) -> Void = { _ in }
 
-  /// So many bytes may wait; more of them hold the transfer up.
+  /// If more bytes than this wait, the transfer is paused.
   private static let most = 256 << 10
 
   init(_ runtime: Runtime) {
@@ -23,12 +24,12 @@ final class DiskLine: @unchecked Sendable {
     line = SerialLine(runtime.writers)
   }
 
-  /// Whether the disk has something to do still.
+  /// Whether a job is waiting or running.
   var isBehind: Bool { waiting.load(ordering: .relaxed) > 0 }
 
   var isFull: Bool { waiting.load(ordering: .relaxed) > Self.most }
 
-  /// Has `job` done, which writes `count` bytes.
+  /// Runs `job`, which writes `count` bytes.
   func submit(_ count: Int = 0, _ job: @escaping @Sendable () throws(NuthatchError) -> Void) {
     waiting.add(count, ordering: .relaxed)
     line.submit {
@@ -41,7 +42,7 @@ final class DiskLine: @unchecked Sendable {
     }
   }
 
-  /// The same of a job that has a result, which the loop's thread hears.
+  /// Runs a job that has a result. `then` gets the result on the loop's thread.
   func submit<Value: Sendable>(
     _ job: @escaping @Sendable () throws(NuthatchError) -> Value,
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
@@ -54,7 +55,8 @@ final class DiskLine: @unchecked Sendable {
     }
   }
 
-  /// The last job, which is done whatever failed before. `then` hears what did: on the loop's thread, as long as there is one.
+  /// Runs the last job, even if an earlier one failed; `job` gets that failure. `then` gets the result of `job`, on the loop's
+  /// thread as long as the loop runs.
   func finish(
     _ job: @escaping @Sendable (NuthatchError?) -> NuthatchError?,
     then: @escaping @Sendable (NuthatchError?) -> Void

@@ -2,29 +2,29 @@ import CSystem
 import NuthatchImaging
 import NuthatchStore
 
-/// How this process shares out what memory there is: the machine's, or what its control groups allow.
+/// How this process divides its memory. The memory is the machine's, or the limit of the process's control groups.
 ///
-/// In a group of 64 MiB bodies have 8, small decodes 8, large ones 8 together. One large decode that runs alone may take
-/// 32, if they are free then: half of the group, and no more, so that the same picture has the same verdict every time.
+/// Example: in a group of 64 MiB, bodies have 8 MiB, small decodes 8, large decodes 8 together. A large decode that runs alone
+/// may take 32 if they are free: half of the group and never more, so that the same picture gives the same result every time.
 struct MemoryBudget: Sendable {
-  /// The smallest limit of the process's control groups; nil where none is below what the machine has.
+  /// The smallest limit of the process's control groups, in bytes. Nil: no limit is below the machine's memory.
   let group: Int?
-  /// How many workers there may be.
+  /// The largest number of workers.
   let threads: Int
-  /// What bodies that are being received may hold.
+  /// The most bytes that bodies under way may hold.
   let inFlight: Int
-  /// What one decode may hold without waiting for its turn.
+  /// The most bytes that one decode may hold without waiting for its turn.
   let mostWithoutTurn: Int
-  /// What decodes that wait for their turn may hold together.
+  /// The most bytes that decodes which wait for their turn may hold together.
   let decodes: Int
-  /// What a decode may hold on a machine that has enough.
+  /// The most bytes that one decode may hold if the machine has enough memory.
   let most: Int
 
-  /// This process's.
+  /// The budget of this process.
   static let own = MemoryBudget(MemoryGauge(), processors: WorkerPool.processors)
 
   private static let eachWithoutTurn = 4 << 20
-  /// What decodes need to be done at all.
+  /// Decodes get at least this much, so that they work at all.
   private static let leastForDecodes = 16 << 20
 
   init(_ gauge: MemoryGauge, processors: Int) {
@@ -44,15 +44,15 @@ struct MemoryBudget: Sendable {
       return
     }
     self.group = group
-    // Each has a stack and an arena of the allocator.
+    // Each thread has a stack and an arena of the allocator.
     threads = min(processors, max(2, group / (16 << 20)))
     inFlight = min(64 << 20, group / 8)
     mostWithoutTurn = min(Self.eachWithoutTurn, group / 8 / threads)
-    // A quarter, because a group holds little else than this process.
+    // A quarter of the group is possible because a group holds little else than this process.
     decodes = max(min(Self.leastForDecodes, group / 8), min(most, group / 4 - threads * mostWithoutTurn))
   }
 
-  /// For tests: no group, and so much for decodes.
+  /// For tests: no control group, and `decodes` bytes for decodes.
   init(threads: Int, decodes: Int) {
     group = nil
     self.threads = threads
@@ -62,32 +62,32 @@ struct MemoryBudget: Sendable {
     most = decodes
   }
 
-  /// What one decode may hold now, when no other large one runs.
+  /// Returns the bytes that one decode may hold now, if no other large decode runs.
   ///
-  /// - Parameter promised: what bodies may still take.
+  /// - Parameter promised: the bytes that bodies may still take.
   func roomForOne(_ gauge: MemoryGauge, promised: Int) -> Int {
     guard let group, let room = gauge.groupRoom else { return decodes }
-    // Small decodes go on on the other threads. An eighth is for what nobody counts: stacks, buffers of the network, pages
-    // of the program itself.
+    // Small decodes continue on the other threads. An eighth of the group is for memory that isn't counted: stacks, network
+    // buffers, the program's own pages.
     let rest = room - promised - (threads - 1) * mostWithoutTurn - group / 8
     return max(mostWithoutTurn, min(most, group / 2, rest))
   }
 
-  /// What a decode may cost that may hold so much.
+  /// Sets the memory limit of a decode.
   func limit(_ limits: inout ImageLimits, to most: Int) {
     limits.memory = most
     limits.groupMemory = group
   }
 
-  /// The same for a decode on a thread of the caller's, beside whatever else runs.
+  /// Sets the memory limit of a decode on the caller's thread. Other decodes may run at the same time.
   func limitHere(_ limits: inout ImageLimits, for body: UnsafeRawBufferPointer, _ box: ThumbnailBox) {
     guard group != nil, case .found(let info) = ImageProbe.probe(body),
-      // An estimate that can't be had is the decoder's to explain.
+      // If there is no estimate, the decoder reports why.
       let need = try? Thumbnailer.memoryNeed(info, boxes: [box]), need > mostWithoutTurn
     else { return }
     var room = roomForOne(MemoryGauge(), promised: inFlight)
     if need > room {
-      // The allocator may hold what an earlier one has freed.
+      // The allocator may still hold memory that an earlier decode has freed.
       nhs_trim_allocator()
       room = roomForOne(MemoryGauge(), promised: inFlight)
     }
@@ -95,8 +95,8 @@ struct MemoryBudget: Sendable {
   }
 }
 
-/// For programs that have a process to themselves.
+/// For programs that don't share their process with a host program.
 package enum FreedMemory {
-  /// Has the allocator keep what is freed, as far as there is memory for it.
+  /// Makes the allocator keep freed memory, as far as the process has enough memory for that.
   package static func keep() { nhs_keep_freed_memory(Int64(MemoryBudget.own.group ?? .max)) }
 }

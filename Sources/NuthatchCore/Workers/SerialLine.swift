@@ -1,5 +1,5 @@
-/// Does jobs one after the other, in the order in which they come, on a pool's threads: for what needs a disk, because nobody
-/// else may wait for one.
+/// Runs jobs one after the other, in the order in which they were submitted, on a pool's threads. For disk work, because other
+/// threads must not wait for a disk.
 final class SerialLine: Sendable {
   private struct Line {
     var jobs: [WorkerPool.Job] = []
@@ -11,8 +11,8 @@ final class SerialLine: Sendable {
 
   init(_ workers: WorkerPool) { self.workers = workers }
 
-  /// Has `job` done. At the end, when the workers have been stopped, whoever submits it does it: locks are to be given back,
-  /// and records that nobody wants removed.
+  /// Runs `job` later. If the pool takes no jobs because it was stopped, the calling thread runs it: locks must still be
+  /// released, and unwanted records removed.
   func submit(_ job: @escaping WorkerPool.Job) {
     let mustStart = line.withLock { line in
       line.jobs.append(job)
@@ -24,7 +24,8 @@ final class SerialLine: Sendable {
 
   private func start() -> Bool { workers.submit(priority: Priority.most) { self.run() } }
 
-  /// Does what there is. What has come meanwhile waits for its turn among other lines, and lets those in who wait to fork.
+  /// Runs the jobs that are waiting now. Jobs submitted meanwhile start as a new job of the pool, so that other lines get their
+  /// turn and a waiting fork can happen in between.
   private func run() {
     repeat {
       let jobs = line.withLock { line in

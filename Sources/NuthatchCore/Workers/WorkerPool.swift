@@ -2,12 +2,13 @@ import CSystem
 import NuthatchBase
 import NuthatchTransport
 
-/// As many threads as the machine has processors, for what takes time but no waiting: hashing, decoding, writing.
+/// Runs work that computes and doesn't wait: hashing, decoding, writing. It has one thread for each processor, fewer if a control
+/// group leaves little memory (`MemoryBudget`).
 ///
-/// A job states how much memory it will hold at most; jobs wait until all that run together hold no more than the
-/// pool's limit. A job that has to wait for memory lets only those pass that hold none, so that it gets its turn.
-/// Threads start with the first job that finds none free.
-// What changes is under its lock, hence Sendable.
+/// Each job states the most memory that it will hold. A job waits until all running jobs together stay below the pool's limit.
+/// While a job waits for memory, only jobs that hold none may overtake it, so that it gets its turn. A thread is started when a
+/// job finds no idle one.
+// Mutable state is guarded by `lock`, hence Sendable.
 final class WorkerPool: @unchecked Sendable {
   typealias Job = @Sendable () -> Void
 
@@ -18,18 +19,19 @@ final class WorkerPool: @unchecked Sendable {
 
   /// A thread that waits for a job.
   ///
-  /// Not at a condition variable: who waits at one has a mutex before and after, when the process may be forked.
+  /// Don't use a condition variable here. Its waiter takes the mutex when it wakes up. A fork at that moment would leave the
+  /// mutex locked in the child.
   private final class Sleeper: Sendable {
     let bell = EventCount()
   }
 
-  /// How much memory there is for what.
+  /// How the memory is divided.
   let budget: MemoryBudget
-  /// What one job may hold now, when no other one that holds much runs.
+  /// The bytes that one job may hold now, if no other large job runs.
   private let roomForOne: @Sendable () -> Int
-  /// How many threads there may be.
+  /// The largest number of threads.
   var width: Int { budget.threads }
-  /// What all jobs together may hold, in bytes.
+  /// The most bytes that all jobs together may hold.
   var memory: Int { budget.decodes }
 
   private let lock = WordLock()
@@ -39,16 +41,16 @@ final class WorkerPool: @unchecked Sendable {
   private var held = 0
   private var threads: [UInt64] = []
   private var idle = 0
-  /// The idle ones that nobody has woken.
+  /// The idle threads that haven't been woken.
   private var asleep: [Sleeper] = []
   private var waiting = 0
   private var isStopping = false
-  /// Why the last thread that was wanted couldn't be started.
+  /// The `errno` of the last attempt to start a thread; 0 if it worked.
   private var startFailure: Int32 = 0
 
   /// - Parameters:
-  ///   - budget: what jobs may hold together, and on how many threads they run.
-  ///   - roomForOne: what one job may hold that runs alone.
+  ///   - budget: the memory of all jobs together, and the number of threads.
+  ///   - roomForOne: the bytes that one job may hold if it runs alone.
   init(_ budget: MemoryBudget, roomForOne: @escaping @Sendable () -> Int) {
     self.budget = budget
     self.roomForOne = roomForOne
@@ -56,28 +58,28 @@ final class WorkerPool: @unchecked Sendable {
     heavy = Array(repeating: Fifo(), count: Priority.steps)
   }
 
-  /// - Parameter memory: what jobs may hold together.
+  /// - Parameter memory: the most bytes that all jobs together may hold.
   convenience init(width: Int = WorkerPool.processors, memory: Int) {
     self.init(MemoryBudget(threads: max(1, width), decodes: memory), roomForOne: { memory })
   }
 
-  /// The processors that this process may use.
+  /// The number of processors that this process may use.
   static var processors: Int {
     max(1, Int(nhs_processors()))
   }
 
-  /// Runs `job` on one of the threads, those of higher priority first. False, and nothing is run, when the pool has been
-  /// stopped or not one thread can be had.
+  /// Runs `job` on one of the threads; jobs of higher priority start first. Returns false and runs nothing if the pool was
+  /// stopped or no thread can be started.
   @discardableResult
   func submit(priority: Int = 0, need: Int = 0, _ job: @escaping Job) -> Bool {
     lock.lock()
     defer { lock.unlock() }
     guard !isStopping else { return false }
-    // A thread that was woken counts as idle until it runs, so those that wait for it are counted, too.
+    // A thread that was woken counts as idle until it runs. So `waiting` also counts the jobs that such threads will take.
     if waiting >= idle, threads.count < width, !startThread(), threads.isEmpty { return false }
     waiting += 1
     let step = Priority.step(priority)
-    // One that needs more than that runs alone; whether it may at all, `submitDecode` finds out.
+    // A job that needs more than `memory` runs alone. `submitDecode` checks whether it may run at all.
     if need > 0 {
       heavy[step].append(Entry(need: min(need, memory), job: job))
     } else {
@@ -87,17 +89,17 @@ final class WorkerPool: @unchecked Sendable {
     return true
   }
 
-  /// Why `submit` has just taken no job.
+  /// The reason why the last `submit` returned false.
   var whyNoJob: NuthatchError {
     lock.lock()
     defer { lock.unlock() }
     return isStopping ? .closed : NuthatchError(TransportFault(noThread: startFailure))
   }
 
-  /// Runs a decode, of which `job` hears how much it may hold: all that it needs, or what there is when it runs alone. nil:
-  /// the pool was stopped before it could.
+  /// Runs a decode. `job` gets the bytes that it may hold: all that it needs, or the free memory if it runs alone. It gets nil if
+  /// the pool was stopped first.
   ///
-  /// A decode that finds too little memory beside others waits until they are over.
+  /// If there is too little memory beside other decodes, the decode waits until they are done.
   @discardableResult
   func submitDecode(priority: Int, need: Int, _ job: @escaping @Sendable (_ most: Int?) -> Void) -> Bool {
     submit(priority: priority, need: need) {
@@ -111,11 +113,12 @@ final class WorkerPool: @unchecked Sendable {
     }
   }
 
-  /// What a decode that needs so much may hold now. What others may hold counts as if it weren't in use yet.
+  /// Returns the bytes that a decode of this need may hold now. The share of other decodes counts as if they hadn't used any of
+  /// it.
   func room(for need: Int, besides others: Int) -> Int {
     let most = roomForOne() - others
     guard budget.group != nil, need > most else { return most }
-    // The allocator may hold what an earlier one has freed.
+    // The allocator may still hold memory that an earlier decode has freed.
     nhs_trim_allocator()
     return roomForOne() - others
   }
@@ -126,7 +129,7 @@ final class WorkerPool: @unchecked Sendable {
     return held - min(need, memory)
   }
 
-  /// Runs what has been submitted, ends the threads and waits for their end.
+  /// Runs all submitted jobs, then ends the threads and waits for them.
   func stop() {
     lock.lock()
     isStopping = true
@@ -137,10 +140,10 @@ final class WorkerPool: @unchecked Sendable {
     for thread in running { _ = nhs_thread_join(thread) }
   }
 
-  /// Drops what hasn't begun, ends the threads and waits for their end: for the end of the process.
+  /// Drops the jobs that haven't begun, then ends the threads and waits for them. For the end of the process.
   func abandon() {
     lock.lock()
-    // Let go without the lock, because the end of an object may submit something.
+    // Release the dropped jobs without the lock, because a deinitializer may submit a job.
     let dropped = (light, heavy)
     for step in light.indices {
       light[step] = Fifo()
@@ -150,7 +153,7 @@ final class WorkerPool: @unchecked Sendable {
     withExtendedLifetime(dropped) { stop() }
   }
 
-  /// Under the lock.
+  /// Call it with `lock` held.
   private func wakeAll() {
     for sleeper in asleep { sleeper.bell.ring() }
     asleep = []
@@ -191,7 +194,7 @@ extension WorkerPool {
         idle += 1
         let seen = own.bell.current
         asleep.append(own)
-        // Whoever waits to fork comes in here, when nothing is locked.
+        // A waiting fork happens here, while no lock is held.
         lock.unlock()
         nhs_release_forks()
         own.bell.wait(after: seen, until: .max)
@@ -204,7 +207,7 @@ extension WorkerPool {
     lock.unlock()
   }
 
-  /// Lets those in who wait to fork: in the middle of a job they would take what it has locked with them.
+  /// Lets a waiting fork happen. In the middle of a job, the child would inherit the job's locks.
   private func takeTurns() {
     nhs_release_forks()
     nhs_hold_forks()
@@ -236,6 +239,6 @@ enum Priority {
   static let most = 10
   static let steps = most - least + 1
 
-  /// 0 for the least.
+  /// Returns 0 for the lowest priority.
   static func step(_ priority: Int) -> Int { min(max(priority, least), most) - least }
 }
