@@ -1,7 +1,7 @@
 import NuthatchStore
 import Synchronization
 
-/// What has happened at a directory in this process since it was opened, counted by any thread.
+/// Counters of a directory in this process since it was opened. Any thread may count.
 final class CacheCounts: Sendable {
   let requests = Atomic(0)
   let hits = Atomic(0)
@@ -18,49 +18,49 @@ final class CacheCounts: Sendable {
   let heldUp = Atomic(0)
 }
 
-/// What has happened at a directory in this process since it was opened; all handles on it count together.
+/// Counters of a directory in this process since it was opened. All handles of the directory share them.
 public struct CacheStatistics: Sendable, Equatable {
   /// Requests submitted.
   public var requests = 0
-  /// Requests that were answered from what was stored, without the network.
+  /// Requests that were answered from the store, without the network.
   public var hits = 0
-  /// Requests that waited for another's fetch.
+  /// Requests that waited for another request's fetch.
   public var joined = 0
-  /// Exchanges with servers, redirects and further attempts among them.
+  /// Exchanges with servers; each redirect and each retry counts.
   public var transfers = 0
-  /// Fetches that ended with "it still holds".
+  /// Fetches after which the stored answer was still valid (304).
   public var revalidated = 0
-  /// Fetches that ended with a new answer, of any status.
+  /// Fetches that ended with a new answer of any status.
   public var fetched = 0
-  /// Fetches that brought no answer.
+  /// Fetches that ended without an answer.
   public var failed = 0
-  /// Decodes of a picture, each for any number of sizes.
+  /// Decodes of a picture. One decode may make several sizes.
   public var decodes = 0
-  /// Transfers that were ended because their thumbnails were done (`Request.earlyStop`).
+  /// Transfers that were stopped early because their thumbnails were done (`Request.earlyStop`).
   public var stopped = 0
-  /// Bodies that went on in a file while they were received (`Options.inFlightBytes`).
+  /// Bodies that were moved to a file while they were received (`Options.inFlightBytes`).
   public var filed = 0
-  /// Bytes of bodies received.
+  /// Bytes of received bodies.
   public var bytes = 0
-  /// Records that were not kept because the disk was full.
+  /// Records that were not stored because the disk was full.
   public var unkept = 0
-  /// Records that were not kept because another process held the directory's lock for too long.
+  /// Records that were not stored because another process held the directory's lock for too long.
   public var heldUp = 0
 }
 
 extension Cache {
-  /// What has happened at this directory in this process since it was opened.
+  /// Counters of this directory in this process since it was opened.
   public var statistics: CacheStatistics { counts.statistics }
 }
 
 extension CacheCounts {
-  /// A request that was answered from what was stored.
+  /// Counts a request that was answered from the store.
   func countHit() {
     requests.count()
     hits.count()
   }
 
-  /// Notes why something couldn't be kept.
+  /// Counts a record that couldn't be stored, by the reason.
   func note(_ fault: StoreFault) {
     switch fault.kind {
     case .noSpace: unkept.count()
@@ -82,6 +82,6 @@ extension CacheCounts {
 }
 
 extension Atomic where Value == Int {
-  /// One more.
+  /// Adds `amount`. Relaxed memory order is enough for counters.
   func count(_ amount: Int = 1) { _ = wrappingAdd(amount, ordering: .relaxed) }
 }

@@ -1,10 +1,11 @@
 import CSystem
 import NuthatchTransport
 
-/// A fetch's part in the rule that one process of the machine fetches a URL at a time: takes the lock, waits for it, gives up on an
-/// owner that shows no sign of life, and frees it in the end.
+/// The cross-process lock of one fetch, so that only one process of the machine fetches a URL at a time. Takes the lock or waits
+/// for it, stops waiting for a holder that has stalled, and releases it at the end.
 ///
-/// Sendable because one thread at a time has it: the loop's, and once the fetch has handed its answer over, a worker's.
+/// Only one thread at a time uses it: the loop's thread, and a worker's after the fetch has handed over its answer. Hence
+/// Sendable.
 final class FetchLock: TierRequest, @unchecked Sendable {
   typealias Done = @Sendable (TierAnswer) -> Void
 
@@ -15,13 +16,13 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   private let others: OtherProcesses
   private let place: Int64
   private var state = State.without
-  /// Since when the lock's owner was waited for, on the monotonic clock; nil when it wasn't.
+  /// The start of the wait for another process's lock (monotonic, ns). Nil: there was no wait.
   private var waitedSince: Int64?
-  /// The owner's last sign of life, as a worker has read it.
+  /// The holder's last heartbeat, as a worker has read it.
   private var lastSign = Int64.min / 2
-  /// Whether it has been read since it seemed to be too long ago.
+  /// Whether the heartbeat was read again since the last known one looked too old.
   private var isSignRead = false
-  /// Since when a worker is reading it.
+  /// When a worker began to read the heartbeat. Nil: none is reading.
   private var signReadAt: Int64?
 
   private var runtime: Runtime { shared.runtime }
@@ -31,7 +32,8 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     place = FetchLocks.place(of: fetch.plan.name.key().hash.low)
   }
 
-  /// When something of its fetch came last, for the processes that wait for the lock; nil when a worker has the answer.
+  /// The offset of the lock and the time of the fetch's last progress, to be written as a heartbeat. Nil: a worker has the
+  /// answer.
   var sign: (place: Int64, time: Int64)? { fetch?.lastSign.map { (place, $0) } }
 
   func find(besides base: StoredAnswer?, done: @escaping Done) -> Bool {
@@ -41,13 +43,13 @@ final class FetchLock: TierRequest, @unchecked Sendable {
       wait(milliseconds: 5, done)
       return true
     }
-    // What another process stored between this one's look and the lock is an answer, too; to a reload nothing stored is.
+    // Another process may have stored an answer between this process's look-up and the lock. A reload doesn't use stored answers.
     if fetch.isReload || shared.reader.isUnchanged(fetch.plan, base) { return false }
     lookAgain(fetch, done)
     return true
   }
 
-  /// Other processes read the store.
+  /// Does nothing: other processes read the store.
   func offer(_ record: AnswerRecord, _ body: SharedBytes) {}
 
   func ended(_ end: FetchEnd) {
@@ -72,7 +74,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     others.locks.release(place)
   }
 
-  /// The wait is short at first, because most fetches are; a lock that is freed is noticed within a tenth of a second.
+  /// Looks for the lock after 5 ms, then after twice as long each time, at most 100 ms. Most fetches are short.
   private func wait(milliseconds: Int64, _ done: @escaping Done) {
     _ = runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
       guard let self, self.state != .over, let fetch = self.fetch else { return }
@@ -82,7 +84,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     }
   }
 
-  /// Reads on a worker's thread what was stored meanwhile.
+  /// Reads on a worker's thread what other processes have stored meanwhile.
   private func lookAgain(_ fetch: Fetch, _ done: @escaping Done) {
     let (plan, since) = (fetch.plan, waitedSince)
     let isSubmitted = runtime.workers.submit(priority: fetch.priority) {
@@ -90,7 +92,8 @@ final class FetchLock: TierRequest, @unchecked Sendable {
       let now = nhs_monotonic_ns()
       let wasVain = since.map { self.others.locks.wasVain(self.place, since: $0, now: now) } ?? false
       self.runtime.loop.post {
-        // What was waited for left nothing, nor will this: the others needn't wait for it.
+        // The holder's fetch stored nothing, and this one won't either. Release the lock, so that other processes don't wait for
+        // it.
         if wasVain { self.free() }
         done(.storeNowHas(found))
       }
@@ -98,8 +101,9 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     if !isSubmitted { runtime.loop.post { done(.nothing) } }
   }
 
-  /// Whether the process that has the lock has shown no sign for longer than any waiter bears. Two seconds more, because it
-  /// may bear as much, and then tries again, of which it tells within one; and at least the few that a busy one may need.
+  /// Returns whether the process that holds the lock has stalled: its last heartbeat and the start of our wait are both older
+  /// than the longest `timeout` of the waiting requests (at least 3 s) plus 2 s. The 2 s allow for one retry there: its next
+  /// heartbeat follows within 1 s. Returns false if `patience` is nil.
   private func isSilent(patience: Int64?) -> Bool {
     guard let patience, let waitedSince else { return false }
     let now = runtime.loop.now
@@ -108,7 +112,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
       return false
     }
     if isSignRead { return true }
-    // A disk that doesn't answer for two seconds is no sign either.
+    // If the disk doesn't answer for 2 s, the holder counts as stalled.
     if let signReadAt { return now - signReadAt > 2_000_000_000 }
     signReadAt = now
     runtime.workers.submit(priority: Priority.most) {

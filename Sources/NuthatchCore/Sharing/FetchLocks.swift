@@ -2,29 +2,29 @@ import CSystem
 import Glibc
 import NuthatchStore
 
-/// One process of the machine fetches a URL at a time: byte locks of one file in the cache's directory, of which the kernel
-/// frees those of a process that dies.
+/// Lets only one process of this machine fetch a URL at a time. Each fetch locks one byte of a file in the cache's directory. The
+/// kernel releases the locks of a process that ends.
 ///
-/// A process that was stopped holds its locks on, and does nothing. So each notes in the file, every second, which of its
-/// fetches have shown a sign of life, and a process that waits believes in a lock no longer than its own patience lasts.
+/// A stopped process (SIGSTOP) keeps its locks. So each process writes a heartbeat for its active fetches once a second, and a
+/// waiting process ignores a lock whose heartbeat is too old (`FetchLock.isSilent`).
 ///
-/// A fetch may end without leaving anything for others: its answer can't be kept, or there was none. Then it says so, too, and
-/// the processes that waited for it ask the server all at once, instead of one after the other.
+/// A fetch may store no answer (`no-store`, an error). It notes that, too. The processes that waited for it then ask the server
+/// all at once, not one after the other.
 ///
-/// Two names whose hashes meet in one byte wait for each other, which costs time and nothing else. Where the file can't be
-/// had, each process fetches.
+/// Two URLs whose hashes give the same byte wait for each other, which costs only time. If the file can't be opened, every
+/// process fetches.
 final class FetchLocks: Sendable {
   private let file: Int32
-  /// How many fetches of this process share a lock: they are told apart by the table of fetches, not here.
+  /// The number of fetches of this process that share a lock, by offset. `FetchTable` tells these fetches apart.
   private let held = Locked<[Int64: Int]>([:])
 
-  /// Called before a note is read or written: a test's disk that doesn't answer.
+  /// Called before a heartbeat or note is read or written. Tests use it to simulate a disk that doesn't answer.
   private let beforeNotes: (@Sendable () -> Void)?
 
   init(directory: String, beforeNotes: (@Sendable () -> Void)? = nil) {
     self.beforeNotes = beforeNotes
     file = (try? FileDoor.open(directory + "/flights", O_RDWR | O_CREAT)) ?? -1
-    // A child that held them open would hold its dead parent's locks.
+    // A child that inherits the descriptor would keep the locks of a dead parent.
     if file >= 0 { _ = nhs_close_in_child(file) }
   }
 
@@ -34,38 +34,39 @@ final class FetchLocks: Sendable {
     close(file)
   }
 
-  /// Where the lock of a record's hash lies.
+  /// Returns the offset of the byte that stands for a hash.
   static func place(of hash: UInt64) -> Int64 { Int64(truncatingIfNeeded: hash >> 2) }
 
-  /// Of so many fetches the signs are told apart; where two meet, the later one counts.
+  /// The number of heartbeat cells. If two fetches share a cell, the later heartbeat counts.
   private static let signs: Int64 = 512
 
-  /// Where the notes begin of fetches that left nothing.
+  /// The offset of the first note of a fetch that stored nothing.
   private static let vainNotes = Int(signs) * 8
 
   private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
 
-  // Notes are bytes of the file, and reading or writing them may wait for the disk: not on the loop's thread. Locks are taken
-  // and released there: F_OFD_SETLK never waits for another owner, and on a file system of this machine the kernel keeps the
-  // locks in memory. On one of another machine the call is a message to it; the store warns of those when it is opened.
+  // Heartbeats and notes are bytes of the file. Reading or writing them may wait for the disk, so don't do that on the loop's
+  // thread. Locks may be taken and released there: F_OFD_SETLK never waits for another holder, and on a local file system the
+  // kernel keeps locks in memory. On a network file system the call is a message to its server; the store warns of such file
+  // systems when it is opened.
 
-  /// Notes that the fetch with this lock was alive at `time`, on the machine's monotonic clock.
+  /// Writes the heartbeat of the fetch with this lock. `time` and `now` are monotonic, in ns.
   func noteSign(_ place: Int64, at time: Int64, now: Int64) {
-    // Where it can't be written, the others wait for as long as for a silent one.
+    // If the write fails, waiting processes see a stalled fetch.
     if lastSign(place, now: now) ?? .min < time { write(time, at: Self.offset(place)) }
   }
 
-  /// The last sign of the fetch with this lock; nil when there was none.
+  /// Returns the last heartbeat of the fetch with this lock, or nil.
   func lastSign(_ place: Int64, now: Int64) -> Int64? { read(at: Self.offset(place), now: now) }
 
-  /// Notes that the fetch with this lock leaves nothing for the processes that wait for it.
+  /// Notes that the fetch with this lock stored no answer for the waiting processes.
   func noteVain(_ place: Int64, at time: Int64) {
-    // Where it can't be written they wait for each other.
+    // If the write fails, the waiting processes ask one after the other.
     write(time, at: Self.offset(place) + Self.vainNotes)
   }
 
-  /// Whether such a fetch has ended since. Of another one whose note has the same place as much is said, which costs a
-  /// request where a fetch ended without a word.
+  /// Returns whether such a fetch has ended since `since`. A fetch in the same cell can make this true, which costs one extra
+  /// request.
   func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
     read(at: Self.offset(place) + Self.vainNotes, now: now) ?? .min >= since
   }
@@ -81,11 +82,11 @@ final class FetchLocks: Sendable {
     beforeNotes?()
     var time: Int64 = 0
     let count = withUnsafeMutableBytes(of: &time) { nhs_pread(file, $0.baseAddress, 8, Int64(offset)) }
-    // What lies ahead was noted before the machine began anew.
+    // A time after `now` was written before the machine's last boot.
     return count == 8 && time <= now ? time : nil
   }
 
-  /// False while another process has it.
+  /// Locks the byte without waiting. Returns false if another process holds it. If the file couldn't be opened, returns true.
   func tryTake(_ place: Int64) -> Bool {
     guard file >= 0 else { return true }
     return held.withLock { held in

@@ -1,20 +1,20 @@
 import CSystem
 import NuthatchStore
 
-/// The directories that are open in this process: two handles on one share what is behind them.
+/// The directories that are open in this process. All handles of one directory share its `SharedCache`.
 enum OpenCaches {
   private struct Entry {
     let shared: SharedCache
     let isWritable: Bool
     var users = 1
 
-    // Asked each time: the store goes over to another directory when somebody deletes this one.
+    // Ask the store each time: it changes to a new directory if this one is deleted.
     func isOf(_ identity: CacheDirectory.Identity) -> Bool {
       isWritable == identity.isWritable && shared.store.isIn(device: identity.device, inode: identity.inode)
     }
   }
 
-  // Both are guarded by the process lock, under which nothing is ever opened, closed or let go.
+  // Both are guarded by the process lock. Don't open, close or release a cache while you hold it.
   nonisolated(unsafe) private static var open: [Entry] = []
   nonisolated(unsafe) private static var epoch: UInt64 = 0
 
@@ -24,7 +24,7 @@ enum OpenCaches {
   ) throws(NuthatchError) -> SharedCache {
     if let known = claim(identity, nil) { return try checked(known, options) }
     let made = try SharedCache(path, options, seams, runtime)
-    // Another thread may have been faster; then this one is let go again.
+    // Another thread may have opened the directory first. Then use its cache and release this one.
     guard let winner = claim(identity, made) else { return made }
     return try checked(winner, options)
   }
@@ -45,7 +45,7 @@ enum OpenCaches {
     nhs_process_lock()
     defer { nhs_process_unlock() }
     if epoch != nhs_fork_epoch() {
-      // In a forked child: the parent's stay as they are, because their locks and threads are not here.
+      // In a forked child, leave the parent's caches as they are (leak them): their locks and threads don't exist here.
       for entry in open { _ = Unmanaged.passRetained(entry.shared) }
       open = []
       epoch = nhs_fork_epoch()
@@ -58,7 +58,7 @@ enum OpenCaches {
     return nil
   }
 
-  /// Makes room in the memory of every cache that is open in this process.
+  /// Frees memory in every cache that is open in this process.
   static func relieve(_ level: MemoryPressure) {
     nhs_process_lock()
     let all = epoch == nhs_fork_epoch() ? open.map(\.shared) : []
@@ -67,7 +67,7 @@ enum OpenCaches {
     if level == .critical { nhs_trim_allocator() }
   }
 
-  /// True for the last handle: who opens the directory now gets something new.
+  /// Releases one use. Returns true if it was the last: the next open of the directory then makes a new `SharedCache`.
   @discardableResult
   static func release(_ shared: SharedCache) -> Bool {
     nhs_process_lock()
@@ -75,7 +75,7 @@ enum OpenCaches {
     guard let place = open.firstIndex(where: { $0.shared === shared }) else { return false }
     open[place].users -= 1
     guard open[place].users == 0 else { return false }
-    // The caller has another reference, so that nothing is closed under the lock.
+    // The caller still has a reference, so nothing is closed under the lock.
     open.remove(at: place)
     return true
   }

@@ -1,13 +1,13 @@
 import NuthatchTransport
 
-/// The other processes of the machine: one of them fetches a URL at a time (`FetchLocks`), and the others find its answer in the
-/// store that they share.
+/// The other processes of the machine, as a tier. One of them fetches a URL at a time (`FetchLocks`), and the others find its
+/// answer in the shared store.
 final class OtherProcesses: FetchTier {
-  /// What others may wait for.
+  /// The held locks, for which heartbeats are written.
   private struct Signs {
     var locks: [ObjectIdentifier: FetchLock] = [:]
     var isWatching = false
-    /// Whether a worker writes signs.
+    /// Whether a worker is writing heartbeats.
     var isNoting = false
   }
 
@@ -22,7 +22,7 @@ final class OtherProcesses: FetchTier {
 
   func request(for fetch: Fetch) -> any TierRequest { FetchLock(fetch, self) }
 
-  /// Shows signs of life of the fetch that holds this lock. On the loop's thread.
+  /// Writes heartbeats for the fetch that holds this lock. Call it on the loop's thread.
   func add(_ lock: FetchLock) {
     let isFirst = signs.withLock { signs in
       signs.locks[ObjectIdentifier(lock)] = lock
@@ -33,11 +33,11 @@ final class OtherProcesses: FetchTier {
   }
 
   func remove(_ lock: FetchLock) {
-    // Let go when nothing is locked.
+    // The removed object is released after `signs` is unlocked.
     _ = signs.withLock { $0.locks.removeValue(forKey: ObjectIdentifier(lock)) }
   }
 
-  /// Once a second; most fetches are over before.
+  /// Writes heartbeats once a second. Most fetches end before the first one.
   private func showSigns() {
     _ = runtime.loop.at(runtime.loop.now &+ 1_000_000_000) { [weak self] in
       guard let self else { return }
@@ -51,7 +51,7 @@ final class OtherProcesses: FetchTier {
     }
   }
 
-  /// A worker writes them, all at once, because a disk may be slow: until it has, there are no later ones.
+  /// A worker writes all heartbeats together, because the disk may be slow. Until it is done, no others are written.
   private func note(_ signs: [(place: Int64, time: Int64)]) {
     guard !signs.isEmpty, self.signs.withLock({ !$0.isNoting }) else { return }
     let (locks, loop, now) = (locks, runtime.loop, runtime.loop.now)

@@ -1,18 +1,19 @@
 import NuthatchStore
 
-/// Failures of requests for pictures (no picture, too large, 404, 410), which later requests for the same are told again for a short
-/// while, so that a page shown again doesn't fetch them again. In memory only: `StoredDecodeFailure` is what the store keeps.
+/// Negative cache for thumbnail requests, in memory only: URLs whose answer was not a usable picture (no picture, too large, 404,
+/// 410). For a short time later requests get the same error instead of a fetch, for example when a page is shown again.
+/// `StoredDecodeFailure` is the counterpart in the store.
 final class RememberedFailures: Sendable {
   private struct Failure {
     let error: NuthatchError
     let limits: Limits
-    /// On the monotonic clock.
+    /// Monotonic, ns.
     let until: Int64
-    /// A removal since takes the failure out, too; nil where nothing can be said of that.
+    /// The moment at which the failure was noted. A later removal of the URL ends the failure, too. Nil: the moment is unknown.
     let began: Moment?
   }
 
-  /// What the failed request allowed: one that allows more may succeed.
+  /// What the failed request allowed. A request that allows more may succeed.
   struct Limits {
     var bytes: Int64
     var pixels: Int
@@ -23,12 +24,11 @@ final class RememberedFailures: Sendable {
     }
   }
 
-  /// Beyond it all are forgotten.
+  /// The most failures that are kept. When they are reached, the expired ones are dropped. If that isn't enough, all are.
   private static let most = 10_000
   private let failures = Locked<[AnswerName: Failure]>([:])
 
-  /// For how long a failure is remembered, in seconds; nil for one that is not. Faults of connections are the business
-  /// of their host's circuit.
+  /// Returns for how many seconds a failure is remembered; nil: not at all. Connection faults are left to the host's circuit.
   static func lifetime(of code: ErrorCode, status: Int?) -> Int64? {
     switch code {
     case .notAnImage, .unsupportedFormat, .corrupt, .tooLarge, .tooManyPixels: 600
@@ -54,9 +54,9 @@ final class RememberedFailures: Sendable {
 
   func forgetAll() { failures.withLock { $0 = [:] } }
 
-  /// The failure, if it isn't too long ago. That it carries the seconds after which to try again (`retryAfter`) tells it from a new one.
+  /// Returns the failure if it hasn't expired. Its `retryAfter` (seconds until it expires) tells it from a new failure.
   ///
-  /// - Parameter isCurrent: whether nothing was removed since a moment.
+  /// - Parameter isCurrent: returns whether nothing was removed since a moment.
   func failure(
     of name: AnswerName, _ limits: Limits, now: Int64, isCurrent: (Moment) -> Bool
   ) -> NuthatchError? {

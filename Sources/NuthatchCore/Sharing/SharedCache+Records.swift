@@ -1,23 +1,23 @@
 import NuthatchHTTP
 import NuthatchStore
 
-// What is written to the store, on workers' threads, and the moment at which its question began, on any.
+// Writes to the store run on workers' threads. The moment of a fetch may be read on any thread.
 
 extension SharedCache {
-  /// The moment at which a fetch begins now; nil when it can't be told at once.
+  /// Returns the moment of a fetch that begins now. Returns nil if it can't be read without waiting.
   func momentNow(_ plan: RequestPlan) -> Moment? {
     let groups = plan.groups
     return store.momentNow(groups.own, groups.ofURL)
   }
 
-  /// The same, but it may wait. Nil when nothing can be stored at present.
+  /// Returns the moment of a fetch that begins now; may wait. Returns nil if nothing can be stored at present.
   func moment(_ plan: RequestPlan) -> Moment? {
     let groups = plan.groups
     return (try? store.moment(groups.own, groups.ofURL)) ?? nil
   }
 
-  /// Keeps what is known of an answer; its body is kept already. False when it can't be kept, when the answer of a later
-  /// fetch is there, or when it was removed since its fetch began.
+  /// Stores the record of an answer whose body is stored already. Returns false if it can't be stored, if the answer of a later
+  /// fetch is there, or if the answer was removed since its fetch began.
   func write(_ meta: AnswerRecord, _ plan: RequestPlan, began: Moment?) -> Bool {
     guard let began else { return false }
     var meta = meta
@@ -29,7 +29,7 @@ extension SharedCache {
       let isKept =
         meta.varied.isEmpty
         ? try commit(plan.name.key(), .answer, meta.encoded(), began) : try writeVariant(meta, plan, began)
-      // What version 0.1 kept of it would be found again when this one is dropped.
+      // Otherwise the answer that version 0.1 stored would be found again after this one is dropped.
       if isKept, store.hasEarlierAnswers { try store.remove(plan.name.key(isEarlier: true)) }
       return isKept
     } catch {
@@ -44,7 +44,8 @@ extension SharedCache {
     try store.commit(answer: key, form: form.rawValue, bytes, asked: began) != nil
   }
 
-  /// The answer, and a vary record under the URL that says which fields lead to it. With the vary record all variants go.
+  /// Stores the answer, and under the URL a vary record that names the request fields by which answers differ. If the vary record
+  /// is removed, all variants are gone with it.
   private func writeVariant(_ meta: AnswerRecord, _ plan: RequestPlan, _ began: Moment) throws(StoreFault)
     -> Bool
   {
@@ -56,12 +57,12 @@ extension SharedCache {
     if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
     let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)
     guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), began) else { return false }
-    // Also where the same one is there: the answer of an earlier fetch must not take its place later.
+    // Commit it even if the same vary record is there. Otherwise the answer of an earlier fetch could replace it later.
     return try commit(key, .vary, varyRecord.encoded(), began)
   }
 }
 
 extension AnswerRecord {
-  /// Not an answer but the names of the fields by which answers are told apart.
+  /// Whether this is no answer but the names of the request fields by which answers differ.
   var isVaryRecord: Bool { head.status == 0 }
 }

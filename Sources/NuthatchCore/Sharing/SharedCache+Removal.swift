@@ -1,23 +1,23 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// What the record of an answer's key is. Kept beside its payload.
+/// The kind of record that an answer's key leads to. Stored beside the payload.
 enum RecordForm: UInt8 {
   case answer = 0
-  /// Says by which fields answers are told apart (`AnswerRecord.isVaryRecord`).
+  /// Names the request fields by which answers differ (`AnswerRecord.isVaryRecord`).
   case vary = 1
-  /// Leads from a URL to the key of an answer that is kept under another address.
+  /// Points from a URL to the key of an answer that is stored under another address.
   case link = 2
 
   static func == (number: UInt8, form: RecordForm) -> Bool { number == form.rawValue }
 }
 
-// Taking out what is stored.
+// Removal of stored answers.
 extension SharedCache {
-  /// Takes out all that is kept under a URL, whoever it is for and whatever it was called. When this returns, no process
-  /// gets an answer from the cache that was asked for before.
+  /// Removes all stored answers of a URL: those of every partition, and those that are stored under another address. When it
+  /// returns, no process gets an answer from the cache that was requested before the removal.
   ///
-  /// - Returns: how many answers there were.
+  /// - Returns: the number of answers that were removed.
   @discardableResult
   func forget(_ url: WebURL, _ partition: [UInt8] = []) throws(StoreFault) -> Int {
     let groups = [AnswerName.group(of: url.address)]
@@ -25,21 +25,22 @@ extension SharedCache {
     return Self.answers(removed) + (try Self.forgetLinked(groups, removed, store))
   }
 
-  /// The same because a request has made it invalid. What can't be taken out now is due (`Store.removeOrNote`).
+  /// Removes all stored answers of a URL because a request has made them invalid. A removal that fails now is noted as due
+  /// (`Store.removeOrNote`).
   ///
-  /// - Returns: whether it has been taken out.
+  /// - Returns: whether they have been removed.
   func invalidate(_ url: WebURL, _ partition: [UInt8]) -> Bool {
     forgetOrNote([AnswerName.group(of: url.address)], earlierKeys(of: url, partition))
   }
 
-  /// The keys that version 0.1 gave what is kept under a URL.
+  /// Returns the keys under which version 0.1 stored answers of a URL.
   private func earlierKeys(of url: WebURL, _ partition: [UInt8]) -> [RecordKey] {
     guard store.hasEarlierAnswers else { return [] }
     return Set([[], partition]).map { AnswerName(address: url.address, partition: $0).key(isEarlier: true) }
   }
 
-  /// Takes out what the links lead to that were kept under a URL, which has this group. An answer that has come from another
-  /// URL since stays.
+  /// Removes the answers to which removed links pointed, if the links belonged to URLs of these groups. An answer that was stored
+  /// since for another URL stays.
   static func forgetLinked(
     _ groups: [RecordGroup], _ removed: [RemovedRecord], _ store: Store
   ) throws(StoreFault) -> Int {
@@ -53,12 +54,12 @@ extension SharedCache {
     return linked.isEmpty ? 0 : answers(try store.remove([], linked))
   }
 
-  /// Takes out what is kept under one name, all variants of it with it.
+  /// Removes the answer with this name, including all its variants.
   ///
-  /// - Returns: how many answers there were.
+  /// - Returns: the number of answers that were removed.
   @discardableResult
   func forget(_ name: AnswerName) throws(StoreFault) -> Int {
-    // A vary record stands for the answers that it leads to.
+    // A vary record counts as the answers that it leads to.
     min(1, try store.remove([], keys(of: name)).count)
   }
 
@@ -70,7 +71,7 @@ extension SharedCache {
     removed.reduce(0) { $0 + ($1.key.kind == .meta || $1.form == RecordForm.answer ? 1 : 0) }
   }
 
-  /// Takes out what is kept under a name because the server says that there is nothing, or nothing to be kept.
+  /// Removes the answer with this name because the server reports that there is none, or that it may not be stored.
   func takeOut(_ name: AnswerName) { _ = forgetOrNote([], keys(of: name)) }
 
   private func forgetOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> Bool {
@@ -82,7 +83,7 @@ extension SharedCache {
 
   private static let firstWait: Int64 = 1_000_000_000
 
-  /// Tries again by and by to take out what is due: until then it has every hit looked up the slow way.
+  /// Retries due removals later, with growing waits. While a removal is due, every hit uses the slow look-up.
   private func doWhatIsDueLater(in nanoseconds: Int64) {
     guard !store.isReading, !waitsToRemove.exchange(true, ordering: .relaxed) else { return }
     runtime.loop.post { [weak self] in
@@ -101,7 +102,7 @@ extension SharedCache {
     }
   }
 
-  /// Keeps a link from the URL of a request to the name that its answer has, unless there is one. False when the answer was
+  /// Stores a link from the URL of a request to the name of its answer, unless there is one. Returns false if the answer was
   /// removed since its fetch began.
   func link(_ plan: RequestPlan, _ began: Moment) throws(StoreFault) -> Bool {
     guard let link = plan.link else { return true }
@@ -112,17 +113,17 @@ extension SharedCache {
 }
 
 extension RequestPlan {
-  /// Whose removal takes its answer out: the group that the answer is kept in, and that of the URL where it is another one.
+  /// The groups whose removal removes this answer: the group of its own address, and that of the URL if it is another one.
   var groups: (own: RecordGroup, ofURL: RecordGroup?) {
     (name.group, isUnderOtherAddress ? AnswerName.group(of: url.address) : nil)
   }
 
-  /// The link from the URL to the answer's name; nil where the URL is the name.
+  /// The key of the link from the URL to the answer's name. Nil if the URL is the name.
   var link: RecordKey? { isUnderOtherAddress ? link(to: name.key()) : nil }
 
   private var isUnderOtherAddress: Bool { name.address != url.address }
 
-  /// Begins the name of a link, as no answer's name begins (`AnswerName.key`).
+  /// The first byte of a link's name. No answer's name begins with it (`AnswerName.key`).
   private static let linkMark: UInt8 = 253
 
   private func link(to target: RecordKey) -> RecordKey {

@@ -3,7 +3,7 @@ import NuthatchStore
 import NuthatchTransport
 import Synchronization
 
-/// What all handles of one directory share in a process: the store, the fetches under way, the failures remembered.
+/// Everything that the handles of one directory share in a process: the store, the fetches under way, remembered failures.
 // Its parts are Sendable or confined to the loop's thread, hence Sendable.
 final class SharedCache: @unchecked Sendable {
   /// The options that belong to the directory, not to a handle.
@@ -25,12 +25,12 @@ final class SharedCache: @unchecked Sendable {
   let reader: Reader
   let path: String
   let settings: Settings
-  /// Searched before the origin is asked, in this order.
+  /// The tiers that are searched before the origin server is asked, in this order.
   let tiers: [any FetchTier]
   let rememberedFailures = RememberedFailures()
   let counts = CacheCounts()
   let revalidations = Revalidations()
-  /// What a worker reads and checks for peeks at the moment.
+  /// The answers that a worker is reading and verifying for peeks.
   private let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime
   let transport: any Transport
@@ -38,9 +38,9 @@ final class SharedCache: @unchecked Sendable {
   let retryPolicy: RetryPolicy
   let outbox: DirectoryOutbox
   let cookies: CookieJars
-  /// Whether removals that are due are tried again by and by.
+  /// Whether a retry of due removals is planned.
   let waitsToRemove = Atomic(false)
-  // Confined to the loop's thread.
+  // Both are confined to the loop's thread.
   let fetches = FetchTable()
   let decodes: Decodes
 
@@ -82,8 +82,8 @@ final class SharedCache: @unchecked Sendable {
       checksAlways: options.checkBytes.map { $0 == .always })
   }
 
-  /// - Throws: `conflict` for an option that was set otherwise when the directory was opened; what isn't said doesn't
-  ///   differ. `invalid`.
+  /// - Throws: `conflict` if an option differs from the value with which the directory was opened; options that are not set never
+  ///   conflict. `invalid`.
   func check(_ options: Options) throws(NuthatchError) {
     func conflict(_ what: String) -> NuthatchError {
       NuthatchError(.conflict, "the directory is open in this process with another \(what): \(path)")
@@ -105,7 +105,7 @@ final class SharedCache: @unchecked Sendable {
       limits: limits, counts: counts)
   }
 
-  /// Has a worker read and check what takes too long for a peek, so that a later one finds it.
+  /// Makes a worker read and verify an answer, because that takes too long for a peek. A later peek finds the result.
   func check(_ plan: RequestPlan) {
     guard checking.withLock({ $0.insert(plan.name).inserted }) else { return }
     let isSubmitted = runtime.workers.submit(priority: plan.priority) {
@@ -127,7 +127,7 @@ final class SharedCache: @unchecked Sendable {
 
   // MARK: Failures
 
-  /// What a stored answer is good for, and the failure that is remembered, where that decides it.
+  /// Decides what to do with a stored answer. Also returns the remembered failure, if there is one.
   func decide(_ stored: StoredAnswer?, _ plan: RequestPlan) -> (
     decision: Decision, remembered: NuthatchError?
   ) {
@@ -142,7 +142,7 @@ final class SharedCache: @unchecked Sendable {
     return (decision, remembered)
   }
 
-  /// Has later requests for the same fail with this error, without a server, if it is one that is remembered.
+  /// Notes an error, if it is of a kind that is remembered: later requests for the same answer then fail without a fetch.
   func remember(_ error: NuthatchError, status: Int?, _ plan: RequestPlan) {
     guard plan.remembersFailures, let seconds = RememberedFailures.lifetime(of: error.code, status: status)
     else { return }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The time of day, which tests move.
+/// The wall clock. Tests replace it by one that they move.
 package struct WallClock: Sendable {
   /// Nanoseconds since 1970.
   package let nanoseconds: @Sendable () -> Int64
 
-  /// Whether it is the system's, which can be asked for less than nanoseconds in a few of them.
+  /// Whether this is the system's clock, whose coarse variant is cheaper to read.
   var isSystem = false
 
   /// Seconds since 1970.
   var seconds: Int64 { nanoseconds() / 1_000_000_000 }
 
-  /// The same, some milliseconds late perhaps: for who asks millions of times.
+  /// Seconds since 1970, perhaps some milliseconds late, for code that reads the clock very often. Costs a few nanoseconds.
   var coarseSeconds: Int64 {
     guard isSystem else { return seconds }
     var time = timespec()
@@ -19,7 +19,7 @@ package struct WallClock: Sendable {
     return Int64(time.tv_sec)
   }
 
-  /// The system's.
+  /// The system's wall clock.
   package static let system = WallClock(
     nanoseconds: {
       var time = timespec()
