@@ -1,32 +1,30 @@
-/// How many requests run at once over a link, adapted to what is measured: additive growth, multiplicative
-/// shrinking.
+/// The number of requests that run at once over a link, adapted by measurement: additive increase, multiplicative decrease.
 ///
-/// Answers are judged by their host's own baseline (`HostLatency`) and collected in windows. A window ends
-/// with its 16th answer, not before 100 ms; or with the first answer after 2 s. Each host that answered in it
-/// has one vote, the one that most of its answers support, so that one slow host, however busy, decides
-/// nothing about the others:
+/// Answers are compared with their host's own baseline (`HostLatency`) and collected in windows. A window ends with its 16th
+/// answer, but not before 100 ms, or with the first answer after 2 s. Each host that answered in it has one vote, by the majority
+/// of its answers. So one slow host decides nothing about the others, however busy it is:
 ///
-/// - more than half of the hosts strained: the size is multiplied by 0.7, by 0.5 when a time-out was among
-///   it. What began before that counts no more, so that one jam shrinks it once.
-/// - more than half of them calm, twice in a row, while work waited for nothing but a place: the size grows
-///   by an eighth of the start size, at least 1.
-/// - anything between leaves it alone.
+/// - More than half of the hosts are strained: the size is multiplied by 0.7, or by 0.5 if the window had a time-out. Requests
+///   that began before that don't count any more, so that one jam shrinks the size once.
+/// - More than half of the hosts are calm, twice in a row, while work waited only for a place: the size grows by an eighth of the
+///   start size, at least by 1.
+/// - Otherwise the size stays.
 ///
-/// A host's first answer counts as calm. Time-outs count for hosts that have answered before; what never
-/// answered is the circuit's business. The size stays between floor and ceiling.
+/// A host's first answer counts as calm. Time-outs count for hosts that have answered before; a host that never answered is left
+/// to its circuit. The size stays between floor and ceiling.
 ///
-/// A batch has many URLs, often of many hosts, and each host has its own limit. While requests of a batch wait for nothing but a
-/// place:
+/// A batch has many URLs, often of many hosts, and each host has its own limit. While requests of a batch wait only for a place:
 ///
-/// - the ceiling is that of batches;
-/// - every calm answer adds a place until the size shrinks for the first time, after that one in four;
-/// - a strained window halves the size, unless the present size brings clearly more answers a second than half of it did.
+/// - The ceiling is that of batches.
+/// - Every calm answer adds a place until the size shrinks for the first time, after that every fourth.
+/// - A strained window halves the size. If it had no time-out, and the present size brings clearly more answers a second than
+///   half of it did, the size stays.
 struct AutomaticSize {
   struct Range: Equatable, Sendable {
     var start: Int
     var floor: Int
     var ceiling: Int
-    /// For batches.
+    /// The start size and ceiling while a batch waits.
     var batchStart: Int
     var batchCeiling: Int
 
@@ -36,7 +34,7 @@ struct AutomaticSize {
       self.batchCeiling = batchCeiling ?? ceiling
     }
 
-    /// What there are descriptors for.
+    /// Returns the range, limited to the number of file descriptors.
     func limited(to most: Int) -> Range {
       let most = max(1, most)
       return Range(
@@ -62,20 +60,20 @@ struct AutomaticSize {
   private var calmWindows = 0
   private var shrunkAt: Int64 = .min
 
-  /// Whether a batch has been waiting for places since the window before this one.
+  /// Whether a batch waited for places in the previous window.
   private var isBatch = false
   private var sawBatch = false
   private var hasShrunk = false
   private var calmSinceStep = 0
   private var yields = BatchYields()
 
-  /// `most` bounds the ceiling: what there are descriptors for.
+  /// `most` limits the ceiling to the number of file descriptors.
   init(_ range: Range, most: Int) {
     self.range = range.limited(to: most)
     size = self.range.start
   }
 
-  /// Work waits for nothing but a place. `isBatch`: requests of a batch do.
+  /// Notes that work waits only for a place. `isBatch`: requests of a batch do.
   mutating func noteBacklog(isBatch: Bool) {
     sawBacklog = true
     guard isBatch else { return }
@@ -85,7 +83,7 @@ struct AutomaticSize {
     if !hasShrunk { size = max(size, range.batchStart) }
   }
 
-  /// An answer of `host` to a request that began at `start`.
+  /// Notes an answer of `host` to a request that began at `start`.
   mutating func noteAnswer(
     host: UInt32, _ judgement: HostLatency.Judgement, began start: Int64, at now: Int64
   ) {
@@ -101,7 +99,7 @@ struct AutomaticSize {
     count(at: now)
   }
 
-  /// A host that had answered before fell silent.
+  /// Notes a time-out of a host that had answered before.
   mutating func noteTimeOut(host: UInt32, began start: Int64, at now: Int64) {
     guard start >= shrunkAt else { return }
     votes[host, default: Votes()].all += 1
@@ -118,7 +116,7 @@ struct AutomaticSize {
     if (answers >= 16 && age >= 100_000_000) || age >= 2_000_000_000 { endWindow(at: now) }
   }
 
-  /// Within a window: a batch is over before windows have told much.
+  /// Grows within a window, because a batch may end before windows have shown much.
   private mutating func growForBatch() {
     guard isBatch, sawBatch, size < range.batchCeiling else { return }
     calmSinceStep += 1
@@ -158,12 +156,12 @@ struct AutomaticSize {
   }
 }
 
-/// How many answers a second came at which size: a size is worth it when half of it brings clearly fewer.
+/// The answers a second at each size. A size is worth it if half of it brings clearly fewer.
 private struct BatchYields {
-  /// By the size's power of two.
+  /// The index is the logarithm (base 2) of the size.
   private var perSecond = [Double?](repeating: nil, count: 16)
 
-  /// - Returns: whether this size brings clearly more a second than what is known of half of it. False when nothing is known.
+  /// - Returns: whether this size brings clearly more answers a second than half of it. False if half of it was never measured.
   mutating func note(_ answers: Int, at size: Int, nanoseconds: Int64) -> Bool {
     guard nanoseconds > 0, size > 0 else { return false }
     let rate = Double(answers) / Double(nanoseconds) * 1e9

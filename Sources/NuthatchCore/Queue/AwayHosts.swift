@@ -1,17 +1,17 @@
 import CSystem
 import NuthatchTransport
 
-/// A host that can't be reached, and that requests of a batch wait for.
+/// A host that can't be reached while requests of a batch wait for it.
 public struct AwayHost: Sendable {
-  /// With its port, unless that is the usual one.
+  /// The host's name, with its port unless that is the scheme's default.
   public let name: String
-  /// What ended the last request to it.
+  /// The error of the last request to it.
   public let code: ErrorCode
-  /// For how long it has been away, in whole seconds.
+  /// How long it has been unreachable, in whole seconds.
   public let seconds: Int64
 }
 
-/// Those of a queue, for callers that wonder what a run waits for.
+/// The unreachable hosts of a queue, for callers that want to know what a run waits for.
 final class AwayHosts: Sendable {
   private struct Absence {
     var since: Int64
@@ -24,7 +24,7 @@ final class AwayHosts: Sendable {
     absences.withLock { $0[origin] = Absence(since: since, code: ErrorCode(kind)) }
   }
 
-  /// It has answered, or is not waited for any more.
+  /// Removes a host that has answered or that no request waits for any more.
   func forget(_ origin: Origin) { absences.withLock { $0[origin] = nil } }
 
   func current(now: Int64) -> [AwayHost] {
@@ -35,17 +35,17 @@ final class AwayHosts: Sendable {
 }
 
 extension Origin {
-  /// How messages name it: with its port, unless that is the usual one.
+  /// The name in messages, with its port unless that is the scheme's default.
   var shown: String { port == (scheme == .https ? 443 : 80) ? host : "\(host):\(port)" }
 }
 
 extension Cache {
-  /// Hosts that can't be reached at the moment, and that requests of a batch wait for (`Request.giveUpAfter`); of all requests of
-  /// the process.
+  /// Hosts that can't be reached at the moment while requests of a batch wait for them (`Request.giveUpAfter`). Covers all
+  /// requests of the process.
   public var awayHosts: [AwayHost] {
     isForked ? [] : runtime.queue.away.current(now: nhs_monotonic_ns())
   }
 
-  /// Whether requests wait for nothing but a place in the process's queue.
+  /// Whether requests wait only for a place in the process's queue.
   package var waitsForPlaces: Bool { !isForked && runtime.queue.isFull.load(ordering: .relaxed) }
 }

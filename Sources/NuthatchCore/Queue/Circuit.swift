@@ -1,16 +1,16 @@
 /// Keeps requests away from a host that can't be reached.
 ///
-/// It opens after `threshold` connection faults in a row. While it is open, requests fail at once. After a
-/// back-off, which doubles with every opening without a success in between, it is half open: one request, the
-/// probe, may try. An answer of any status closes it, also one to a request from before; a fault of the probe
-/// opens it again.
+/// It opens after `threshold` connection faults in a row. While it is open, nothing is sent: requests fail at once, or wait if
+/// they have patience. After a back-off it is half open: one request, the probe, is sent. The back-off doubles with every opening
+/// without a success in between. An answer of any status closes the circuit, even if its request began earlier. A fault of the
+/// probe opens it again.
 struct Circuit {
   struct Settings: Equatable, Sendable {
-    /// Faults in a row that open it; 0 for never. Default 5.
+    /// The number of faults in a row that open it. 0: never. Default: 5.
     var threshold = 5
-    /// How long it is open at first, in nanoseconds. Default 1 s.
+    /// The first back-off, in nanoseconds. Default: 1 s.
     var firstBackOff: Int64 = 1_000_000_000
-    /// How long it is open at most. Default 60 s.
+    /// The longest back-off, in nanoseconds. Default: 60 s.
     var longestBackOff: Int64 = 60_000_000_000
   }
 
@@ -29,13 +29,13 @@ struct Circuit {
     return now < openUntil ? .open(until: openUntil) : .halfOpen
   }
 
-  /// For how much longer it is open; 0 when it isn't.
+  /// Returns for how much longer it is open, in nanoseconds; 0 if it isn't open.
   func left(at now: Int64) -> Int64 { max(0, (openUntil ?? now) &- now) }
 
   mutating func noteAnswer() { self = Circuit() }
 
-  /// A connection fault; true when it opened the circuit. What comes in from requests that began before the
-  /// circuit opened says nothing new.
+  /// Notes a connection fault. Returns true if it opened the circuit. While the circuit isn't closed, only a fault of the probe
+  /// counts.
   mutating func noteFault(isProbe: Bool, at now: Int64, _ settings: Settings) -> Bool {
     guard settings.threshold > 0 else { return false }
     if openUntil == nil {
@@ -48,17 +48,17 @@ struct Circuit {
     return true
   }
 
-  /// Opens, if it isn't open, without counting faults.
+  /// Opens the circuit without counting faults, unless it is open.
   mutating func open(at now: Int64, _ settings: Settings) {
     if settings.threshold > 0, left(at: now) == 0 { startBackOff(at: now, settings) }
   }
 
-  /// Lets the next probe through at `latest`, where it would come later.
+  /// Moves the next probe forward to `latest`, if it would come later.
   mutating func probe(by latest: Int64) {
     if let openUntil { self.openUntil = min(openUntil, latest) }
   }
 
-  /// Lets a probe through now, since the network isn't the one that failed.
+  /// Allows a probe now, because the network has changed or the host has become reachable.
   mutating func halfOpen(at now: Int64) {
     if openUntil != nil { openUntil = now }
   }

@@ -2,52 +2,48 @@ import NuthatchBase
 import NuthatchTransport
 import Synchronization
 
-/// The process's one queue: which requests may be sent, and when.
+/// The process's only queue. It decides which requests may be sent, and when.
 ///
-/// A deterministic machine without a thread, a lock or a clock: everything is called on the loop's thread and
-/// is told `now` (nanoseconds of the monotonic clock). Only `isFull`, `paused` and `away` may be read by any thread,
-/// hence Sendable.
+/// A deterministic machine without a thread, a lock or a clock: all calls are made on the loop's thread and pass `now`
+/// (monotonic, ns). Only `isFull`, `paused` and `away` may be read by any thread, hence Sendable.
 ///
-/// How the pipeline uses it, for every exchange with a server (each redirect hop and each attempt is one,
-/// under the host that it goes to):
+/// Every exchange with a server (each redirect and each attempt is one, under the host that it goes to) takes these steps:
 ///
-/// 1. `submit` gives an entry. The queue calls `begin` on the work, now or later, or `refused` when the
-///    host's circuit is open and the entry has no patience. Time spent waiting costs the request nothing: its time-outs start in `begin`.
-///    An entry with `patience` waits for a host in trouble, and is refused when that has lasted so long.
-/// 2. When the head comes: `answered`, with the time to the first byte; after the first one of an HTTP/2
-///    connection `noteProtocol`; for 429 and 503 with `Retry-After` `pause`.
-/// 3. When the exchange is over, whatever the end: `finished`, exactly once for every `begin`. With `retryAt`
-///    the same entry waits again, keeps its place by arrival, and `begin` comes again.
-/// 4. A request that is cancelled while it waits: `remove`. While it runs: abort the transfer, then
-///    `finished` with `.abandoned`. (`remove` on a running entry does the same.)
+/// 1. `submit` returns an entry. The queue calls `begin` on the work, now or later. It calls `refused` if the host's circuit is
+///    open and the entry has no patience. The wait doesn't count against the request: its time-outs start in `begin`. An entry
+///    with `patience` waits for a host in trouble, and is refused when the trouble has lasted that long.
+/// 2. When the head comes, call `answered` with the time to the first byte. If the connection speaks HTTP/2, also call
+///    `noteProtocol`. For a 429 or 503 with `Retry-After`, call `pause`.
+/// 3. When the exchange is over, for any reason, call `finished`, exactly once for every `begin`. With `retryAt` the same entry
+///    waits again, and `begin` comes again. An entry without patience keeps its place by arrival.
+/// 4. To cancel a request that waits, call `remove`. To cancel one that runs, abort the transfer, then call `finished` with
+///    `.abandoned` (or `remove`, which does the same).
 ///
-/// `wake` asks for a call of `tick` at a time, at the latest; asking again for an earlier time doesn't withdraw the first.
+/// `wake` asks for a call of `tick` at a given time at the latest. A request for an earlier time doesn't withdraw a later one.
 ///
-/// Order: priority, then arrival, over all hosts that may start something; a host that is at its limit,
-/// paused, spaced by `rate` or dead isn't looked at. So that nothing starves, one start in eight goes to the
-/// oldest entry, if that one has waited longer than `settings.patience`: among all hosts, within each host, and
-/// between work below and above zero.
+/// The order is priority, then arrival, over all hosts that may start a request. Hosts that are at their limit, paused, spaced by
+/// `rate` or dead are skipped. To prevent starvation, one start in eight goes to the oldest entry, if it has waited longer than
+/// `settings.patience`: among all hosts, within each host, and between priorities below zero and the others.
 ///
-/// Its parts decide, each by itself; it tells each what the others have to know, and calls the works.
+/// Each part decides for itself. The queue passes information between them, and calls the works.
 final class FetchQueue: @unchecked Sendable {
-  /// Refusals are told in portions, so that a host with 100,000 entries that dies doesn't keep the loop from
-  /// others.
+  /// Refusals are reported in portions, so that a dead host with 100,000 entries doesn't block the loop.
   private static let refusalsAtOnce = 256
 
   private(set) var settings: QueueSettings
   private let wake: (Int64) -> Void
-  /// Whether something waits for nothing but a place. Any thread may ask.
+  /// Whether an entry waits only for a place. Any thread may read it.
   let isFull = Atomic<Bool>(false)
-  /// Any thread may ask.
+  /// Any thread may read it.
   let paused = PausedHosts()
-  /// Any thread may ask.
+  /// Any thread may read it.
   let away = AwayHosts()
 
   let places: QueuePlaces
   let hosts = QueueHosts()
   let lending = PlaceLending()
   private let troubled: TroubledHosts
-  /// Entries that wait for a time.
+  /// Entries that wait until a given time.
   private var delayed = PositionedHeap<EntriesByAge>()
 
   private var lastArrival: UInt64 = 0
@@ -65,7 +61,7 @@ final class FetchQueue: @unchecked Sendable {
 
   // MARK: - Entries
 
-  /// Queues `work` for `origin`, not to begin before `notBefore`.
+  /// Queues `work` for `origin`. It begins at `notBefore` at the earliest.
   @discardableResult
   func submit(
     _ work: any QueuedWork, to origin: Origin, priority: Int = 0, patience: Int64 = 0,
@@ -83,7 +79,7 @@ final class FetchQueue: @unchecked Sendable {
     return entry
   }
 
-  /// Changes the priority (-10…10) of an entry that waits or runs; its arrival stays what it was.
+  /// Changes the priority (-10…10) of an entry that waits or runs. Its arrival stays.
   func setPriority(_ priority: Int, of entry: QueueEntry, now: Int64) {
     switch entry.state {
     case .queued:
@@ -98,7 +94,7 @@ final class FetchQueue: @unchecked Sendable {
     pump(now)
   }
 
-  /// Takes an entry out; nothing happens when it is gone already. A running one frees its place.
+  /// Removes an entry; does nothing if it is gone. If it runs, its place becomes free.
   func remove(_ entry: QueueEntry, now: Int64) {
     switch entry.state {
     case .delayed: delayed.remove(entry)
@@ -113,12 +109,13 @@ final class FetchQueue: @unchecked Sendable {
     pump(now)
   }
 
-  /// The name of its host is being looked up: others may have the place until it is known.
+  /// Lends the entry's place to others while the name of its host is being looked up.
   func waitsForName(_ entry: QueueEntry, now: Int64) {
     if lending.beginLookUp(entry) { pump(entry.host, now) }
   }
 
-  /// The name is known. False when all places are taken: then the entry is to be `finished`, and to wait again.
+  /// Takes the place back when the name is known. Returns false if all places are taken: then call `finished`, so that the entry
+  /// waits again.
   func nameIsKnown(_ entry: QueueEntry, now: Int64) -> Bool {
     lending.endLookUp(entry)
     guard entry.state == .running, entry.isLending else { return true }
@@ -127,7 +124,7 @@ final class FetchQueue: @unchecked Sendable {
     return true
   }
 
-  /// So many bytes of a body have been sent or have come. One that lent its place has it back when it is fast again.
+  /// Notes that bytes of a body were sent or received. An entry that lent its place gets it back when it is fast again.
   func moved(_ entry: QueueEntry, _ bytes: Int, now: Int64) {
     if lending.noteMoved(entry, bytes, settings, at: now) { takeBack(entry, now) }
   }
@@ -138,8 +135,8 @@ final class FetchQueue: @unchecked Sendable {
     pump(entry.host, now)
   }
 
-  /// The head has come, `firstByte` nanoseconds after the request was sent (nil when that says nothing about
-  /// the link, as for uploads). `overload`: it says that the host has too much to do.
+  /// Notes that the head has come, `firstByte` nanoseconds after the request was sent. Nil: the time shows nothing about the
+  /// link, as for uploads. `overload`: the head says that the host has too much to do.
   func answered(_ entry: QueueEntry, firstByte: Int64?, overload: Overload? = nil, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
@@ -161,7 +158,8 @@ final class FetchQueue: @unchecked Sendable {
     pump(host, now)
   }
 
-  /// The place is free again. With `retryAt` the entry goes back into the queue until then at least. `fault` is what ended it.
+  /// Frees the entry's place. With `retryAt` the entry goes back into the queue, at least until then. `fault`: the error that
+  /// ended the exchange.
   func finished(
     _ entry: QueueEntry, _ outcome: ExchangeOutcome, _ fault: TransportFault? = nil, retryAt: Int64? = nil,
     now: Int64
@@ -209,15 +207,15 @@ final class FetchQueue: @unchecked Sendable {
 
   // MARK: - Hosts, link, time
 
-  /// What the host speaks decides how much it may have at once.
+  /// Notes the host's protocol, which determines how many requests may run at once.
   func noteProtocol(_ origin: Origin, isHTTP2: Bool, now: Int64) {
     guard let host = hosts[origin], host.speaksHTTP2 != isHTTP2 else { return }
     host.speaksHTTP2 = isHTTP2
     pump(host, now)
   }
 
-  /// Starts nothing at this host before `until`, at most `longestPause` from now, because its answer of `status` says so. A
-  /// shorter pause takes nothing back.
+  /// Starts nothing at this host before `until`, at most `longestPause` from now, because of its answer with `status`. A shorter
+  /// pause doesn't shorten a longer one.
   func pause(_ origin: Origin, until: Int64, status: Int = 503, now: Int64) {
     let host = hosts.host(origin, places)
     let end = min(until, now &+ settings.longestPause)
@@ -229,27 +227,28 @@ final class FetchQueue: @unchecked Sendable {
     pump(now)
   }
 
-  /// For how long this host has been paused in all, and for how long it still is, in nanoseconds; and because of which status.
+  /// Returns how long this host has been paused in all, how long it is still paused (both in nanoseconds), and the status that
+  /// caused it.
   func pauses(of origin: Origin, now: Int64) -> (past: Int64, left: Int64, status: Int) {
     guard let host = hosts[origin] else { return (0, 0, 503) }
     return (host.pausedTime(at: now), max(now, host.pausedUntil) - now, host.pauseStatus)
   }
 
-  /// Whether a host may answer yet what it couldn't answer now: it has answered before, or nothing is sent to it at the moment.
+  /// Returns whether a later attempt at the host may succeed: it has answered before, or its circuit isn't closed.
   func mayComeBack(_ entry: QueueEntry, now: Int64) -> Bool {
     guard entry.state != .gone else { return false }
     return entry.host.lastGoodAnswer != nil || entry.isProbe || entry.host.circuit.state(at: now) != .closed
   }
 
-  /// The default route goes another way, or is back: the automatic size begins anew, what was measured is
-  /// forgotten, and every open circuit lets its probe through.
+  /// Reacts to a new or restored default route: the automatic size begins anew, measurements are forgotten, and every open
+  /// circuit allows its probe.
   func linkChanged(to link: LinkKind, now: Int64) {
     places.change(to: link, settings)
     for host in hosts.all { host.latency = HostLatency() }
     networkChanged(now: now)
   }
 
-  /// An address or a route came or went: every open circuit lets its probe through.
+  /// Reacts to an added or removed address or route: every open circuit allows its probe.
   func networkChanged(now: Int64) {
     for host in hosts.all {
       host.circuit.halfOpen(at: now)
@@ -258,14 +257,14 @@ final class FetchQueue: @unchecked Sendable {
     pump(now)
   }
 
-  /// A connection to a host could be made: its circuit lets a probe through.
+  /// Notes that a connection to a host succeeded: its circuit allows a probe.
   func noteReachable(_ origin: Origin, now: Int64) {
     guard let host = hosts[origin] else { return }
     host.circuit.halfOpen(at: now)
     pump(host, now)
   }
 
-  /// New settings take effect at once; what runs already runs on.
+  /// Applies new settings at once. Running requests go on.
   func change(_ settings: QueueSettings, now: Int64) {
     let old = self.settings
     self.settings = settings
@@ -279,16 +278,16 @@ final class FetchQueue: @unchecked Sendable {
     pump(now)
   }
 
-  /// To be called at the times that `wake` asked for; at others it does no harm.
+  /// Call it at the times that `wake` asked for. Other calls do no harm.
   func tick(now: Int64) {
     wakeAt = .max
     pump(now)
   }
 
-  /// Brings the pools up to date about a host of which something has changed.
+  /// Updates the pools after a change of a host.
   private func refresh(_ host: QueueHost, _ now: Int64) { hosts.refresh(host, settings, at: now) }
 
-  /// What was measured may have changed a size, and with it whether a host with slow bodies is held.
+  /// Updates the sizes after a measurement. A new size can change whether a host with slow bodies is held.
   private func resize(_ now: Int64) {
     guard places.resize(settings), places.areLentByBodies else { return }
     for host in hosts.all where host.counts.lentByBodies > 0 { refresh(host, now) }
@@ -296,7 +295,7 @@ final class FetchQueue: @unchecked Sendable {
 
   // MARK: - What moves
 
-  /// Starts what can start, and tells what there is to tell. Callbacks may call the queue again.
+  /// Starts all entries that may start, and reports refusals. Callbacks may call the queue again.
   private func pump(_ now: Int64) {
     guard !isPumping else { return }
     isPumping = true
@@ -312,7 +311,7 @@ final class FetchQueue: @unchecked Sendable {
     arrangeWaking(now)
   }
 
-  /// As `pump`, after something of `changed` has changed.
+  /// As `pump`, after a change of the host `changed`.
   private func pump(_ changed: QueueHost, _ now: Int64) {
     refresh(changed, now)
     pump(now)
@@ -327,8 +326,8 @@ final class FetchQueue: @unchecked Sendable {
     }
   }
 
-  /// Lends the place of an entry of which too little has moved. One that lends it already is looked at again when something
-  /// moves.
+  /// Lends the place of an entry that has moved too few bytes. An entry that lends its place already is checked again when bytes
+  /// move.
   private func look(at entry: QueueEntry, _ now: Int64) {
     let isSlow = entry.moved < settings.leastBytes
     entry.forgetMoved()
@@ -371,14 +370,14 @@ final class FetchQueue: @unchecked Sendable {
     return portion.count
   }
 
-  /// Tells the automatic sizes what waits for a place; whether that makes one larger.
+  /// Tells the automatic sizes which work waits for a place. Returns whether a size grew.
   private func hasGrown() -> Bool {
     let (isFull, hasGrown) = places.noteBacklog(settings)
     self.isFull.store(isFull, ordering: .relaxed)
     return hasGrown
   }
 
-  /// When something happens by itself.
+  /// The time of the next timed event.
   private var nextDue: Int64 {
     min(hosts.nextDue ?? .max, delayed.nextDue ?? .max, lending.nextDue ?? .max)
   }

@@ -1,17 +1,16 @@
-/// How long a host usually takes to its first byte, when it isn't strained.
+/// The usual time of an unstrained host to its first byte.
 ///
-/// The baseline begins with the first sample. A shorter sample draws it an eighth of the way, a longer one a
-/// 64th: it stays near the lower end of what is seen, so that a link which is being filled up stands out. It
-/// is never above twice the least that it has been, or growing queues would raise it little by little and so
-/// pass unnoticed; that least doubles in two minutes, so that a server which has become slower for good is
-/// the normal case in the end. Since a window counts what most of its samples say, a few late answers of a
-/// varying host decide nothing.
+/// The baseline begins with the first sample. A shorter sample moves it by an eighth of the difference, a longer one by a 64th.
+/// So it stays near the lower end of the samples, and a link that fills up shows. It is never above twice the lowest baseline so
+/// far; otherwise growing queues would raise it step by step and stay unnoticed. That lowest value doubles in two minutes, so
+/// that a server that has become slower for good counts as normal in the end. A window counts the majority of its samples, so a
+/// few late answers decide nothing.
 struct HostLatency {
   enum Judgement {
-    /// At most 1.5 × the baseline and 5 ms.
+    /// At most 1.5 × the baseline + 5 ms.
     case calm
     case between
-    /// More than twice the baseline and 10 ms.
+    /// More than twice the baseline + 10 ms.
     case strained
     /// There was no baseline yet.
     case unknown
@@ -25,10 +24,10 @@ struct HostLatency {
 
   var hasBaseline: Bool { baseline != nil }
 
-  /// Whether a first byte that hasn't come after this long is far beyond what is usual here.
+  /// Returns whether a wait of this long for the first byte is more than eight times the baseline.
   func isFarBeyond(_ wait: Int64) -> Bool { baseline.map { wait / 8 > $0 } ?? false }
 
-  /// Judges a first byte after `sample` nanoseconds by the ones before, then counts it in.
+  /// Compares a first byte after `sample` nanoseconds with the earlier ones, then includes it.
   mutating func note(_ sample: Int64, at now: Int64) -> Judgement {
     let sample = min(max(sample, 1), 600_000_000_000)
     guard let usual = baseline else {

@@ -1,35 +1,36 @@
-/// How many requests at once a host bears, found by measurement, where the program lets the limit grow.
+/// The number of requests at once that a host can handle, found by measurement. Used if the program lets the limit grow.
 ///
-/// - It begins with the usual limit. When as many good answers as that have come as quickly as usual, and more requests wait, one
-///   more is tried; then twice as many, and so on to `most`.
-/// - The host's first 429, 503 or reset halves it. After that it grows by one with as many good answers as it allows at once, to
-///   the last limit that the host has borne.
-/// - A minute after the last such answer one more is tried: a probe. When the host bears that, the next probe comes a minute
-///   later. When it doesn't, the limit goes back.
+/// - It begins with the usual limit. If as many good answers as the limit have come at the usual speed, and more requests wait,
+///   it grows by one; after that it doubles each time, up to `most`.
+/// - A 429, 503 or reset halves it. After that it grows by one for as many good answers as the limit, up to the last limit that
+///   the host has handled.
+/// - A minute after the last such answer it grows by one more: a probe. If the host handles it, the next probe follows a minute
+///   later. If not, the limit goes back.
 struct HostLimit {
   static let most = 32
   private static let minute: Int64 = 60_000_000_000
 
   private(set) var value: Int
-  /// The largest that the host has borne.
+  /// The largest limit that the host has handled.
   private var borne: Int
   private var isUsual = true
   private var hadTrouble = false
-  /// When the host last had too much to do, or was probed.
+  /// The time of the last overload or probe.
   private var probedAt: Int64 = .min
-  /// When the limit changed, and when it last became less. Requests that began before say nothing about it.
+  /// The time of the last change, and of the last decrease. Requests that began earlier show nothing about it.
   private var changedAt: Int64 = .min
   private var cutAt: Int64 = .min
-  /// What it was before.
+  /// The limit before the last change.
   private var previous: Int
   private var good = 0
 
   init(_ usual: Int) { (value, borne, previous) = (usual, usual, usual) }
 
-  /// What it was when a request began.
+  /// Returns the limit at the time when a request began.
   func value(at start: Int64) -> Int { start >= changedAt ? value : previous }
 
-  /// A good answer to a request that began at `start`. `isCalm`: it came as quickly as usual. `isWanted`: more wait.
+  /// Notes a good answer to a request that began at `start`. `isCalm`: it came at the usual speed. `isWanted`: more requests
+  /// wait.
   mutating func noteGood(isCalm: Bool, isWanted: Bool, began start: Int64, at now: Int64) {
     guard start >= changedAt, isCalm, isWanted, value < Self.most else { return }
     good += 1
@@ -44,7 +45,7 @@ struct HostLimit {
     isUsual = false
   }
 
-  /// 429, 503 or a reset, to a request that began at `start`.
+  /// Notes a 429, 503 or reset of a request that began at `start`.
   mutating func noteTrouble(began start: Int64, at now: Int64) {
     guard start >= cutAt else { return }
     let tried = value(at: start)

@@ -1,23 +1,23 @@
 import NuthatchTransport
 
-/// Why a host doesn't answer as it should, and since when. Ends with its next good answer.
+/// Why a host fails to answer well, and since when. Ends with its next good answer.
 struct HostTrouble {
   enum Cause {
-    /// It can't be reached, or falls silent.
+    /// It can't be reached, or sends nothing for too long.
     case fault(TransportFault)
-    /// It has too much to do: 429 or 503.
+    /// It reports overload: 429 or 503.
     case status(Int)
   }
 
-  /// When the first request of those in vain began, or when the last good answer came, whichever is later.
+  /// The start of the first failed request, or the time of the last good answer, whichever is later.
   let since: Int64
-  /// The last one.
+  /// The latest cause.
   var cause: Cause
-  /// How many requests have had it.
+  /// The number of requests that have met it.
   var requests = 0
 
-  /// Whether it is all of the host that has it: 503, silence and a closed connection may be about some of its pages, and those
-  /// that haven't been asked for yet may be well.
+  /// Whether the trouble affects the whole host. 503, silence and a closed connection may affect some pages only, so they count
+  /// after five requests.
   var isOfHost: Bool {
     if requests >= 5 { return true }
     return switch cause {
@@ -26,20 +26,20 @@ struct HostTrouble {
     }
   }
 
-  /// When a host that is to be given up at `end` is tried for the last time: it may be back by then, however long the waits
-  /// between two tries have become.
+  /// Returns when a host that is given up at `end` is tried for the last time. It may be back by then, even if the back-off has
+  /// become long.
   static func lastTry(before end: Int64, patience: Int64) -> Int64 { end &- min(2_000_000_000, patience / 8) }
 
-  /// Whether a request that waits this long for a host has waited long enough, or will have when `time` comes.
+  /// Returns whether the trouble has lasted for `patience` at `time`.
   func outlasts(_ patience: Int64, at time: Int64) -> Bool { time &- since >= patience }
 }
 
-/// Why an entry comes back from the queue without having begun.
+/// Why an entry leaves the queue without having begun.
 enum HostRefusal {
-  /// The host failed too often in a row. Worth trying again after so many nanoseconds.
+  /// The host failed too often in a row. A retry makes sense after this many nanoseconds.
   case circuitOpen(retryAfter: Int64)
-  /// The host has had this trouble for longer than the entry waits for it, `patience` nanoseconds. It asks to be left alone for
-  /// so many nanoseconds more; 0 when it doesn't.
+  /// The host's trouble has lasted longer than the entry waits for it (`patience`, in nanoseconds). `retryAfter`: the nanoseconds
+  /// until the host's pause ends; 0 if there is none.
   case givenUp(HostTrouble.Cause, patience: Int64, retryAfter: Int64)
 
   init(of entry: QueueEntry, at now: Int64) {
@@ -52,9 +52,9 @@ enum HostRefusal {
   }
 }
 
-/// An answer that says that its host has too much to do: 429 or 503.
+/// An answer that reports overload: 429 or 503.
 struct Overload {
   var status: Int
-  /// When the same request had such an answer before; nil for the first.
+  /// The time of the same request's earlier answer of this kind. Nil: this is the first.
   var previous: Int64?
 }

@@ -1,23 +1,21 @@
 import Glibc
 import NuthatchBase
 
-/// What the default route goes over, and through which interface.
+/// The kind of the default route, and its interface.
 struct Link: Equatable, Sendable {
   var kind: LinkKind
   var interface: String?
 }
 
-/// Reads from `/proc/net` and `/sys/class/net` what the default route goes over. Nothing is asked of any
-/// daemon.
+/// Reads the kind of the default route from `/proc/net` and `/sys/class/net`. Asks no daemon.
 ///
-/// - `metered`: modems (WWAN, raw IP), and telephones that share theirs over USB or Bluetooth;
-/// - `wireless`: WLAN;
-/// - `wired`: Ethernet with a device behind it;
-/// - bridges, bonds and VLANs are what is below them, the dearest of it;
-/// - `unknown`: anything else, such as tunnels. A default route beside a tunnel's that is known counts
-///   instead.
+/// - `metered`: modems (WWAN, raw IP), and telephones that share their connection over USB or Bluetooth
+/// - `wireless`: WLAN
+/// - `wired`: Ethernet with a device behind it
+/// - A bridge, bond or VLAN counts as the interface below it; of several, the most expensive counts.
+/// - `unknown`: anything else, such as tunnels. If there is also a default route of a known kind, that one counts.
 struct LinkProbe: Sendable {
-  /// The folder that stands for `/`.
+  /// The prefix of all paths. Tests set it.
   var root = ""
 
   func link() -> Link {
@@ -26,7 +24,7 @@ struct LinkProbe: Sendable {
     return links.first { $0.kind != .unknown } ?? links.first ?? Link(kind: .none, interface: nil)
   }
 
-  /// The interfaces of the default routes, the preferred one first, IPv4 before IPv6.
+  /// Returns the interfaces of the default routes: the preferred one first, IPv4 before IPv6.
   func defaultInterfaces() -> [String] {
     var names: [String] = []
     for route in (routes4() + routes6()) where !names.contains(route.name) { names.append(route.name) }
@@ -44,7 +42,7 @@ extension LinkProbe {
   private static let isUp: UInt32 = 0x0001  // RTF_UP
   private static let isRefused: UInt32 = 0x0200  // RTF_REJECT
 
-  /// Iface Destination Gateway Flags RefCnt Use Metric Mask …, numbers in hexadecimal but for the metric.
+  /// Fields: Iface Destination Gateway Flags RefCnt Use Metric Mask … All numbers except the metric are hexadecimal.
   private func routes4() -> [Route] {
     let routes: [Route] = lines("proc/net/route").dropFirst().compactMap { line in
       let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })
@@ -56,7 +54,7 @@ extension LinkProbe {
     return inOrder(routes)
   }
 
-  /// Destination, its length, source, its length, next hop, metric, references, uses, flags, interface.
+  /// Fields: destination, its length, source, its length, next hop, metric, references, uses, flags, interface.
   private func routes6() -> [Route] {
     let routes: [Route] = lines("proc/net/ipv6_route").compactMap { line in
       let fields = line.split(separator: " ", omittingEmptySubsequences: true)
@@ -73,7 +71,7 @@ extension LinkProbe {
     return (name, metric)
   }
 
-  /// By metric; of equal ones the first that the kernel names.
+  /// Sorts by metric. Routes with equal metrics keep the kernel's order.
   private func inOrder(_ routes: [Route]) -> [Route] {
     routes.enumerated().sorted { ($0.element.metric, $0.offset) < ($1.element.metric, $1.offset) }
       .map(\.element)
@@ -93,7 +91,7 @@ extension LinkProbe {
   private static let wlan = 801...803
 
   private func kind(of interface: String, depth: Int) -> LinkKind {
-    // The name comes from the kernel; it must not lead out of the folder all the same.
+    // The name comes from the kernel. Check anyway that it doesn't lead out of the folder.
     guard !interface.isEmpty, !interface.contains("/"), !interface.hasPrefix(".") else { return .unknown }
     let folder = "sys/class/net/\(interface)"
     let type = lines("\(folder)/type").first.flatMap { Int($0) }
@@ -129,10 +127,10 @@ extension LinkProbe {
 // MARK: - Files
 
 extension LinkProbe {
-  /// A router's table may be long; its default route is near its beginning.
+  /// The route table of a router may be long. The default route is near its beginning.
   private static let longestFile = 262_144
 
-  /// No line when there is no such file.
+  /// Returns no lines if the file doesn't exist.
   private func lines(_ path: String) -> [String] {
     let text = WholeFile.content(of: "\(root)/\(path)", atMost: LinkProbe.longestFile) ?? []
     return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)

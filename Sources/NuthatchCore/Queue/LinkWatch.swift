@@ -1,44 +1,42 @@
 import CSystem
 import Glibc
 
-/// Notices when the default route goes another way, by the kernel's own messages (netlink).
+/// Notices changes of the default route by the kernel's messages (netlink).
 ///
 ///     let watch = LinkWatch { link in queue.linkChanged(to: link.kind, now: loop.now) }
 ///     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { _ in watch.readable() }
 ///
-/// The loop watches `descriptor` and calls `readable` when there is something to read. The messages
-/// themselves are thrown away: they say that something changed, and `LinkProbe` says what holds now. Confined
-/// to one thread, like the queue.
+/// The loop watches `descriptor` and calls `readable` when there is data. The messages themselves are dropped: they only say that
+/// something changed, and `LinkProbe` reads the present state. Confined to one thread, like the queue.
 final class LinkWatch {
-  /// -1 when the kernel gives none, as in some containers: then nothing is noticed, and `link` stays as it
-  /// was.
+  /// -1 if the kernel provides no socket, as in some containers. Then no change is noticed, and `link` stays.
   private(set) var descriptor: Int32
   private(set) var link: Link
   private let probe: LinkProbe
   private let touched: () -> Void
   private let changed: (Link) -> Void
 
-  /// `changed` gets the new link, when its kind or its interface has become another; `touched` hears of every change of a link,
-  /// an address or a route, before that.
+  /// `touched` is called for every change of a link, an address or a route. After it, `changed` gets the new link if its kind or
+  /// interface changed.
   init(
     _ probe: LinkProbe = LinkProbe(), touched: @escaping () -> Void = {}, changed: @escaping (Link) -> Void
   ) {
     self.probe = probe
     self.touched = touched
     self.changed = changed
-    // Before the first look, so that no change falls in between.
+    // Open the socket before the first look, so that no change is missed.
     descriptor = LinkWatch.openSocket()
     link = probe.link()
-    // A forked child must not take its parent's messages away.
+    // A forked child must not read its parent's messages.
     if descriptor >= 0 { _ = nhs_close_in_child(descriptor) }
   }
 
   deinit { stop() }
 
-  /// To be called when `descriptor` can be read.
+  /// Call it when `descriptor` is readable.
   func readable() {
     var message = [UInt8](repeating: 0, count: 8192)
-    // ENOBUFS means that messages were lost: all the more reason to look.
+    // ENOBUFS means that messages were lost. Look in any case.
     while true {
       let count = recv(descriptor, &message, message.count, Int32(MSG_DONTWAIT))
       if count <= 0, !(count < 0 && errno == EINTR) { break }
@@ -47,7 +45,7 @@ final class LinkWatch {
     look()
   }
 
-  /// Looks for itself, for a program that knows better, or that has no descriptor.
+  /// Reads the present link. For callers without a descriptor, or that know of a change.
   func look() {
     let now = probe.link()
     guard now != link else { return }
@@ -55,7 +53,7 @@ final class LinkWatch {
     changed(now)
   }
 
-  /// Closes the descriptor, which the loop must have stopped watching.
+  /// Closes the descriptor. The loop must have stopped watching it.
   func stop() {
     guard descriptor >= 0 else { return }
     nhs_keep_in_child(descriptor)
@@ -63,14 +61,14 @@ final class LinkWatch {
     descriptor = -1
   }
 
-  /// What `sockaddr_nl` of linux/netlink.h holds.
+  /// The layout of `sockaddr_nl` of linux/netlink.h.
   private struct Address {
     var family = UInt16(AF_NETLINK)
     var padding: UInt16 = 0
     var port: UInt32 = 0
     /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
     var groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
-    /// Makes it as large as the `sockaddr` that it is passed as.
+    /// Padding to the size of `sockaddr`, as which it is passed.
     var rest: UInt32 = 0
     static let length: socklen_t = 12
   }

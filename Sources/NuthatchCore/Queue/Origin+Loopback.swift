@@ -1,8 +1,7 @@
 import NuthatchHTTP
 
 extension Origin {
-  /// Whether the name says that it is this machine. Judged by its spelling: a name that merely resolves there
-  /// counts as any other.
+  /// Whether the name denotes this machine. Decided by the name alone: other names that resolve to loopback don't count.
   var isLoopback: Bool {
     host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" || isLoopbackIPv4
   }

@@ -1,50 +1,50 @@
 import Glibc
 
-/// How many starts a second a host bears, found by measurement: additive growth, multiplicative shrinking.
+/// The number of starts a second that a host can handle, found by measurement: additive increase, multiplicative decrease.
 ///
-/// A host is free until it says 429, or 503 more than now and then. The rate of its good answers in the second before that is then
-/// *known* as too much:
+/// A host has no limit until it answers 429, or 503 more than occasionally. The rate of its good answers in the second before
+/// that is then the *known* excessive rate:
 ///
-/// - nothing starts for a second, then half of it; requests that began before that say nothing new;
-/// - the rate climbs to 9/10 of the known one, in five seconds, and stays there;
-/// - a minute after the last 429 or 503 it climbs on, doubling in a minute, until the host says 429 again: one probe a minute.
+/// - Nothing starts for a second. Then the rate is half of the known one. Requests that began earlier show nothing new.
+/// - The rate climbs to 9/10 of the known one in five seconds and stays there.
+/// - A minute after the last 429 or 503 it climbs on, doubling in a minute, until the host answers 429 again: one probe a minute.
 ///
-/// Without a good answer between two such answers the host is out of work altogether: nothing starts for 2, 3, … 10 s. After
-/// that, what it did before counts as known again; but when it said 429, what it has answered in the whole time: it may count
+/// If no good answer comes between two such answers, the host is overloaded altogether: nothing starts for 2, 3, … 10 s. After
+/// that, the known rate is the earlier one. For 429 it is at most the average rate of the whole time, because the host may count
 /// by the minute.
 ///
-/// 503 may be about one page: it counts when more than one answer in four was such, of about the last ten. The same request that
-/// gets it again, while others have good answers, says nothing new.
+/// A 503 may be about one page. It counts if more than one in four of about the last ten answers was 503. If the same request
+/// gets it again while others get good answers, it shows nothing new.
 struct Pace {
   private struct Regime {
-    /// Starts a second that were too much.
+    /// The starts a second that were too many.
     var known: Double
     /// The rate at `since`.
     var base: Double
     var since: Int64
-    /// When the host last said that it has too much to do.
+    /// The time of the last overload answer.
     var overloadedAt: Int64
   }
 
   private static let second: Int64 = 1_000_000_000
   private static let longestBreak: Int64 = 10
-  /// Whatever answers this much has no limit that matters.
+  /// At this rate and above, there is no limit.
   private static let free = 10_000.0
 
   private var regime: Regime?
-  /// Nothing starts before.
+  /// Nothing starts before this time.
   private(set) var notBefore: Int64 = .min
-  /// When it slowed down last. Requests that began earlier say nothing about that.
+  /// The time of the last slow-down. Requests that began earlier show nothing about the present rate.
   private var cutAt: Int64 = .min
-  /// Without a good answer since.
+  /// The number of slow-downs since the last good answer.
   private var cutsInRow = 0
-  /// How many of the last answers were 503, each a tenth less than the one after it.
+  /// The share of 503 among the last answers: a moving average with weight 0.1.
   private var unavailable = 0.0
   private var recent = RecentCount()
   private var cycleSince: Int64 = .min
   private var goodInCycle = 0
 
-  /// Starts a second at this moment; nil for as many as come.
+  /// Returns the starts a second at `now`. Nil: no limit.
   func rate(at now: Int64) -> Double? {
     guard let regime else { return nil }
     let climbed = regime.base + regime.known * 0.08 * Self.seconds(now &- regime.since)
@@ -55,7 +55,7 @@ struct Pace {
     return rate < Self.free ? max(0.2, rate) : nil
   }
 
-  /// A good answer to a request that began at `start`.
+  /// Notes a good answer to a request that began at `start`.
   mutating func noteGood(began start: Int64, at now: Int64) {
     recent.add(at: now)
     unavailable *= 0.9
@@ -67,7 +67,8 @@ struct Pace {
     regime?.since = now
   }
 
-  /// 429 or 503, to a request that began at `start`. `isOdd`: the same request had it before, and others did well meanwhile.
+  /// Notes a 429 or 503 to a request that began at `start`. `isOdd`: the same request had it before, and others got good answers
+  /// since.
   mutating func noteOverload(_ status: Int, isOdd: Bool, began start: Int64, at now: Int64) {
     if status == 503 {
       guard !isOdd else { return }
@@ -81,13 +82,13 @@ struct Pace {
   }
 
   private mutating func slowDown(at now: Int64) {
-    // Of one that has answered nothing else yet, nothing is known.
+    // If the host has given no other answer yet, no rate is known.
     guard cycleSince != .min else {
       regime = Regime(known: Self.free, base: Self.free, since: now, overloadedAt: now)
       cutsInRow = 1
       return
     }
-    // Of one that has been asked for less than a second, what it did in that time.
+    // If the first request was less than a second ago, use the rate since then.
     let isYoung = regime == nil && now &- cycleSince < Self.second
     let done = isYoung ? Double(goodInCycle) / Self.seconds(now &- cycleSince) : recent.perSecond(at: now)
     let measured = max(1, min(done, rate(at: now) ?? Self.free))
@@ -107,12 +108,12 @@ struct Pace {
   private static func seconds(_ nanoseconds: Int64) -> Double { max(0, Double(nanoseconds) / 1e9) }
 }
 
-/// How many of something there were in the last second, to a twentieth of it.
+/// Counts events of the last second, in steps of 50 ms.
 struct RecentCount {
   private static let parts = 20
   private static let part: Int64 = 50_000_000
 
-  /// By the time, in parts of a second; the last `parts` of them. Empty until there is something to count.
+  /// One count for each of the last `parts` steps, as a ring. Empty until the first event.
   private var counts: [Int] = []
   private var last: Int64 = -1
   private var sum = 0

@@ -1,17 +1,17 @@
 import CSystem
 import NuthatchTransport
 
-/// A host that wants to be left alone (`Retry-After`): nothing is sent to it until then.
+/// A host that has asked for a pause (`Retry-After`). Nothing is sent to it until the pause ends.
 public struct PausedHost: Sendable {
-  /// With its port, unless that is the usual one.
+  /// The host's name, with its port unless that is the scheme's default.
   public let name: String
-  /// For how long it wants that, in whole seconds.
+  /// The length of the pause, in whole seconds.
   public let seconds: Int64
-  /// For how much longer.
+  /// The rest of the pause, in whole seconds.
   public let left: Int64
 }
 
-/// Those of a queue, for whoever waits and wonders why.
+/// The paused hosts of a queue, for callers that want to know what a request waits for.
 final class PausedHosts: Sendable {
   private struct Pause {
     var since: Int64
@@ -20,7 +20,7 @@ final class PausedHosts: Sendable {
 
   private let pauses = Locked<[Origin: Pause]>([:])
 
-  /// A shorter pause takes nothing back.
+  /// Notes a pause. A shorter pause doesn't shorten a longer one.
   func note(_ origin: Origin, until end: Int64, now: Int64) {
     let isNew = pauses.withLock { pauses in
       pauses = pauses.filter { $0.value.until > now }
@@ -33,7 +33,7 @@ final class PausedHosts: Sendable {
     }
   }
 
-  /// For how much longer a request's host is paused, in nanoseconds. The origin is asked for only where somebody is paused.
+  /// Returns for how much longer a request's host is paused, in nanoseconds. `origin` is evaluated only if a host is paused.
   func left(of origin: @autoclosure () -> Origin?, now: Int64) -> Int64 {
     pauses.withLock { pauses in
       guard !pauses.isEmpty, let origin = origin(), let pause = pauses[origin] else { return 0 }
@@ -41,7 +41,7 @@ final class PausedHosts: Sendable {
     }
   }
 
-  /// The hosts that are still paused.
+  /// Returns the hosts that are still paused.
   func current(now: Int64) -> [PausedHost] {
     let pauses = pauses.withLock { pauses in pauses.filter { $0.value.until > now } }
     return pauses.map { origin, pause in
@@ -55,8 +55,8 @@ final class PausedHosts: Sendable {
 }
 
 extension Cache {
-  /// Hosts that want to be left alone at the moment, of all requests of the process: they said so with `Retry-After`, in an
-  /// answer of status 429 or 503. At most five minutes are heeded.
+  /// Hosts that have asked for a pause with `Retry-After` in a 429 or 503, for all requests of the process. A pause is at most
+  /// five minutes long.
   public var pausedHosts: [PausedHost] {
     isForked ? [] : runtime.queue.paused.current(now: nhs_monotonic_ns())
   }

@@ -1,16 +1,16 @@
 /// How many running requests take a place, and how many lend theirs to others.
 struct PlaceCounts {
-  /// Those of zero or above that take one.
+  /// Requests of priority zero or above that take a place.
   private(set) var foreground = 0
-  /// Those below zero that take one.
+  /// Requests of priority below zero that take a place.
   private(set) var background = 0
   private(set) var lent = 0
-  /// How many of them are lent by requests with a slow body.
+  /// The part of `lent` that belongs to requests with a slow body.
   private(set) var lentByBodies = 0
 
   var taken: Int { foreground + background }
 
-  /// Counts `entry` as what it is now; -1 takes that back.
+  /// Adds `number` (1 or -1) to the count that fits the present state of `entry`.
   mutating func add(_ number: Int, of entry: QueueEntry) {
     if entry.isLending {
       lent += number
@@ -22,7 +22,7 @@ struct PlaceCounts {
     }
   }
 
-  /// Counts all of `others`; -1 takes that back.
+  /// Adds all counts of `others`, `number` (1 or -1) times.
   mutating func add(_ number: Int, of others: PlaceCounts) {
     foreground += number * others.foreground
     background += number * others.background

@@ -1,23 +1,23 @@
 import NuthatchBase
 
-/// Which running requests lend their place to others: those that wait for the address of their host, and those of which too
-/// little moves. Each is looked at `lendAfter` after it began to be watched.
+/// Decides which running requests lend their place to others: those whose host name is being looked up, and those that move too
+/// few bytes. Each is checked `lendAfter` after its watch began.
 final class PlaceLending {
-  /// So many places at most are lent by those whose name is looked up: not quite what there are threads for.
+  /// The most places that requests lend during a look-up; a little less than the number of look-up threads.
   static let lookingUpAtOnce = 448
 
-  /// Running entries of which something moves, or should, by the time of the next look.
+  /// Running entries that are checked for moved bytes at a given time.
   private var watched = PositionedHeap<EntriesByAge>()
-  /// How many running entries wait for the address of their host.
+  /// The number of running entries whose host name is being looked up.
   private(set) var lookingUp = 0
 
-  /// When the next look is.
+  /// The time of the next check.
   var nextDue: Int64? { watched.nextDue }
 
-  /// Takes one out that is to be looked at.
+  /// Removes and returns an entry that is due for a check.
   func takeDue(by now: Int64) -> QueueEntry? { watched.takeDue(by: now) }
 
-  /// What moves from now on counts at the next look.
+  /// Starts a new watch: counts the bytes that move from now on until the next check.
   func watch(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     entry.forgetMoved()
     watched.set(entry, at: now &+ settings.lendAfter)
@@ -25,9 +25,10 @@ final class PlaceLending {
 
   func unwatch(_ entry: QueueEntry) { watched.remove(entry) }
 
-  /// Nothing goes over the link before the name is known: others may have the place, whatever the size is.
+  /// Lends the place of an entry while its host name is being looked up, because nothing goes over the link until then. The
+  /// pool's size doesn't limit that.
   ///
-  /// - Returns: whether the place is lent for that.
+  /// - Returns: whether the place is lent.
   func beginLookUp(_ entry: QueueEntry) -> Bool {
     guard entry.state == .running, !entry.isLending else { return false }
     entry.host.lend(of: entry, atMost: PlaceLending.lookingUpAtOnce)
@@ -45,7 +46,7 @@ final class PlaceLending {
 
   /// Counts bytes of a body.
   ///
-  /// - Returns: whether it lends its place, and is fast enough to have it back.
+  /// - Returns: whether the entry lends its place and is fast enough to get it back.
   func noteMoved(_ entry: QueueEntry, _ bytes: Int, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard entry.state == .running else { return false }
     entry.noteMoved(bytes)
@@ -55,10 +56,11 @@ final class PlaceLending {
     return false
   }
 
-  /// Whether nothing comes for it at a host that answers others, which wait for a place there; or whether it holds a place that
-  /// others wait for, whatever their host.
+  /// Returns whether the entry blocks others. Either nothing comes for it from a host that answers other requests, and some wait
+  /// for that host's limit; or it holds a place that entries of any host wait for.
   ///
-  /// A host that has never answered may be slow as a whole: there, a request is put off after a longer wait, the more have been.
+  /// A host that has never answered may be slow as a whole. The more of its requests were put off, the longer its next ones may
+  /// wait.
   func isInTheWay(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     let host = entry.host
     let wait = now &- entry.since
@@ -71,13 +73,14 @@ final class PlaceLending {
     return !entry.isLending && host.pool.isFull(isBackground: entry.isBackground)
   }
 
-  /// Lends the place of one of which too little has moved; slow bodies lend no more than there are places.
+  /// Lends the place of an entry that has moved too few bytes, unless too many are lent. Slow bodies lend at most as many places
+  /// as there are.
   ///
-  /// - Returns: false when it may not, or lends it already.
+  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
     guard !entry.isLending, !entry.isAnswered || pool.counts.lentByBodies < pool.size else { return false }
-    // A request whose host's name is looked up takes no descriptor of a connection.
+    // A request in its look-up has no connection, so it uses no file descriptor.
     entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
     return true
   }

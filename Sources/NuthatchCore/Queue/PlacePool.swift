@@ -1,24 +1,23 @@
 import NuthatchBase
 
-/// Places to run, and the hosts that could use one now.
+/// Limits the number of running requests, and knows the hosts that could start one now.
 ///
-/// Work below zero holds at most all places but one, and what it holds beyond that (the size may shrink under
-/// it) doesn't count against the others. At size 1:
+/// Requests of priority below zero (background) take at most all places but one. If they hold more because the size has shrunk,
+/// the excess doesn't count against the others. At size 1:
 ///
-/// - an automatic size is no promise, so one request of zero or above may run beside one below zero;
-/// - a fixed one is, so work below zero runs only while nothing else waits, and the others wait for its end.
+/// - An automatic size is not binding, so one request of priority zero or above may run beside a background one.
+/// - A fixed size is binding, so background requests run only while no other waits, and the others wait until they end.
 ///
-/// A request whose host's name is being looked up lends its place until the name is known, and then waits for
-/// one like any other. One that nothing has come for after `lendAfter`, and of which nothing goes, lends its place,
-/// too: it doesn't count until its head comes. So a slow host, or a name that doesn't resolve, keeps nobody from
-/// anything, whatever the size is. A host that lends is held meanwhile: it has the places that it had before, and
-/// beyond them only such as would be free if nothing were lent.
+/// A request lends its place while its host name is being looked up, and then waits for a place like any other. A request also
+/// lends its place if no byte of it has moved for `lendAfter`; then it doesn't count until its head comes. So a slow host, or a
+/// name that doesn't resolve, blocks no other request at any size. A host that lends places is held meanwhile: it keeps the
+/// number of places that it had before, and gets more only if they would be free without lending.
 ///
-/// A request with a slow body lends its place likewise, and has it back when its body is fast again, even if no place is
-/// free: then nothing starts until fewer run than `size`. Slow bodies lend at most `size` places in all, because each may
-/// go on for as long as its server likes.
+/// A request with a slow body lends its place, too. It gets the place back when its body is fast again, even if none is free:
+/// then nothing starts until fewer than `size` run. Slow bodies lend at most `size` places in all, because each may go on for a
+/// long time.
 final class PlacePool {
-  /// Lanes whose host may start something.
+  /// The queues of hosts that may start a request.
   private struct Ready {
     var byRank = PositionedHeap<LanesByRank>()
     var byAge = PositionedHeap<LanesByAge>()
@@ -37,9 +36,9 @@ final class PlacePool {
   }
 
   var size: Int
-  /// Whether the program asked for `size`, so that it holds in every case.
+  /// Whether the program has set `size`. Then it is binding.
   var isFixed = false
-  /// The size that is measured, for where none was asked for.
+  /// The measured size, used if the program has set none.
   var automatic: AutomaticSize
   private var foreground = Ready()
   private var background = Ready()
@@ -64,12 +63,12 @@ final class PlacePool {
     return counts.foreground + min(counts.background, reserved) < size
   }
 
-  /// Whether hosts that lend may start more.
+  /// Whether hosts that lend places may start more requests.
   private var hasRoomForHeld: Bool { counts.taken + counts.lent < size }
 
-  /// Tells the automatic size when something waits for nothing but a place.
+  /// Tells the automatic size if an entry waits only for a place.
   ///
-  /// - Returns: whether something does.
+  /// - Returns: whether one does.
   func noteBacklog() -> Bool {
     let above = isFull(isBackground: false) ? foreground.byRank.first : nil
     let below = isFull(isBackground: true) ? background.byRank.first : nil
@@ -79,22 +78,22 @@ final class PlacePool {
     return true
   }
 
-  /// Counts a running entry as what it is now; -1 takes that back.
+  /// Adds `number` (1 or -1) to the count that fits the present state of a running entry.
   func count(_ number: Int, of entry: QueueEntry) { counts.add(number, of: entry) }
 
-  /// Those that `moved` counts take part in another pool from now on.
+  /// Moves the requests that `moved` counts to another pool.
   func move(_ moved: PlaceCounts, to other: PlacePool) {
     counts.add(-1, of: moved)
     other.counts.add(1, of: moved)
   }
 
-  /// Whether something waits for nothing but a place.
+  /// Returns whether an entry waits only for a place.
   func isFull(isBackground: Bool) -> Bool {
     let isEmpty = isBackground ? background.isEmpty : foreground.isEmpty
     return !isEmpty && !hasRoom(isBackground: isBackground)
   }
 
-  /// Puts `lane` among those that could start something, or keeps its place there up to date.
+  /// Adds `lane` to the queues that may start a request, or updates its position there.
   func offer(_ lane: HostQueue) {
     guard let best = lane.byRank.first, let oldest = lane.byAge.first else { return withdraw(lane) }
     if lane.isHeld != lane.host.isHeld {
@@ -114,7 +113,7 @@ final class PlacePool {
     }
   }
 
-  /// Takes the entry out whose turn it is, if there is one and a place for it.
+  /// Removes and returns the entry whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
     let below = leaders(isBackground: true)
     guard let above = leaders(isBackground: false) else {
@@ -125,7 +124,7 @@ final class PlacePool {
     return take(above, &aboveShare, limit)
   }
 
-  /// Those of its lanes between which the turn is, if there is a place for one.
+  /// Returns the queues between which the turn is decided, if there is a place.
   private func leaders(isBackground: Bool) -> Leaders? {
     guard hasRoom(isBackground: isBackground) else { return nil }
     let free = isBackground ? background.leaders : foreground.leaders

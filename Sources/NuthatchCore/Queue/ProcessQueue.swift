@@ -1,17 +1,17 @@
 import CSystem
 
-/// The process's one queue, for every cache of the process, also for those opened later.
+/// The process's only queue. It serves all caches of the process, including those that are opened later.
 public enum ProcessQueue {
-  /// What the program has said of it, and nothing at the start.
+  /// The options that the program has set; empty at the start.
   public static var options: Options {
     nhs_process_lock()
     defer { nhs_process_unlock() }
     return said
   }
 
-  /// Says how much runs at once; what isn't said is as at the start. What runs already runs on.
+  /// Sets the limits of concurrent requests. Options that are not set get their defaults. Running requests go on.
   ///
-  /// - Throws: `invalid` for what isn't an option of the process, and for a number out of its range.
+  /// - Throws: `invalid` for an option that doesn't belong to the process, or a number out of range.
   public static func set(_ options: Options) throws(NuthatchError) {
     try options.check(.process)
     nhs_process_lock()
@@ -20,7 +20,7 @@ public enum ProcessQueue {
     Runtime.adoptQueueOptions()
   }
 
-  /// What all bodies that are being received may hold in memory.
+  /// The most bytes of memory that all bodies under way may hold together.
   static var inFlight: Int { options.inFlightBytes.map { Int($0) } ?? MemoryBudget.own.inFlight }
 
   // Guarded by the process lock.
@@ -28,7 +28,7 @@ public enum ProcessQueue {
 }
 
 extension QueueSettings {
-  /// With what the program said.
+  /// Returns the settings with the program's options.
   func adopting(_ options: Options) -> QueueSettings {
     var result = self
     result.concurrency = options.concurrency.map { .fixed($0) } ?? .automatic

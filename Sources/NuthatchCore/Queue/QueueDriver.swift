@@ -1,8 +1,7 @@
 import CSystem
 import NuthatchTransport
 
-/// What connects the queue to the loop: its timer, and the watch over the default route. Confined to the loop's
-/// thread, hence Sendable.
+/// Connects the queue to the loop: its timer, and the watch of the default route. Confined to the loop's thread, hence Sendable.
 final class QueueDriver: @unchecked Sendable {
   let queue: FetchQueue
   private let loop: EventLoop
@@ -17,10 +16,10 @@ final class QueueDriver: @unchecked Sendable {
     alarm.queue = queue
   }
 
-  /// Takes over what the program says about the queue.
+  /// Applies the program's options for the queue.
   func adoptOptions() { queue.change(queue.settings.adopting(ProcessQueue.options), now: loop.now) }
 
-  /// Begins to watch links, addresses and routes. `touched` hears of every change of them.
+  /// Begins to watch links, addresses and routes. `touched` is called for every change of them.
   func start(touched: @escaping () -> Void) {
     adoptOptions()
     let watch = LinkWatch(
@@ -39,7 +38,7 @@ final class QueueDriver: @unchecked Sendable {
     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak watch] _ in watch?.readable() }
   }
 
-  /// The loop is about to end.
+  /// Call it before the loop ends.
   func stop() {
     guard let watch = link else { return }
     if watch.descriptor >= 0 { loop.unwatch(watch.descriptor) }
@@ -47,7 +46,7 @@ final class QueueDriver: @unchecked Sendable {
     link = nil
   }
 
-  /// Only the queue keeps the clerk's alarm, so the alarm must not keep the queue.
+  /// Only the queue retains the alarm, so the alarm must not retain the queue.
   private final class Alarm {
     private let loop: EventLoop
     weak var queue: FetchQueue?

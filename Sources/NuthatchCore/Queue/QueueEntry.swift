@@ -1,57 +1,57 @@
 import NuthatchBase
 
-/// What waits in the queue: something that can begin when it gets a place. Called on the loop's thread,
-/// possibly before `submit` returns.
+/// Work that waits in the queue and can begin when it gets a place. Called on the loop's thread, possibly before `submit`
+/// returns.
 protocol QueuedWork: AnyObject {
-  /// The place is taken: begin now, and tell `FetchQueue.finished` when it is over.
+  /// The entry has a place. Begin now, and call `FetchQueue.finished` at the end.
   func begin(_ entry: QueueEntry)
-  /// It runs, nothing comes, and others wait for its place: may end now, with `FetchQueue.finished`.
+  /// The entry runs but receives nothing, and others wait for its place. The work may end now, with `FetchQueue.finished`.
   func putOff(_ entry: QueueEntry)
-  /// It doesn't begin, because its host is in trouble, and the entry is gone from the queue.
+  /// The entry doesn't begin because its host is in trouble. It has left the queue.
   func refused(_ entry: QueueEntry, _ refusal: HostRefusal)
 }
 
-/// One request in the queue, queued or running; whoever submitted it names it by this object.
+/// One request in the queue, waiting or running.
 final class QueueEntry {
   enum State: UInt8 {
-    /// Waits for its time.
+    /// Waits until a given time.
     case delayed
     /// Waits for a place.
     case queued
     case running
-    /// Will hear that it doesn't begin: its host can't be reached, or is given up.
+    /// Waits for the call of `refused`: its host can't be reached, or is given up.
     case refused
     case gone
   }
 
   private(set) var state = State.queued
-  /// -10…10, higher first.
+  /// -10…10; higher priorities go first.
   private(set) var priority: Int8
   var isProbe = false
-  /// Whether others may use its place, since nothing comes.
+  /// Whether others may use its place because nothing comes.
   var isLending = false
-  /// Whether it is because its host's name is being looked up.
+  /// Whether it lends its place because its host name is being looked up.
   var isLookingUp = false
-  /// Whether the head of the answer has come, so that the body is what moves, or doesn't.
+  /// Whether the head of the answer has come. From then on the queue checks the bytes of the body.
   var isAnswered = false
-  /// Bytes of its body since the queue looked last; no more than fit are counted.
+  /// Bytes of its body since the last check; saturates at 65,535.
   private(set) var moved: UInt16 = 0
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
   unowned let host: QueueHost
-  /// Kept from `submit` until the entry is gone.
+  /// Retained from `submit` until the entry is gone.
   private(set) var work: (any QueuedWork)?
-  /// In the order of submissions; of one that goes behind the others of its host, right after the last of them.
+  /// The order of submission. If the entry went behind the others of its host, the number follows the last of theirs.
   private(set) var arrival: UInt64
-  /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; 0 when it doesn't.
+  /// How long it waits for a host that can't be reached or is overloaded, in nanoseconds. 0: it doesn't wait.
   let patience: Int64
-  /// Whether it is one of many that were submitted at once.
+  /// Whether it belongs to a batch, submitted with many others.
   let isBatched: Bool
-  /// Whether it may be ended for now when nothing comes and others wait for its place.
+  /// Whether it may be ended for now if nothing comes and others wait for its place.
   let mayBePutOff: Bool
-  /// When it was queued or, once it runs, when it began.
+  /// The time when it was queued or, if it runs, when it began.
   var since: Int64
-  /// The beginning of the trouble of its host that it has had, too.
+  /// The start (`HostTrouble.since`) of the host's trouble that this entry has met.
   var trouble = Int64.min
 
   init(
@@ -68,13 +68,13 @@ final class QueueEntry {
     since = now
   }
 
-  /// Below zero: what nobody looks at meanwhile.
+  /// Whether the priority is below zero.
   var isBackground: Bool { priority < 0 }
 
-  /// Where it waits at its host.
+  /// The queue of its host that it belongs to.
   var lane: HostQueue { host.lane(isBackground: isBackground) }
 
-  /// The order of things: priority, then arrival.
+  /// The sort key: priority, then arrival.
   var rank: UInt64 { UInt64(10 - Int(priority)) << 56 | arrival }
 
   func turn(_ state: State) {
@@ -82,7 +82,7 @@ final class QueueEntry {
     if state == .gone { work = nil }
   }
 
-  /// Lets the others of its host go first that came before now.
+  /// Lets the entries of its host that came before now go first.
   func goBehind(_ arrival: UInt64) { self.arrival = arrival }
 
   func noteMoved(_ bytes: Int) {
@@ -105,7 +105,7 @@ enum EntriesByRank: HeapOrder {
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByRank = position }
 }
 
-/// Also the order of delayed entries and of watched ones by their time: an entry is never in two of them.
+/// Also the order of delayed and of watched entries by their time. An entry is in only one of these heaps.
 enum EntriesByAge: HeapOrder {
   static func position(of element: QueueEntry) -> Int32 { element.positionByAge }
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByAge = position }

@@ -1,8 +1,7 @@
 import NuthatchBase
 import NuthatchHTTP
 
-/// What the queue knows of one origin: what waits for it, what runs there, and what keeps it from running
-/// more.
+/// The queue's state of one origin: the entries that wait, the requests that run, and the limits that hold.
 final class QueueHost {
   let origin: Origin
   let number: UInt32
@@ -11,27 +10,27 @@ final class QueueHost {
   private(set) var pool: PlacePool
   private(set) var foreground: HostQueue?
   private(set) var background: HostQueue?
-  /// Entries in any state but gone.
+  /// The number of entries that are not gone.
   var entries = 0
-  /// That of its entry that came last.
+  /// The arrival of its latest entry.
   var lastArrival: UInt64 = 0
   private(set) var counts = PlaceCounts()
   var isProbing = false
-  /// How many of its requests have been put off.
+  /// The number of its requests that were put off.
   private(set) var putOff = 0
-  /// How many ran when the first that waits for its head began to lend its place.
+  /// The number of running requests when the first one that waits for its head began to lend its place.
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
   private(set) var pausedUntil: Int64 = .min
-  /// When the pause began that `pausedUntil` is the end of, and how long those before it took together.
+  /// The start of the current pause, and the total time of earlier pauses.
   private var pausedSince: Int64 = 0
   private var pausedBefore: Int64 = 0
   private(set) var pauseStatus = 503
   var rate = StartRate()
-  /// nil before it has answered: hosts that only wait take no memory for it.
+  /// Nil before the host's first answer, to save memory for hosts that only wait.
   private var measured: HostMeasures?
   var circuit = Circuit()
-  /// nil while it answers.
+  /// Nil while the host answers well.
   private(set) var trouble: HostTrouble?
   private(set) var lastGoodAnswer: Int64?
   var latency = HostLatency()
@@ -46,20 +45,20 @@ final class QueueHost {
     pool = places.pool(isLoopback: isLoopback)
   }
 
-  /// So many entries can go behind the last one of their host before they are behind the next one of the queue.
+  /// The number of entries that can go behind the last one of their host before they get behind the queue's next entry.
   static let arrivalsBetween: UInt64 = 1 << 16
 
-  /// The arrival of an entry that goes behind all that are here, and not behind those of other hosts that come later: a host that
-  /// was away is asked again in good time, however many wait for others.
+  /// Returns the arrival for an entry that goes behind all present entries of this host, but before later ones of other hosts. So
+  /// a host that was unreachable is asked again soon, even if many entries wait for other hosts.
   func nextArrivalBehind() -> UInt64 {
     lastArrival += 1
     return lastArrival
   }
 
-  /// Whether another of its entries may start.
+  /// Whether the host may start another entry.
   enum Gate: Equatable {
     case open
-    /// Until something of it ends.
+    /// Until one of its requests ends.
     case shut
     case until(Int64)
   }
@@ -76,7 +75,7 @@ final class QueueHost {
     }
   }
 
-  /// Starts a second: what the program allows, and no more than the host bears.
+  /// Returns the starts a second: the program's limit, and at most the rate that the host can handle.
   func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
     guard let paced = measured?.pace.rate(at: now) else { return settings.rate }
     return min(paced, settings.rate ?? .infinity)
@@ -98,26 +97,25 @@ final class QueueHost {
 
   func notePutOff() { putOff += 1 }
 
-  /// Whether an entry would wait in vain: it waits for `patience` nanoseconds, which are over, or will be before the host's
-  /// pause is.
+  /// Returns whether `entry` would wait in vain: its `patience` is over, or ends before the host's pause does.
   func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
     guard let trouble, trouble.outlasts(entry.patience, at: max(now, pausedUntil)) else { return false }
     return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since
   }
 
-  /// When the first of those that wait has waited long enough; nil while there is no trouble.
+  /// The time when the least patient waiting entry gives up. Nil while there is no trouble.
   var givenUpAt: Int64? {
     guard let trouble, let least = leastPatience else { return nil }
     return trouble.since &+ least
   }
 
-  /// When it is tried for the last time before that.
+  /// The time of the last try before that.
   var lastTry: Int64? {
     guard let end = givenUpAt, let least = leastPatience else { return nil }
     return HostTrouble.lastTry(before: end, patience: least)
   }
 
-  /// Of those that have been queued since none was.
+  /// The smallest patience of the entries that were queued since the queue was last empty.
   private var leastPatience: Int64?
 
   func noteQueued(_ entry: QueueEntry) {
@@ -126,7 +124,7 @@ final class QueueHost {
     lane(isBackground: entry.isBackground).add(entry)
   }
 
-  /// A shorter pause takes nothing back.
+  /// Pauses the host. A shorter pause doesn't shorten a longer one.
   func pause(until end: Int64, at now: Int64, status: Int) {
     guard end > max(pausedUntil, now) else { return }
     pauseStatus = status
@@ -137,7 +135,7 @@ final class QueueHost {
     pausedUntil = end
   }
 
-  /// For how long it has been paused in all.
+  /// Returns how long the host has been paused in all.
   func pausedTime(at now: Int64) -> Int64 { pausedBefore + max(0, min(now, pausedUntil) - pausedSince) }
 
   func limit(_ settings: QueueSettings) -> Int {
@@ -152,7 +150,7 @@ final class QueueHost {
     measures.limit = limit
   }
 
-  /// Notes a 429, 503 or reset. True when the host was asked for more at once than usual, so that this may be the reason.
+  /// Notes a 429, 503 or reset. Returns true if the host had more requests at once than usual, which may be the reason.
   @discardableResult
   func noteUnborne(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard settings.perHostGrows, entry.isBatched else { return false }
@@ -163,10 +161,10 @@ final class QueueHost {
     return wasMore
   }
 
-  /// The limit is as it was at the start.
+  /// Resets the limit to its start value.
   func forgetMeasuredLimit() { measured?.limit = nil }
 
-  /// What has been found by measurement of how much it bears.
+  /// The measured limits of the host, made on first use.
   var measures: HostMeasures {
     if let measured { return measured }
     let new = HostMeasures()
@@ -176,13 +174,13 @@ final class QueueHost {
 
   var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
 
-  /// Tells the pool which of its lanes could start something now.
+  /// Tells the pool which of its queues may start a request now.
   func offerLanes(_ isOpen: Bool) {
     if let foreground { isOpen ? pool.offer(foreground) : pool.withdraw(foreground) }
     if let background { isOpen ? pool.offer(background) : pool.withdraw(background) }
   }
 
-  /// Takes those entries out that are queued and that `condition` names, in the order of their arrival.
+  /// Removes and returns the waiting entries that meet `condition`, in the order of arrival.
   func takeAll(where condition: (QueueEntry) -> Bool) -> [QueueEntry] {
     let all = [foreground, background].compactMap { $0?.takeAll(where: condition) }
     leastPatience = [foreground, background].compactMap { $0?.leastPatience }.min()
@@ -211,15 +209,15 @@ final class QueueHost {
     if isLending { lend(of: entry, atMost: .max) }
   }
 
-  /// Whether more of it would be started in places that it lends to others itself. A host that nothing comes from keeps the
-  /// places that it had. A slow body may go on for hours, and its host has other bodies: they take part in the order, so
-  /// that no more run at this host than there are places.
+  /// Whether the host may start more only as if its lent places were taken (`PlacePool.hasRoomForHeld`). A host that sends
+  /// nothing keeps the number of places that it had. A host with slow bodies may run at most as many requests as there are
+  /// places: a slow body may go on for hours, and other bodies of that host may be fast.
   var isHeld: Bool {
     counts.lent > counts.lentByBodies && running >= runningBeforeLending
       || counts.lentByBodies > 0 && running >= pool.size
   }
 
-  /// Others may use the place of `entry`, but not to start more at this host; unless so many places are lent already.
+  /// Lends the place of `entry` to other hosts, unless `limit` places are lent already.
   func lend(of entry: QueueEntry, atMost limit: Int) {
     guard pool.counts.lent < limit else { return }
     if counts.lent == counts.lentByBodies { runningBeforeLending = running }
@@ -235,7 +233,7 @@ final class QueueHost {
     count(1, of: entry)
   }
 
-  /// Takes part in another pool from now on, with all that runs.
+  /// Moves the host to another pool, with all its running requests.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
     offerLanes(false)
@@ -243,7 +241,7 @@ final class QueueHost {
     pool = other
   }
 
-  /// The lane that an entry of this priority waits in.
+  /// Returns the queue for background entries, or that for the others.
   func lane(isBackground: Bool) -> HostQueue {
     if let lane = isBackground ? background : foreground { return lane }
     let lane = HostQueue(self, isBackground: isBackground)
@@ -252,10 +250,10 @@ final class QueueHost {
   }
 }
 
-/// How much a host bears, as far as that has been measured.
+/// The measured limits of a host.
 final class HostMeasures {
   var pace = Pace()
-  /// nil where the limit doesn't grow.
+  /// Nil if the limit doesn't grow.
   var limit: HostLimit?
 }
 
@@ -269,11 +267,11 @@ enum HostsByIdleness: HeapOrder {
   static func setPosition(of element: QueueHost, to position: Int32) { element.positionByIdleness = position }
 }
 
-/// The waiting entries of one host, above or below zero.
+/// The waiting entries of one host: those of priority below zero, or the others.
 final class HostQueue {
   unowned let host: QueueHost
   let isBackground: Bool
-  /// Among which of its pool's lanes it is.
+  /// Whether the pool has it among the queues of held hosts.
   var isHeld = false
   private(set) var byRank = PositionedHeap<EntriesByRank>()
   private(set) var byAge = PositionedHeap<EntriesByAge>()
@@ -307,10 +305,10 @@ final class HostQueue {
     return all
   }
 
-  /// Of those that wait for a host in trouble at all.
+  /// The smallest patience of the entries that wait for a host in trouble. Nil if there are none.
   var leastPatience: Int64? { byAge.elements.lazy.map(\.patience).filter { $0 > 0 }.min() }
 
-  /// Whose turn it is: the highest in rank, but of eight the oldest once, when it has waited too long.
+  /// Removes and returns the entry whose turn it is: the one of the highest rank, or the oldest if `Share` or the caller says so.
   func takeNext(oldest: Bool, waitingSince limit: Int64) -> QueueEntry? {
     let isOldest = share.isDue(byAge.first, waitingSince: limit) || oldest
     guard let entry = isOldest ? byAge.first : byRank.first else { return nil }
@@ -329,7 +327,7 @@ enum LanesByAge: HeapOrder {
   static func setPosition(of element: HostQueue, to position: Int32) { element.positionByAge = position }
 }
 
-/// One turn in eight belongs to whoever has waited longer than patience lasts.
+/// Prevents starvation: one start in eight goes to the oldest entry, if it has waited longer than `patience`.
 struct Share {
   private var others = 0
 

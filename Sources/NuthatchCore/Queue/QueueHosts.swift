@@ -1,10 +1,11 @@
 import NuthatchBase
 import NuthatchHTTP
 
-/// The hosts of a queue: those with entries, and idle ones that something is remembered of; and when those may start something
-/// that may not yet.
+/// The hosts of a queue: those with entries, and idle ones whose state is remembered. Also knows when a host that may not start
+/// anything now may start again.
 final class QueueHosts {
-  /// Idle hosts remembered (their circuit, pause, latency, protocol); beyond it the one idle for longest is forgotten.
+  /// The number of idle hosts whose state (circuit, pause, latency, protocol) is remembered. Beyond it, the one that was idle
+  /// longest is forgotten.
   static let idleKept = 4096
 
   private var known: [Origin: QueueHost] = [:]
@@ -17,7 +18,7 @@ final class QueueHosts {
 
   subscript(origin: Origin) -> QueueHost? { known[origin] }
 
-  /// The host of that origin, known or new; it is idle no more.
+  /// Returns the host of the origin, made if it is unknown. It is idle no more.
   func host(_ origin: Origin, _ places: QueuePlaces) -> QueueHost {
     if let host = known[origin] {
       idle.remove(host)
@@ -29,7 +30,7 @@ final class QueueHosts {
     return new
   }
 
-  /// Notes a host without entries as idle.
+  /// Marks a host as idle, if it has no entries.
   func retire(_ host: QueueHost) {
     guard host.entries == 0 else { return }
     lastIdle += 1
@@ -40,12 +41,12 @@ final class QueueHosts {
     known[oldest.origin] = nil
   }
 
-  /// Offers the pools the lanes of a host of which something has changed, or withdraws them; and has it woken when it may start
-  /// something, or when an entry has waited for it long enough.
+  /// Updates the pools after a change of a host. Also sets its next wake-up: when it may start an entry, or when an entry's
+  /// patience ends.
   func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerLanes(gate == .open)
-    // A wake that is due is handled before another is set: entries that have waited long enough are refused then.
+    // A due wake-up must be handled before the next one is set, because it refuses the entries whose patience is over.
     guard !waking.isDue(host, by: now) else { return }
     var time = Int64.max
     if case .until(let opening) = gate { time = opening }
@@ -53,9 +54,9 @@ final class QueueHosts {
     if time < .max, host.hasQueued { waking.set(host, at: time) } else { waking.remove(host) }
   }
 
-  /// When the next one wakes.
+  /// The time of the next wake-up.
   var nextDue: Int64? { waking.nextDue }
 
-  /// Takes one whose time has come out of those that are to be woken.
+  /// Removes and returns a host whose wake-up is due.
   func takeDue(by now: Int64) -> QueueHost? { waking.takeDue(by: now) }
 }

@@ -1,9 +1,9 @@
 /// The places of a queue: those of the link, and those of loopback.
 ///
-/// Loopback has places of its own, which are measured likewise: what the link carries is no matter to it. It has a quarter of
-/// what there are descriptors for at the most, so that neither side can take all of them. A fixed number is for both together.
+/// Loopback has places of its own, with their own measurement, because the link's load doesn't affect it. It has at most a
+/// quarter of the file descriptors, so that neither side can take all of them. A fixed number covers both together.
 final class QueuePlaces {
-  /// So many places at most are lent by those that nothing comes for: each has a connection.
+  /// The most places that may be lent, because each such request has a connection.
   private static let lentAtOnce = 256
 
   let link: PlacePool
@@ -19,16 +19,16 @@ final class QueuePlaces {
 
   func pool(isLoopback: Bool) -> PlacePool { isLoopback && !link.isFixed ? loopback : link }
 
-  /// Takes the entry out whose turn it is, if there is one and a place for it.
+  /// Removes and returns the entry whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
     link.takeNext(waitingSince: limit) ?? loopback.takeNext(waitingSince: limit)
   }
 
   var areLentByBodies: Bool { link.counts.lentByBodies + loopback.counts.lentByBodies > 0 }
 
-  /// Tells the automatic sizes what waits for a place.
+  /// Tells the automatic sizes which work waits for a place.
   ///
-  /// - Returns: whether something does, and whether that makes a size larger.
+  /// - Returns: whether an entry waits only for a place, and whether a size grew.
   func noteBacklog(_ settings: QueueSettings) -> (isFull: Bool, hasGrown: Bool) {
     let before = (link.automatic.size, loopback.automatic.size)
     let (isLinkFull, isLoopbackFull) = (link.noteBacklog(), loopback.noteBacklog())
@@ -37,15 +37,15 @@ final class QueuePlaces {
     return (isLinkFull || isLoopbackFull, hasGrown)
   }
 
-  /// What was measured on the other link is forgotten.
+  /// Changes the kind of the link. Forgets the measurements of the earlier link.
   func change(to kind: LinkKind, _ settings: QueueSettings) {
     self.kind = kind
     resize(settings, anew: true)
   }
 
-  /// Brings the sizes up to date with what has been measured; `anew`: forgets that first.
+  /// Updates the sizes from the measurements. `anew`: forgets the measurements first.
   ///
-  /// - Returns: whether one has changed.
+  /// - Returns: whether a size changed.
   @discardableResult
   func resize(_ settings: QueueSettings, anew: Bool = false) -> Bool {
     let before = (link.size, loopback.size)
@@ -61,7 +61,7 @@ final class QueuePlaces {
     case .fixed(let number): link.size = min(max(1, number), most)
     }
     link.isFixed = settings.concurrency != .automatic
-    // What there are descriptors for beyond the places themselves.
+    // The file descriptors that are left beside the places.
     let rest = link.isFixed ? most - link.size : (most - link.size - loopback.size) / 2
     link.mostLent = min(QueuePlaces.lentAtOnce, max(16, rest))
     loopback.mostLent = link.mostLent

@@ -1,38 +1,38 @@
-/// Every number of the queue. Times are nanoseconds.
+/// All numbers of the queue. Times are in nanoseconds.
 struct QueueSettings: Equatable, Sendable {
-  /// How many requests run at once.
+  /// The limit of concurrent requests.
   enum Concurrency: Equatable, Sendable {
-    /// As the link and what is measured say (`LinkKind.sizes`).
+    /// Adapted to the kind of the link (`LinkKind.sizes`) and to measurements.
     case automatic
-    /// This many at most, requests to loopback included; those that nothing comes for don't count (`PlacePool`).
+    /// At most this many, including requests to loopback. Requests that lend their place don't count (`PlacePool`).
     case fixed(Int)
   }
 
   var concurrency = Concurrency.automatic
-  /// Connections at once to a host that isn't known to speak HTTP/2. Default 6.
+  /// Concurrent connections to a host that isn't known to speak HTTP/2. Default: 6.
   var perHost = 6
-  /// Whether that grows for requests of a batch, where the host bears more (`HostLimit`).
+  /// Whether `perHost` grows for requests of a batch, if the host can handle more (`HostLimit`).
   var perHostGrows = false
-  /// Requests at once to a host that speaks HTTP/2. Default 32.
+  /// Concurrent requests to a host that speaks HTTP/2. Default: 32.
   var streams = 32
-  /// Starts a second for each host; nil, the default, for as many as come.
+  /// Starts a second for each host. Nil, the default: no limit.
   var rate: Double?
-  /// The most requests at once, those that lend their place included: what there are descriptors for. Default 512.
+  /// The most concurrent requests, including those that lend their place; limited by the file descriptors. Default: 512.
   var mostAtOnce = 512
-  /// The longest pause that a server is granted. Default 5 minutes.
+  /// The longest pause that a server can ask for. Default: 5 minutes.
   var longestPause: Int64 = 300_000_000_000
-  /// After this time in the queue an entry is given one place in eight before all others. Default 10 s.
+  /// An entry that has waited longer than this may get one place in eight before all others. Default: 10 s.
   var patience: Int64 = 10_000_000_000
-  /// A request lends its place to other hosts when less than `leastBytes` of a body moved in this time. Default 1 s.
+  /// A request lends its place to other hosts if less than `leastBytes` of a body moved in this time. Default: 1 s.
   var lendAfter: Int64 = 1_000_000_000
-  /// Bytes of the body that is sent, or after the head of the body that is received. Default 1 KiB.
+  /// Bytes of the sent body, or of the received body after the head. Default: 1 KiB.
   var leastBytes: UInt16 = 1024
   var circuit = Circuit.Settings()
 }
 
-/// What the default route goes over.
+/// The kind of the default route.
 enum LinkKind: Equatable, Sendable, CaseIterable {
-  /// Cellular, or whatever else is paid for by the byte.
+  /// Cellular, or another link that is paid for by volume.
   case metered
   case wireless
   case wired
@@ -40,7 +40,7 @@ enum LinkKind: Equatable, Sendable, CaseIterable {
   /// There is no default route.
   case none
 
-  /// What the automatic size begins with, and between which bounds it adapts.
+  /// The start value and the bounds of the automatic size.
   var sizes: AutomaticSize.Range {
     switch self {
     case .metered: AutomaticSize.Range(start: 2, floor: 1, ceiling: 4)

@@ -1,40 +1,40 @@
 import NuthatchTransport
 
-/// When to try again: pure, with the random number handed in.
+/// Decides when to try again. It keeps no state; tests pass the random number.
 ///
-/// Only what may be sent twice (the idempotent methods of RFC 9110, 9.2.2), and only after what may pass by
-/// itself:
+/// A request is repeated only if it may be sent twice (the idempotent methods of RFC 9110, 9.2.2), and only after an error that
+/// may be temporary:
 ///
-/// | what | again | as others do |
+/// | what | retry | as others do |
 /// | --- | --- | --- |
 /// | dns, refused, reset, timeout, truncated | yes | urllib3, `curl --retry --retry-connrefused` |
-/// | the host's circuit opened while it waited | yes, when it half-opens | |
-/// | tls, broken HTTP, all our own reasons | no | a bad certificate stays bad |
+/// | the host's circuit opened during the wait | yes, when it half-opens | |
+/// | tls, broken HTTP, all local reasons | no | a bad certificate stays bad |
 /// | 408, 429, 500, 502, 503, 504 | yes | curl, the AWS SDKs |
 /// | 425 (too early) | yes | RFC 8470 asks for it |
 /// | any other status | no | |
 ///
-/// The n-th wait is a random time between nothing and `base` × 2ⁿ⁻¹, at most `longest` ("full jitter"). With
-/// `Retry-After` it is at least that; one longer than `longestRetryAfter`, or than the deadline leaves time
-/// for, gives up.
+/// The n-th wait is a random time between 0 and `base` × 2ⁿ⁻¹, at most `longest` ("full jitter"). With `Retry-After` it is at
+/// least that long. If `Retry-After` is longer than `longestRetryAfter`, or the wait passes the deadline, the request gives up.
 struct RetryPolicy: Equatable, Sendable {
-  /// Attempts after the first. Default 3.
+  /// The number of attempts after the first. Default: 3.
   var retries = 3
-  /// Nanoseconds. Default 250 ms.
+  /// Nanoseconds. Default: 250 ms.
   var base: Int64 = 250_000_000
-  /// The longest wait that nobody asked for, in nanoseconds. Default 20 s.
+  /// The longest wait without `Retry-After`, in nanoseconds. Default: 20 s.
   var longest: Int64 = 20_000_000_000
-  /// The longest wait that a server may ask for, in nanoseconds. Default 5 minutes.
+  /// The longest wait that a server may ask for, in nanoseconds. Default: 5 minutes.
   var longestRetryAfter: Int64 = 300_000_000_000
-  /// How long a server takes to restart: the least wait before the last attempt of a patient request, in nanoseconds. 5 s.
+  /// The least wait before the last attempt of a patient request, in nanoseconds: a server may need this long to restart.
+  /// Default: 5 s.
   var restart: Int64 = 5_000_000_000
   var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
   enum Outcome: Equatable, Sendable {
-    /// `retryAfter` in nanoseconds from now.
+    /// `retryAfter`: nanoseconds from now.
     case status(Int, retryAfter: Int64? = nil)
     case fault(TransportFault.Kind)
-    /// Nothing was sent: the host is left alone for `retryAfter` nanoseconds.
+    /// Nothing was sent. The circuit stays open for `retryAfter` nanoseconds.
     case circuitOpen(retryAfter: Int64)
   }
 
@@ -44,15 +44,14 @@ struct RetryPolicy: Equatable, Sendable {
     case giveUp
   }
 
-  /// What to do after attempt number `attempt` (from 1) ended with `outcome`, with `remaining` nanoseconds
-  /// left of the deadline (nil: there is none).
+  /// Decides what to do after attempt number `attempt` (from 1) ended with `outcome`. `remaining`: the nanoseconds until the
+  /// deadline; nil if there is none.
   ///
   /// - Parameters:
-  ///   - method: nil where somebody says that it may be sent twice.
-  ///   - isPatient: whether it is worth a wait that the host may only just be restarting.
-  ///   - random: any number, each as likely as any other; nil for the system's, which costs a system call. Not a
-  ///     generator: the system's has no size, and its `inout` no address, which the thread sanitizer's code for accesses
-  ///     reads all the same.
+  ///   - method: the request's method. Nil: the caller states that the request may be sent twice.
+  ///   - isPatient: whether the request waits for a host that may just be restarting.
+  ///   - random: a uniformly distributed number. Nil: the system's, which costs a system call. Not a generator, because the
+  ///     thread sanitizer reads the address of an `inout` argument, and the system's generator has no storage.
   func decide(
     attempt: Int, outcome: Outcome, method: String?, remaining: Int64?, isPatient: Bool = false,
     random: UInt64? = nil
@@ -65,7 +64,7 @@ struct RetryPolicy: Equatable, Sendable {
       guard retryAfter <= longestRetryAfter else { return .giveUp }
       wait = max(wait, retryAfter)
     }
-    // Nothing was sent that could have been an attempt too early, so that nothing is added.
+    // Nothing was sent, so this was no attempt that came too early. Add nothing to the wait.
     if case .circuitOpen(let retryAfter) = outcome { wait = retryAfter }
     if isPatient, attempt == retries, case .fault(let kind) = outcome, [.refused, .reset].contains(kind) {
       wait = max(wait, restart)
@@ -74,10 +73,10 @@ struct RetryPolicy: Equatable, Sendable {
     return .retry(after: wait)
   }
 
-  /// nil stands for any that somebody says of that it may be sent twice.
+  /// Returns whether a request may be sent twice. Nil: the caller states that it may.
   static func maySendTwice(_ method: String?) -> Bool { method.map(isIdempotent(method:)) ?? true }
 
-  /// The wait after so many attempts, without the chance that shortens it.
+  /// Returns the longest possible wait after so many attempts, before the random factor.
   func longestWait(after attempts: Int) -> Int64 {
     max(0, backOff(time: attempts, first: base, longest: longest))
   }

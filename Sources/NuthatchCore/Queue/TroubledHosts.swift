@@ -1,10 +1,10 @@
 import NuthatchTransport
 
-/// Hosts that can't be reached or have too much to do: what answers and faults say of them, and which entries wait for them no
-/// longer.
+/// The hosts that can't be reached or are overloaded. Learns from answers and faults, and refuses the entries whose patience is
+/// over.
 final class TroubledHosts {
   private let away: AwayHosts
-  /// Entries that are to hear that they don't begin.
+  /// Entries that wait for the call of `refused`.
   private var refused: [QueueEntry] = []
 
   init(_ away: AwayHosts) { self.away = away }
@@ -20,7 +20,7 @@ final class TroubledHosts {
     case .unreachable: noteFault(fault, from: entry, settings, at: now)
     case .dropped:
       host.noteUnborne(entry, settings, at: now)
-      // One odd page is no reason to leave a host alone. A request that waits for the host loses nothing by that.
+      // One bad page is no reason to avoid the host. A request with patience waits for the host, so for it the fault counts.
       guard entry.patience > 0 else { return host.circuit.noteAnswer() }
       noteFault(fault, from: entry, settings, at: now)
     case .timedOut: if entry.patience > 0 { noteSilence(fault, from: entry, settings, at: now) }
@@ -28,7 +28,7 @@ final class TroubledHosts {
     }
   }
 
-  /// What the head says about how much its host has to do. Only requests that wait for it slow down.
+  /// Notes whether the head reports overload. Only requests with patience are slowed down.
   func learn(_ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
@@ -37,7 +37,7 @@ final class TroubledHosts {
       return host.noteGoodAnswer(at: now)
     }
     let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
-    // More at once than usual may be the reason: then fewer at once are tried first.
+    // The reason may be more concurrent requests than usual. Then try fewer first.
     let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
     guard !wasMore else { return }
     host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
@@ -58,7 +58,8 @@ final class TroubledHosts {
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
 
-  /// Nothing came over a connection that stood. A host that has been silent for as long as a request waits for it is left alone.
+  /// Notes that nothing came on an established connection. If a host has been silent for the request's patience, its circuit
+  /// opens.
   private func noteSilence(
     _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
   ) {
@@ -75,9 +76,9 @@ final class TroubledHosts {
 extension TroubledHosts {
   var hasRefused: Bool { !refused.isEmpty }
 
-  /// Refuses an entry whose host nothing may be sent to now, and that doesn't wait for that.
+  /// Refuses an entry if nothing may be sent to its host now and the entry doesn't wait for that.
   ///
-  /// - Returns: whether it has been refused.
+  /// - Returns: whether it was refused.
   func refuses(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
     let isShut = host.circuit.left(at: now) > 0 || entry.patience > 0 && host.pausedUntil > now
     guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
@@ -86,7 +87,7 @@ extension TroubledHosts {
     return true
   }
 
-  /// Refuses entries that have waited long enough for a host in trouble.
+  /// Refuses the entries whose patience for a host in trouble is over.
   func refuseGivenUp(at host: QueueHost, _ now: Int64) {
     guard let end = host.givenUpAt, end <= max(now, host.pausedUntil) else { return }
     away.forget(host.origin)
@@ -98,7 +99,7 @@ extension TroubledHosts {
     refused += entries
   }
 
-  /// Takes the first ones out that are to hear that they don't begin.
+  /// Removes and returns the first entries that wait for the call of `refused`.
   func takeRefused(atMost limit: Int) -> ArraySlice<QueueEntry> {
     guard hasRefused else { return [] }
     let portion = refused.prefix(limit)
