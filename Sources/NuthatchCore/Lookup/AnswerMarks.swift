@@ -1,12 +1,12 @@
 import NuthatchStore
 
-/// By which records it was found out what is known about an answer: its own, and where the answer varies, its vary record.
+/// The store records that a look-up's result depends on: the answer's record and, if the answer has `Vary`, its vary record.
 struct AnswerMarks: Sendable {
   let key: RecordKey
   let mark: RecordMark
   var varyRecord: (key: RecordKey, mark: RecordMark)?
 
-  /// Whether they are in place, so that reading them again would tell the same.
+  /// Returns whether these records are unchanged, so that another look-up would have the same result.
   @inline(__always)
   func isCurrent(_ store: Store) -> Bool {
     guard store.isCurrent(mark, key) else { return false }

@@ -1,49 +1,50 @@
 import NuthatchHTTP
 
-/// What a stored answer is good for, for a request, before a server is asked. Nothing else decides it: tickets, peeks and
-/// inspections heed this. `SharedCache.decide` looks up whether a request has failed a moment ago, too. That a stored redirect can't
-/// be followed is found when it is followed. Whether a stored answer stands in for one that can't be had is decided when that is
-/// known (`StoredAnswer.mayStandIn`).
+/// What to do with a stored answer to a request, before a server is asked. Tickets, peeks and inspections all use it, so that
+/// they agree. `SharedCache.decide` adds the failures that are remembered. Two things are decided later: whether a stored
+/// redirect can be followed, and whether a stored answer may be used when no new one can be had (`StoredAnswer.mayStandIn`).
 package enum Decision: Equatable, Sendable {
-  /// It is given, and no server is asked.
+  /// Give the stored answer; ask no server.
   case hit
-  /// It is given, and its server is asked behind it (`Revalidation`).
+  /// Give the stored answer, and revalidate it in the background (`Revalidation`).
   case hitAndRevalidate
-  /// It is shown, and then the server is asked; a request that may not use the network ends with that error then.
+  /// Give the stored answer, then ask the server. A request that may not use the network then ends with `offline`.
   case showThenFetch
-  /// The server is asked: whether it holds, where the request may be given it (an inspection calls that `revalidate`); else for the
-  /// whole answer.
+  /// Ask the server: whether the stored answer is still valid, if the request may get it (an inspection calls that `revalidate`);
+  /// otherwise for the whole answer.
   case fetch
-  /// The stored redirect is followed; its server is asked behind it, or isn't.
+  /// Follow the stored redirect, and revalidate it in the background if `revalidates` is true.
   case follow(revalidates: Bool)
-  /// A worker reads and checks it first: it is long. Then it is decided anew.
+  /// Let a worker read and verify the stored answer first, because it is long. Then decide again.
   case checkFirst
-  /// An error at once.
+  /// Fail at once.
   case refuse(StoredAnswerInfo.Refusal)
 
-  /// What was found, as far as it matters here.
+  /// The result of the look-up.
   package enum Finding: Equatable, Sendable {
     case nothing
-    /// Not for this request: a part of it is gone, or it has no success for pictures, or only the server can tell.
+    /// The stored answer doesn't suit this request: a part of it is gone, pictures are wanted and it is an error, or only the
+    /// server can answer.
     case unfit
-    /// Longer than the request allows, or a picture of more pixels, as a thumbnail of it says. What is stale may be smaller by now.
+    /// The answer is longer than the request allows, or has more pixels, as one of its thumbnails says. If it is stale, the
+    /// present one may be smaller.
     case beyondLimit(StoredAnswerInfo.Refusal, Freshness.Grade)
-    /// So long that it takes a while to read it, and it hasn't been read in this session.
+    /// The answer is so long that reading it takes a while, and this process hasn't verified it yet.
     case unchecked
     case redirect(Freshness.Grade)
     case answer(Freshness.Grade)
-    /// All that is known is that no picture can be made of it.
+    /// It is only known that no picture can be made of the answer.
     case undecodable(Freshness.Grade)
   }
 
-  /// What the request wants, as far as it matters here.
+  /// The properties of the request that matter here.
   package struct Wish: Equatable, Sendable {
     var delivery: Delivery
     package var mayUseNetwork: Bool
-    /// Whether only the request itself may fetch: its program judges new answers, or it saves what comes. A revalidation behind an
-    /// answer has neither a program nor a place to save to.
+    /// Whether only the request itself may fetch: its program judges new answers, or it saves the answer. A background
+    /// revalidation can do neither.
     var fetchesItself: Bool
-    /// Whether a stored answer has been shown already.
+    /// Whether a stored answer has been delivered already.
     var hasShown: Bool
 
     package init(
@@ -57,7 +58,8 @@ package enum Decision: Equatable, Sendable {
     }
   }
 
-  /// - Parameter remembersFailure: whether a failure is remembered of a request that wanted no less. Asked only where it matters.
+  /// - Parameter remembersFailure: returns whether a failure is remembered of a request that allowed no less. Called only if
+  ///   needed.
   package init(_ finding: Finding, _ wish: Wish, remembersFailure: @autoclosure () -> Bool = false) {
     let fetch: Decision = wish.mayUseNetwork ? .fetch : .refuse(.offline)
     switch finding {
@@ -65,10 +67,11 @@ package enum Decision: Equatable, Sendable {
     case .unchecked: self = .checkFirst
     case .beyondLimit(let limit, .valid): self = .refuse(limit)
     case .nothing, .beyondLimit: self = remembersFailure() ? .refuse(.failedBefore) : fetch
-    // Asked for no more often than what isn't stored.
+    // Don't ask for it more often than for a URL of which nothing is stored.
     case .undecodable(let grade) where grade != .valid && remembersFailure(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
-      // What the answer is good for, and what the request wants: `Delivery.fresh` is one answer, which holds now.
+      // The grade says how the answer may be used; `delivery` says what the request wants. `Delivery.fresh` is one answer that is
+      // valid now.
       switch (grade, wish.delivery) {
       case (.valid, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):
@@ -76,7 +79,7 @@ package enum Decision: Equatable, Sendable {
       case (.staleWhileRevalidate, .twice), (.stale, .twice): self = wish.hasShown ? fetch : .showThenFetch
       case (.stale, .fresh), (.mustValidate, _): self = fetch
       }
-    // The same, but a redirect isn't shown.
+    // As for an answer, but a redirect isn't shown.
     case .redirect(let grade):
       switch Decision(.answer(grade), wish) {
       case .hit: self = .follow(revalidates: false)
@@ -119,6 +122,6 @@ extension Decision.Finding {
     }
   }
 
-  /// Whether the request may be given what was found, as far as that is known.
+  /// Whether the request may get the stored answer, as far as that is known.
   var isOfUse: Bool { self != .nothing && self != .unfit }
 }

@@ -1,5 +1,5 @@
-/// The hits of a stripe by their hashes, for the holder of its lock: slots that are searched from the hash on, at most half
-/// of them taken. It retains what it holds, and releases nothing itself.
+/// The hits of a stripe in an open-addressing hash table, at most half full. Use it with the stripe's lock held. It retains its
+/// hits, but the caller releases them.
 struct HitSlots {
   private var slots: UnsafeMutablePointer<Unmanaged<RememberedHit>?>?
   private var mask = 0
@@ -25,9 +25,9 @@ struct HitSlots {
   @inline(__always)
   private func home(of hash: HitHash) -> Int { Int(truncatingIfNeeded: hash.low) & mask }
 
-  /// Puts a hit in: in the place of the one of the same hash, or where there are `room` others, of one of them.
+  /// Adds a hit. It replaces the hit with the same hash; if there are `room` hits already, it replaces one of them.
   ///
-  /// - Returns: the one that it has replaced, for the caller to release.
+  /// - Returns: the replaced hit, for the caller to release.
   mutating func put(_ hit: RememberedHit, room: Int) -> Unmanaged<RememberedHit>? {
     if let slots, let slot = slot(of: hit.hash), let old = slots[slot] {
       slots[slot] = .passRetained(hit)
@@ -40,7 +40,7 @@ struct HitSlots {
     return gone
   }
 
-  /// Takes the hit of this hash out, if `isMeant`, for the caller to release.
+  /// Removes and returns the hit with this hash if `isMeant` returns true. The caller releases it.
   mutating func take(_ hash: HitHash, if isMeant: (RememberedHit) -> Bool) -> Unmanaged<RememberedHit>? {
     guard let slots, let slot = slot(of: hash), let hit = slots[slot], hit._withUnsafeGuaranteedRef(isMeant)
     else { return nil }
@@ -48,7 +48,7 @@ struct HitSlots {
     return hit
   }
 
-  /// Takes out the first hit from a place on: hashes are random, and so is the choice.
+  /// Removes and returns the first hit from the hash's slot on. Hashes are random, so the choice is, too.
   private mutating func takeAny(near hash: HitHash) -> Unmanaged<RememberedHit>? {
     guard let slots, count > 0 else { return nil }
     var place = home(of: hash)
@@ -61,7 +61,7 @@ struct HitSlots {
     }
   }
 
-  /// Releases everything. For slots that are no stripe's any more.
+  /// Releases all hits. For slots that no longer belong to a stripe.
   mutating func releaseAll() {
     guard let slots else { return }
     for place in 0...mask { slots[place]?.release() }
@@ -91,7 +91,7 @@ struct HitSlots {
     slots[place] = hit
   }
 
-  /// Frees a slot, and moves those behind it up so that every search still ends at the first free one.
+  /// Frees a slot, and moves later hits up so that every search still ends at the first free slot.
   private mutating func vacate(_ slot: Int) {
     guard let slots else { return }
     var (hole, place) = (slot, slot)
@@ -99,7 +99,7 @@ struct HitSlots {
       place = (place + 1) & mask
       guard let other = slots[place] else { break }
       let home = home(of: other._withUnsafeGuaranteedRef(\.hash))
-      // May it stand in the hole, which lies between its home and its place?
+      // Move `other` into the hole only if the hole lies between its home slot and its present slot.
       if (place - home) & mask >= (place - hole) & mask {
         slots[hole] = other
         hole = place

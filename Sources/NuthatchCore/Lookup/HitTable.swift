@@ -3,29 +3,28 @@ import NuthatchImaging
 import NuthatchStore
 import Synchronization
 
-/// The pictures and the answers that a handle has given of late, by the bytes of their URL and a size: the same question
-/// gets the same object, while the second lasts, the records that it was found by are in place, and the memory tier has
-/// its pixels.
+/// The pictures and answers that a handle has given recently, by the bytes of their URL and a size. The same question gets the
+/// same object while three things hold: the second hasn't ended, the records that the answer came from are unchanged, and the
+/// memory tier has the pixels.
 ///
-/// The table is cut into stripes. Pictures lie in stripes of a few threads each, so that threads meet neither at a lock
-/// nor at a reference count. Answers lie in stripes by their hash: there is one of each, whatever thread asks. What is
-/// done under the lock of a stripe takes some tens of nanoseconds. It releases nothing: the end of an object may take the
-/// lock again.
+/// The table is divided into stripes. Pictures are in stripes of a few threads each, so that threads contend neither for a lock
+/// nor for a reference count. Answers are in stripes by their hash: there is one object for all threads. A stripe's lock is held
+/// for some tens of nanoseconds. Nothing is released under it, because a deinitializer may take the lock again.
 ///
-/// The slots of a stripe are touched under its lock only, hence Sendable.
+/// The slots of a stripe are used only under its lock, hence Sendable.
 final class HitTable: @unchecked Sendable {
-  /// The stripes of pictures; there are as many of answers behind them.
+  /// The number of stripes for pictures. As many for answers follow them.
   static let threadStripes = 8
-  /// The size of what is no picture, but the answer itself. No box has this number.
+  /// Stands for the answer itself in place of a picture's size. No box has this number.
   static let answerSize: UInt64 = 0
-  /// Entries in a stripe. The next one takes the place of another.
+  /// The most hits in a stripe. Another one replaces one of them.
   private static let pictureRoom = 8192
   private static let answerRoom = 256
-  /// So far apart that no two share a pair of cache lines.
+  /// Far enough apart that no two stripes share a pair of cache lines.
   private static let stride = 128
 
-  /// In each a lock's word (`nhs_word_lock`), and behind it the slots. The word is no part of the slots: a thread that
-  /// takes the lock would touch a value that another one is changing, which the thread sanitizer rightly calls a race.
+  /// Each stripe holds a lock's word (`nhs_word_lock`), then the slots. The word is not a part of `HitSlots`: a thread that takes
+  /// the lock would access a value that another thread is changing, which is a data race.
   private let stripes: UnsafeMutableRawPointer
   private let store: Store
   private let clock: WallClock
@@ -43,13 +42,13 @@ final class HitTable: @unchecked Sendable {
   }
 
   deinit {
-    // In a forked child a lock may be held by a thread that isn't there; what it guards stays as it is.
+    // In a forked child, a lock may be held by a thread that doesn't exist there. Leave everything as it is.
     guard !isForked else { return }
     for number in 0..<2 * Self.threadStripes { empty(number) }
     stripes.deallocate()
   }
 
-  /// Releases everything; nothing is kept any more.
+  /// Releases all hits and keeps no new ones.
   func shut() {
     isShut.store(true, ordering: .sequentiallyConsistent)
     for number in 0..<2 * Self.threadStripes { empty(number) }
@@ -59,7 +58,7 @@ final class HitTable: @unchecked Sendable {
 
   // MARK: Finding
 
-  /// The picture of a URL at a size, as it is at this moment; nil when it has to be read anew.
+  /// Returns the picture of a URL at a size. Nil: read it from the store.
   @inline(__always)
   func image(_ url: UnsafeRawBufferPointer, _ size: UInt64) -> Image? {
     let hash = HitHash(url, size)
@@ -72,7 +71,7 @@ final class HitTable: @unchecked Sendable {
     return found ?? olderImage(url, size)
   }
 
-  /// The same in a later second: only its age has changed.
+  /// Returns a picture that was given in an earlier second: it is still valid, and only its age has changed.
   private func olderImage(_ url: UnsafeRawBufferPointer, _ size: UInt64) -> Image? {
     guard let (_, hit) = find(url, size), let image = hit.image, let thumb = hit.record,
       let held = (try? store.recall(thumb)) ?? nil, let kept = held.owner as? MemoryPicture,
@@ -82,7 +81,7 @@ final class HitTable: @unchecked Sendable {
     return image
   }
 
-  /// The answer of a URL, as it is at this moment, with its body; nil when it has to be read anew.
+  /// Returns the answer of a URL with its body. Nil: read it from the store.
   func answer(_ url: UnsafeRawBufferPointer) -> Response? {
     guard let (old, hit) = find(url, Self.answerSize), let answer = hit.answer else { return nil }
     if hit !== old { keep(hit) }
@@ -91,7 +90,7 @@ final class HitTable: @unchecked Sendable {
     return lease.map { answer.with(SharedBytes($0)) }
   }
 
-  /// What is remembered and still holds, and the same at this moment.
+  /// Returns the hit if it is still valid, and the same hit with its age at this moment.
   private func find(_ url: UnsafeRawBufferPointer, _ size: UInt64) -> (
     old: RememberedHit, now: RememberedHit
   )? {
@@ -106,21 +105,21 @@ final class HitTable: @unchecked Sendable {
 
   // MARK: Changing
 
-  /// Keeps a hit, for the threads of this stripe if it is a picture.
+  /// Adds a hit. A picture is added only for the threads of this stripe.
   ///
-  /// - Parameter kept: what the memory tier keeps a picture as: the hit goes with it.
+  /// - Parameter kept: the picture's entry in the memory tier. When the entry ends, the hit is removed.
   func keep(_ hit: RememberedHit, as kept: MemoryPicture? = nil) {
     guard !isShut.load(ordering: .relaxed) else { return }
     let number = Self.stripe(hit.hash, hit.size)
-    // First, since `kept` may end a moment later, which must take the hit out.
+    // Do this first: `kept` may end at any moment, and must then remove the hit.
     kept?.note(self, number, hit.hash)
     let room = hit.size == Self.answerSize ? Self.answerRoom : Self.pictureRoom
     locked(number) { $0.put(hit, room: room) }?.release()
-    // Shut meanwhile, perhaps before the hit was there.
+    // If the table was shut meanwhile, `shut` may have emptied the stripe before the hit was added.
     if isShut.load(ordering: .sequentiallyConsistent) { empty(number) }
   }
 
-  /// Takes a hit out, if it shows this picture.
+  /// Removes a hit if it shows this picture.
   func forget(_ hash: HitHash, _ picture: Picture, stripe number: Int) {
     guard !isForked else { return }
     locked(number) { $0.take(hash) { $0.image?.picture === picture } }?.release()
@@ -158,13 +157,13 @@ final class HitTable: @unchecked Sendable {
 }
 
 extension HitTable {
-  /// What the hit of a request is kept under, beside its URL; nil for a request that isn't remembered.
+  /// Returns the number that stands for a request's size, or nil for a request that isn't remembered.
   static func size(of request: Request) -> UInt64? {
     guard request.isPlain, request.boxes.count <= 1 else { return nil }
     return request.boxes.first.map { size(of: $0) } ?? answerSize
   }
 
-  /// A box as a number; nil for one that no thumbnail has.
+  /// Returns a box as a number, or nil if no thumbnail can have it.
   @inline(__always)
   static func size(of box: ThumbnailBox) -> UInt64? {
     let sides = 1...ThumbnailBox.maxSide

@@ -2,16 +2,16 @@ import CSystem
 import NuthatchImaging
 import Synchronization
 
-/// What a handle can give at once, on the thread that asks: what it has given of late, and what is stored and ready. No server
-/// is asked, nothing long is read, and nothing waits.
+/// Gives the answers of a handle that can be given at once on the calling thread: recent ones, and those that are stored and
+/// ready. It asks no server, reads nothing long, and never waits.
 package final class InstantAnswers: Sendable {
-  /// What it has given of late; nil where the options have each plain request read something from outside (`OutsideReadings`):
-  /// a netrc file may name another user the next time. Then each hit reads the file and its record, which takes 8 µs, not 0.1.
+  /// The recent answers. Nil if the options name a netrc file: then every plain request reads that file (`OutsideReadings`),
+  /// because it may name another user the next time. A hit then takes 8 µs instead of 0.1 µs.
   private let hits: HitTable?
   private let shared: SharedCache
   private let options: Options
   let termsCache = TermsCache()
-  /// Whether it takes no more questions.
+  /// Whether the handle is closed.
   private let isShut = Atomic(false)
   private let epoch = nhs_fork_epoch()
 
@@ -21,7 +21,7 @@ package final class InstantAnswers: Sendable {
     hits = (options.netrc ?? .off) == .off ? HitTable(shared.store, shared.clock) : nil
   }
 
-  /// Lets go of what it remembers. Further calls throw `closed`.
+  /// Releases the recent answers. Later calls throw `closed`.
   func shut() {
     isShut.store(true, ordering: .relaxed)
     hits?.shut()
@@ -36,7 +36,7 @@ package final class InstantAnswers: Sendable {
 
   // MARK: Peeks
 
-  /// The picture of a URL in a square, of which no string is made when it has been shown before.
+  /// Returns the picture of a URL in a square box. If it was shown before, no string is made of the URL.
   package func picture(
     _ url: UnsafeRawBufferPointer, _ side: Int, asHit: Bool
   ) throws(NuthatchError) -> Image? {
@@ -44,7 +44,7 @@ package final class InstantAnswers: Sendable {
     return try picture(url, ThumbnailBox(side), asHit: asHit)
   }
 
-  /// The same, nil where it hasn't been shown before.
+  /// As `picture`, but returns nil if the picture wasn't shown before.
   @inline(__always)
   package func known(
     _ url: UnsafeRawBufferPointer, _ side: Int, asHit: Bool
@@ -57,7 +57,7 @@ package final class InstantAnswers: Sendable {
     return image
   }
 
-  /// The same for an answer.
+  /// Returns the answer of a URL if it was given before.
   package func known(_ url: UnsafeRawBufferPointer, asHit: Bool) throws(NuthatchError) -> Response? {
     try check()
     guard let answer = hits?.answer(url) else { return nil }
@@ -65,11 +65,11 @@ package final class InstantAnswers: Sendable {
     return answer
   }
 
-  /// The picture of a URL in any box.
+  /// Returns the picture of a URL in any box.
   ///
   /// - Parameters:
-  ///   - decode: whether one that is packed is unpacked.
-  ///   - asHit: whether it counts as the hit that a request would have been, and the log tells of it.
+  ///   - decode: whether to unpack a packed thumbnail.
+  ///   - asHit: whether to count and log it like a request that was a hit.
   package func picture(
     _ url: UnsafeRawBufferPointer, _ box: ThumbnailBox, decode: Bool = false, asHit: Bool = false
   ) throws(NuthatchError) -> Image? {
@@ -88,18 +88,18 @@ package final class InstantAnswers: Sendable {
     return image
   }
 
-  /// The same for an answer.
+  /// Returns the answer of a URL.
   package func response(
     _ url: UnsafeRawBufferPointer, asHit: Bool = false
   ) throws(NuthatchError) -> Response? {
     if let answer = try known(url, asHit: asHit) { return answer }
-    // As a call that waits for one answer asks: the terms are the same, then.
+    // Use the request of a call that waits for one answer, so that both share their terms.
     let answer = try atHand(try Request(url).forOneAnswer)?.response
     if asHit, let answer { countHit(answer.url, Answer(response: answer)) }
     return answer
   }
 
-  /// The same for any request.
+  /// Returns the answer to any request.
   package func answer(
     to request: Request, decode: Bool = false, asHit: Bool = false
   ) throws(NuthatchError) -> Answer? {
@@ -111,7 +111,7 @@ package final class InstantAnswers: Sendable {
   }
 
   private func atHand(_ request: Request, decodes: Bool = false) throws(NuthatchError) -> Answer? {
-    // What needs no server needs a worker.
+    // A request that needs no server needs a worker.
     guard try LocalRequest(request, options) == nil else { return nil }
     guard let (plan, stored) = shared.reader.readHit(try RequestPlan(request, options, termsCache)) else {
       return nil
@@ -122,8 +122,8 @@ package final class InstantAnswers: Sendable {
 
   // MARK: Hits
 
-  /// What a request for one picture would give, where the same was shown before: a hit, counted as one, for which neither
-  /// request nor ticket is made. nil for what takes longer, and where the log tells of every request.
+  /// Returns the picture of a URL if it was shown before, and counts it as a hit. Makes neither a request nor a ticket. Returns
+  /// nil if it would take longer, or if every request is logged.
   package func hit(_ url: UnsafeRawBufferPointer, size: Int) -> Image? {
     guard nhs_fork_epoch() == epoch, !Log.isOn(.info), let size = HitTable.size(of: ThumbnailBox(size)),
       let image = hits?.image(url, size)
@@ -132,7 +132,7 @@ package final class InstantAnswers: Sendable {
     return image
   }
 
-  /// The same for an answer.
+  /// Returns the answer of a URL if it was given before, and counts it as a hit.
   package func hit(_ url: UnsafeRawBufferPointer) -> Response? {
     guard nhs_fork_epoch() == epoch, !Log.isOn(.info), let answer = hits?.answer(url) else { return nil }
     shared.counts.countHit()
@@ -146,18 +146,19 @@ package final class InstantAnswers: Sendable {
 
   // MARK: Tickets
 
-  /// The ticket of a request whose picture or answer was given before. Every waiting mode gets the same of what is fresh.
+  /// Returns a finished ticket for a request whose picture or answer was given before. If the answer is fresh, every delivery
+  /// mode gets the same.
   func ticket(for request: Request) -> Ticket? {
     remembered(for: request).map { finished(request, $0) }
   }
 
-  /// The same from what is stored, if the request is one that is remembered.
+  /// Returns a finished ticket with the stored answer, if the request is one that can be remembered.
   func ticket(_ stored: StoredAnswer, _ plan: RequestPlan, for request: Request) -> Ticket? {
     guard HitTable.size(of: request) != nil, Decision(stored, plan) == .hit else { return nil }
     return give(stored, plan, to: request, decodes: false).map { finished(request, $0) }
   }
 
-  /// One for a picture keeps nothing to be submitted again.
+  /// A ticket for a picture doesn't keep its request for a resubmission.
   private func finished(_ request: Request, _ answer: Answer) -> Ticket {
     let repeatable = answer.response.map { _ in RepeatableRequest(request) }
     return finished(Ticket(url: request.url, tag: request.tag, repeatable: repeatable), answer)
@@ -180,7 +181,7 @@ package final class InstantAnswers: Sendable {
     }
   }
 
-  /// The one picture that a request wants, or the answer, from what is stored. It is remembered, if the request is one that is.
+  /// Returns the one picture that a request wants, or the answer, from the store. Remembers it if possible.
   private func give(
     _ stored: StoredAnswer, _ plan: RequestPlan, to request: Request, decodes: Bool
   ) -> Answer? {

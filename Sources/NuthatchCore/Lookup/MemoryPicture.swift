@@ -1,5 +1,5 @@
-/// A picture in the memory tier, and the tables that show it without asking the tier each time: they are told when the
-/// tier lets go of it, so that no pixels stay behind.
+/// A picture in the memory tier. It knows the tables that show it without asking the tier. When the tier drops it, its hits are
+/// removed from them, so that the pixels are freed.
 final class MemoryPicture: Sendable {
   let picture: Picture
   private let viewers = Locked<[Viewer]>([])
@@ -12,7 +12,7 @@ final class MemoryPicture: Sendable {
 
   init(_ picture: Picture) { self.picture = picture }
 
-  /// From now on the end of this object takes the table's hit out.
+  /// Registers a table's hit. It is removed when this object is released.
   func note(_ table: HitTable, _ stripe: Int, _ hash: HitHash) {
     viewers.withLock { viewers in
       guard !viewers.contains(where: { $0.table === table && $0.stripe == stripe && $0.hash == hash }) else {

@@ -1,25 +1,25 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// Reads what is stored for a request. Nothing else follows vary records to an answer, or judges how fresh a stored answer is. Pictures
-/// that are made later look for their thumbnails by its `thumbnails`; what was given before is in the `HitTable`.
+/// Reads what is stored for a request. Only this type follows vary records to an answer and judges the freshness of a stored
+/// answer. Code that makes pictures later looks up their thumbnails by `thumbnails`. Recent answers are in the `HitTable`.
 struct Reader: Sendable {
   /// How much is read.
   enum Depth {
-    /// Whether a body is there, which is not read for it if it is long, and how thumbnails are kept: what an inspection tells.
+    /// For an inspection: whether there is a body (a long one isn't read), and how thumbnails are stored.
     case facts
-    /// What a peek can give, without a long wait: no body where pictures are wanted.
+    /// For a peek: only what can be given without a long wait. If pictures are wanted, no body.
     case atHand
-    /// All that the request needs, without a long wait: for threads that were promised not to wait.
+    /// Everything that the request needs, without a long wait. For threads that must not wait.
     case promptly
-    /// The same, however long it takes to read and check it: on a worker's thread.
+    /// Everything that the request needs, however long reading and verifying takes. For a worker's thread.
     case whole
 
-    /// How long a payload may be that is read in order to check it.
+    /// The longest payload that is read in order to verify it.
     fileprivate var mostChecked: Int { self == .whole ? .max : Reader.mostChecked }
   }
 
-  /// The same for a thread that was promised not to wait: it takes a few hundredths of a millisecond.
+  /// The longest payload that is verified on a thread that must not wait: it takes a few hundredths of a millisecond.
   static let mostChecked = 256 << 10
 
   let store: Store
@@ -27,10 +27,11 @@ struct Reader: Sendable {
 
   var thumbnails: Thumbnails { Thumbnails(store: store) }
 
-  /// What is stored for a request, whether the request may be given it or not (`StoredAnswer.isAdmitted`). What can't be
-  /// read is not there.
+  /// Returns what is stored for a request, or nil. Also returns an answer that the request may not get
+  /// (`StoredAnswer.isAdmitted`). A record that can't be read counts as missing.
   func read(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
-    // Before the record: a removal between the two is noticed. Only what is read whole may be asked about.
+    // Read the removals before the record, so that a removal in between is noticed. Only an answer that is read whole can be
+    // revalidated.
     let seen = depth == .whole || depth == .promptly ? removalsNow(plan) : nil
     guard let (record, marks) = record(plan) else { return nil }
     let isAdmitted = plan.admits(record.reach)
@@ -45,14 +46,14 @@ struct Reader: Sendable {
       record.freshness(for: plan, now: now), answer)
   }
 
-  /// The stored answer that a request may be given, fresh or not.
+  /// Returns the stored answer if the request may get it, fresh or not.
   func readAdmitted(_ plan: RequestPlan, _ depth: Depth = .whole) -> StoredAnswer? {
     guard plan.readsStore, let stored = read(plan, depth), stored.isAdmitted else { return nil }
     return stored
   }
 
-  /// What is stored for a request, if it may be given at once: it is fresh, but perhaps a worker has to read it first. Redirects
-  /// that are stored are followed; what is wrong with one is told to the request that goes that way.
+  /// Returns the stored answer if it can be given at once: it is fresh, but a worker may have to read it first. Follows stored
+  /// redirects. If one can't be followed, returns nil; the request that follows it reports the error.
   func readHit(_ plan: RequestPlan) -> (RequestPlan, StoredAnswer)? {
     guard !plan.asksForHeaders, let stored = readAdmitted(plan, .atHand) else { return nil }
     switch Decision(stored, plan) {
@@ -72,13 +73,13 @@ struct Reader: Sendable {
         depth == .facts
         ? thumbnails.findRecord(content, recipe)
         : thumbnails.find(content, recipe, checking: depth.mostChecked, &parts.isUnchecked)
-      // What is there and unchecked may be all that is wanted.
+      // A thumbnail that isn't verified yet may be all that is missing.
       if found == nil, !parts.isUnchecked { isIncomplete = true }
       if case .inMemory(let kept) = found, kept.picture.ownsPixels {} else { isInMemory = false }
       parts.thumbnails[recipe] = found
     }
     parts.isInMemory = isInMemory
-    // Looked up only where it is needed, because a use is what keeps a record.
+    // Look up the body only if it is needed, because a look-up counts as a use and keeps the record from eviction.
     guard !plan.wantsPictures || isIncomplete else { return }
     let key = RecordKey(.body, content.bytes)
     if depth == .atHand, plan.wantsPictures { return }
@@ -98,7 +99,7 @@ struct Reader: Sendable {
     return store.removalsNow(groups.own, groups.ofURL)
   }
 
-  /// Every answer that is stored, and what it is good for by these rules, until `body` returns false.
+  /// Calls `body` for every stored answer with its freshness by these rules, until `body` returns false.
   func forEach(
     _ rules: FreshnessRules, now: Int64, _ body: (RecordKey, AnswerRecord, Freshness) -> Bool
   ) throws(StoreFault) {
@@ -110,9 +111,9 @@ struct Reader: Sendable {
     }
   }
 
-  /// What is known about the answer to a request, whether it may be given to it or not, and by which records.
+  /// Returns the record of the answer to a request and the records that it depends on. The request may not be allowed to get it.
   func record(_ plan: RequestPlan) -> (AnswerRecord, AnswerMarks)? {
-    // Marks first: what changes after them is noticed when they are compared.
+    // Read the marks first, so that a later change is noticed when they are compared.
     let isEarlier = isEarlier(plan.name)
     let name = plan.name.key(isEarlier: isEarlier)
     guard let firstMark = mark(name), let first = record(at: name) else { return nil }
@@ -123,30 +124,30 @@ struct Reader: Sendable {
     return (variant, AnswerMarks(key: key, mark: ownMark, varyRecord: (name, firstMark)))
   }
 
-  /// The record under a key: an answer's, or one that says by which fields answers vary.
+  /// Returns the record under a key: an answer's, or a vary record.
   func record(at key: RecordKey) -> AnswerRecord? {
     lookup(key).flatMap { $0.reading { AnswerRecord($0) } }
   }
 
-  /// Whether a request finds the same at this moment as before, when it found `stored`. Reads no record. False also where
-  /// the record has only been moved.
+  /// Returns whether a look-up for a request would have the result `stored` again. Reads no record. Also returns false if the
+  /// record has only been moved.
   func isUnchanged(_ plan: RequestPlan, _ stored: StoredAnswer?) -> Bool {
     if let stored { return stored.marks?.isCurrent(store) ?? false }
     return !store.isThere(plan.name.key(isEarlier: isEarlier(plan.name)))
   }
 
-  /// Whether an answer is there under the name that version 0.1 gave it, and under no other.
+  /// Returns whether an answer is stored only under the key of version 0.1.
   private func isEarlier(_ name: AnswerName) -> Bool {
     store.hasEarlierAnswers && !store.isThere(name.key()) && store.isThere(name.key(isEarlier: true))
   }
 
-  // A store that is closed, or was forked away, has nothing; its caller hears of it elsewhere.
+  // A store that is closed, or belongs to a parent process, has no records. The caller gets that error elsewhere.
 
   private func mark(_ key: RecordKey) -> RecordMark? { (try? store.mark(key)) ?? nil }
 
   private func lookup(_ key: RecordKey) -> Lease? { (try? store.lookup(key)) ?? nil }
 
-  /// Keeps the link to an answer that is used: without it the answer would outlive its URL's removal.
+  /// Marks the link to the answer as used. Without the link, the answer would survive a removal of its URL.
   private func touchLink(_ plan: RequestPlan) {
     guard let link = plan.link else { return }
     _ = try? store.touch(link)
@@ -154,7 +155,7 @@ struct Reader: Sendable {
 }
 
 extension AnswerRecord {
-  /// What it is good for at a moment, for a request.
+  /// Returns the freshness for a request at `now`.
   func freshness(for plan: RequestPlan, now: Int64) -> Freshness {
     answer.freshness(for: plan.headers, plan.freshness, now: now)
   }

@@ -13,32 +13,33 @@ struct HitHash: Equatable, Sendable {
   }
 }
 
-/// A picture or an answer as it was given, and what makes it the right one: the same question gets it without records
-/// being read and judged anew.
+/// A picture or an answer that was given, and the conditions under which the same question gets it again without reading and
+/// judging records.
 final class RememberedHit: Sendable {
   let hash: HitHash
   private let url: [UInt8]
   /// `HitTable.size(of:)`, or `HitTable.answerSize`.
   let size: UInt64
-  /// One of the two. The answer is without its body, which is leased each time: what is only remembered holds no pack.
+  /// One of the two is set. The answer has no body; the body is leased each time, so that a remembered answer holds no pack.
   let image: Image?
   let answer: Response?
-  /// Where the pixels are found in the memory tier, or the body; nil where the body is empty.
+  /// The key of the pixels in the memory tier, or of the body. Nil if the body is empty.
   let record: RecordKey?
-  /// The second (since 1970) that it is given in, and the one from which on its freshness has to be judged anew.
+  /// The second (since 1970) in which it is valid, and the second from which its freshness must be judged again.
   let second: Int64
   let freshUntil: Int64
   let marks: AnswerMarks
 
-  /// A URL and a head of more bytes aren't worth their memory: they are read anew.
+  /// The most bytes of URL and head together. Longer ones are read each time, to save memory.
   private static let longest = 4096
 
-  /// Nil for what isn't to be remembered.
+  /// Returns nil if the answer may not be remembered.
   init?(
     _ url: String, _ size: UInt64, image: Image? = nil, answer: Response? = nil, _ stored: StoredAnswer,
     _ plan: RequestPlan
   ) {
-    // Not what only this request takes, and not what lies behind a redirect, whose record the marks don't name.
+    // Don't remember what other requests may not get. Don't remember an answer after a redirect, because the marks don't name the
+    // redirect's record.
     guard let marks = stored.marks, plan.isMemorable, !stored.freshness.isStale,
       !plan.isLedOn(by: stored),
       url.utf8.count + (answer?.headSize ?? 0) <= Self.longest || image != nil
@@ -58,7 +59,7 @@ final class RememberedHit: Sendable {
     self.marks = marks
   }
 
-  /// The same in a later second.
+  /// Makes the same hit for a later second.
   init(_ old: RememberedHit, second: Int64) {
     hash = old.hash
     url = old.url
@@ -86,9 +87,9 @@ extension Response {
 }
 
 extension StoredAnswer {
-  /// For how many seconds, this one included, nothing but the age will be said anew.
+  /// Returns for how many seconds, including this one, only the age of the answer changes.
   fileprivate func secondsFresh(for plan: RequestPlan) -> Int64 {
-    // A request with wishes, a clock that was set back, and two-digit years have rules of their own.
+    // Requests with cache directives and a clock that was set back are judged each second.
     guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
       second >= record.responseTime
     else { return 1 }

@@ -1,9 +1,9 @@
 import NuthatchHTTP
 
-// The stored answer as it is given to those who want the bytes: all of them, or what they asked for.
+// Gives the bytes of the stored answer: all of them, or the part that the request asks for.
 
 extension StoredAnswer {
-  /// What a caller's own conditions, or range, get from what is stored; nil where they are the server's business.
+  /// Returns the reply to the caller's conditions or range from the stored answer. Nil: only the server can answer.
   func reply(to plan: RequestPlan) -> RequestConditions.Reply? {
     guard plan.wantsPart else { return .whole }
     guard !plan.wantsPictures, record.bodyLength <= plan.maxBytes,

@@ -1,31 +1,31 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// A stored answer to a request, as it was read at one moment, and what it was good for then.
+/// A stored answer to a request as it was read at one moment, and its freshness then.
 final class StoredAnswer: Sendable {
-  /// The body and the thumbnails, as far as they were looked for.
+  /// The body and the thumbnails that were looked up.
   struct Parts: Sendable {
     var body: Lease?
-    /// How long the body is that is there, also where it wasn't read; nil when there is none.
+    /// The length of the stored body, even if it wasn't read. Nil: there is no body.
     var bodyCount: Int64?
     var thumbnails = StoredThumbnails()
-    /// Whether the pixels of all thumbnails that are wanted are in memory, and not part of a pack.
+    /// Whether the pixels of all wanted thumbnails are in memory that isn't part of a pack.
     var isInMemory = false
-    /// Whether the body, or a thumbnail, is so long that a worker has to read and check it before it is given.
+    /// Whether the body or a thumbnail is so long that a worker must read and verify it first.
     var isUnchecked = false
   }
 
   let record: AnswerRecord
-  /// The records that say so; nil for what was renewed a moment ago.
+  /// The records that the answer was read from. Nil if it was just renewed by the server.
   let marks: AnswerMarks?
-  /// False for what was renewed, if that couldn't be kept.
+  /// False if the answer was renewed but couldn't be stored.
   let isStored: Bool
-  /// The removals before it was read, for a fetch that asks about it: what was removed since isn't asked about. nil where they
-  /// couldn't be told.
+  /// The state of removals before the record was read. If something of the answer was removed since, a fetch doesn't revalidate
+  /// it. Nil: the state is unknown.
   let seen: Moment?
-  /// Whether the request may be given an answer whose fetch reached so far (`AnswerRecord.reach`).
+  /// Whether the request may get an answer whose fetch contacted such addresses (`AnswerRecord.reach`).
   let isAdmitted: Bool
-  /// The second (since 1970) that it was read in, and what it was good for then.
+  /// The second (since 1970) in which it was read, and its freshness then.
   let second: Int64
   let freshness: Freshness
   private let parts: Parts
@@ -44,7 +44,7 @@ final class StoredAnswer: Sendable {
     self.parts = parts
   }
 
-  /// The same, which the server has just said to hold.
+  /// Makes the answer that the server has just confirmed as valid.
   convenience init(_ old: StoredAnswer, renewedAs record: AnswerRecord, isStored: Bool, age: Int64) {
     var freshness = old.freshness
     freshness.grade = .valid
@@ -55,9 +55,9 @@ final class StoredAnswer: Sendable {
   }
 
   var grade: Freshness.Grade { freshness.grade }
-  /// Whether it may be given where no new answer can be had.
+  /// Whether it may be given if no new answer can be had.
   var mayStandIn: Bool { freshness.mayServeOnError }
-  /// Whether it may never be given without its server's word.
+  /// Whether it may be given only after the server has confirmed it.
   var mustValidate: Bool { grade == .mustValidate }
   var body: Lease? { parts.body }
   var bodyCount: Int64? { parts.bodyCount }
@@ -66,13 +66,13 @@ final class StoredAnswer: Sendable {
   var isInMemory: Bool { parts.isInMemory }
   var isUnchecked: Bool { parts.isUnchecked }
 
-  /// Whether all that is known is that it can't be decoded.
+  /// Whether it is only known that the answer can't be decoded.
   var isRememberedFailure: Bool {
     !hasBody && !thumbnails.isEmpty
       && thumbnails.all.allSatisfy { if case .undecodable = $0 { true } else { false } }
   }
 
-  /// Whether some of it couldn't be read from the disk. To be asked after reading it.
+  /// Whether a part couldn't be read from the disk. Valid only after the part was read.
   var isBroken: Bool {
     body?.isBroken ?? false
       || thumbnails.all.contains {
@@ -80,7 +80,7 @@ final class StoredAnswer: Sendable {
       }
   }
 
-  /// Whether everything is still there that the request wants.
+  /// Returns whether everything that the request wants is still stored.
   func isAnswer(to plan: RequestPlan) -> Bool {
     guard plan.hops + record.redirects <= plan.redirects else { return false }
     if plan.wantsPart { return reply(to: plan) != nil }
@@ -90,14 +90,14 @@ final class StoredAnswer: Sendable {
     return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
   }
 
-  /// Which limit of the request keeps it from being given, however fresh it is.
+  /// Returns the limit of the request that the answer exceeds, regardless of freshness.
   func exceededLimit(of plan: RequestPlan) -> StoredAnswerInfo.Refusal? {
     if record.bodyLength > plan.maxBytes { return .tooLarge }
     let isAdmitted = plan.recipes.allSatisfy { thumbnails[$0]?.originalSize.map(plan.limits.admits) ?? true }
     return isAdmitted ? nil : .tooManyPixels
   }
 
-  /// The answer, when it needs no decoding.
+  /// Returns the answer if it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ provenance: Provenance) -> Answer? {
     guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil
     else { return nil }
@@ -112,11 +112,11 @@ final class StoredAnswer: Sendable {
     return Answer(images: images)
   }
 
-  /// The only picture that a request wants, and what the memory tier keeps it as; nil when the tier had no room for it.
+  /// Returns the only picture that a request wants, and its entry in the memory tier; the entry is nil if the tier had no room.
   ///
   /// - Parameters:
-  ///   - decodes: whether one that is packed is unpacked.
-  ///   - tier: keeps in memory what was read from the disk.
+  ///   - decodes: whether to unpack a packed thumbnail.
+  ///   - tier: keeps in memory the picture that was read from the disk.
   func picture(
     for plan: RequestPlan, _ url: String, decodes: Bool, keptBy tier: Thumbnails
   ) -> (Image, MemoryPicture?)? {
@@ -137,7 +137,7 @@ final class StoredAnswer: Sendable {
     return (Image(url: url, picture, provenance), kept)
   }
 
-  /// What the pictures are made from; nil when nothing is there any more.
+  /// Returns the source of the request's pictures. Nil if nothing usable is stored any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
     guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), let content = record.content
     else { return nil }
@@ -147,7 +147,7 @@ final class StoredAnswer: Sendable {
 }
 
 extension Provenance {
-  /// The same, for a request that redirects have led to it.
+  /// Returns the provenance for a request that was redirected to this answer.
   func behind(_ plan: RequestPlan) -> Provenance {
     var provenance = self
     provenance.redirects += plan.hops
@@ -155,19 +155,19 @@ extension Provenance {
     return provenance
   }
 
-  /// From the cache.
+  /// The provenance of an answer from the cache.
   static func fromStore(_ stored: StoredAnswer) -> Provenance {
     var provenance = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
     provenance.isStale = stored.freshness.isStale
     return provenance
   }
 
-  /// From the cache, and the server says that it still holds.
+  /// The provenance of an answer from the cache that the server has confirmed.
   static func revalidated(_ stored: StoredAnswer) -> Provenance {
     Provenance(stored, .revalidated, isInCache: true)
   }
 
-  /// Another process got it from the network while this one waited.
+  /// The provenance of an answer that another process fetched while this one waited.
   static func fetchedElsewhere(_ stored: StoredAnswer) -> Provenance {
     Provenance(stored, .network, isInCache: false)
   }

@@ -1,17 +1,17 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// What is stored of one size of a picture.
-/// Each case is one pointer: an enum as large as its largest case was read where it had not been written, which valgrind notices.
+/// The stored thumbnail of one size of a picture. Each case is one pointer: an enum as large as its largest case was read where
+/// it had not been written, which valgrind notices.
 indirect enum StoredThumbnail: Sendable {
   /// Its pixels are in the memory tier.
   case inMemory(MemoryPicture)
-  /// Its own record, or that of a larger one to make it from (`ThumbRecord.Stored.smaller`).
+  /// The record of this size, or of a larger one to make it from (`ThumbRecord.Stored.smaller`).
   case record(ThumbRecord.Stored)
-  /// None can be made of this content.
+  /// This content can't be decoded to this size.
   case undecodable(ImageFault)
 
-  /// The picture, where that needs no decoding.
+  /// The picture, if it needs no decoding.
   var picture: Picture? {
     switch self {
     case .inMemory(let kept): kept.picture
@@ -20,7 +20,7 @@ indirect enum StoredThumbnail: Sendable {
     }
   }
 
-  /// The upright source's size; nil where no picture says so.
+  /// The size of the upright source picture. Nil if no picture states it.
   var originalSize: ImageSize? {
     switch self {
     case .inMemory(let kept): kept.picture.originalSize
@@ -30,7 +30,7 @@ indirect enum StoredThumbnail: Sendable {
   }
 }
 
-/// What is stored of the sizes of a request: so few that they are searched one by one.
+/// The stored thumbnails of a request's sizes. They are few, so a linear search is enough.
 struct StoredThumbnails: Sendable {
   private var items: [(recipe: Recipe, thumbnail: StoredThumbnail)] = []
 
@@ -47,8 +47,8 @@ struct StoredThumbnails: Sendable {
   var originalSize: ImageSize? { all.lazy.compactMap(\.originalSize).first }
 }
 
-/// Finds and keeps the thumbnails of contents: in the memory tier, in records of their own, and larger ones to make
-/// them from. A store that is closed, or was forked away, has nothing; its caller hears of that elsewhere.
+/// Finds and keeps thumbnails by content: in the memory tier, in their own records, or as larger ones to make them from. A store
+/// that is closed, or belongs to a parent process, has none; the caller gets that error elsewhere.
 struct Thumbnails: Sendable {
   let store: Store
 
@@ -58,14 +58,14 @@ struct Thumbnails: Sendable {
   }
 
   /// - Parameters:
-  ///   - most: how long a record may be that is read in order to check it.
-  ///   - isUnchecked: whether there is a longer one, of which nothing is said then.
+  ///   - most: the longest record that is read in order to verify it.
+  ///   - isUnchecked: set to true if there is a longer record; then the result is nil.
   func find(
     _ content: Digest, _ recipe: Recipe, checking most: Int, _ isUnchecked: inout Bool
   ) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
     if let kept = inMemory(key) {
-      // The record on disk is in use, too.
+      // The record on disk counts as used, too.
       _ = try? store.touch(key)
       return .inMemory(kept)
     }
@@ -73,7 +73,7 @@ struct Thumbnails: Sendable {
     return failure(content, recipe)
   }
 
-  /// The same, but the record is looked for first: it says how the thumbnail is kept.
+  /// Finds a thumbnail by its record first, because the record says how it is stored.
   func findRecord(_ content: Digest, _ recipe: Recipe) -> StoredThumbnail? {
     let key = ThumbRecord.key(content, recipe)
     var isUnchecked = false
@@ -81,18 +81,18 @@ struct Thumbnails: Sendable {
     return inMemory(key).map { .inMemory($0) } ?? failure(content, recipe)
   }
 
-  /// Whether a thumbnail is there, in memory or on disk.
+  /// Returns whether a thumbnail is in memory or on disk.
   func isThere(_ content: Digest, _ recipe: Recipe) -> Bool {
     let key = ThumbRecord.key(content, recipe)
     return (try? store.touch(key)) == true || inMemory(key) != nil
   }
 
-  /// For those of the recipes that it can be done for, a thumbnail of at least twice the size.
+  /// Finds thumbnails of at least twice the size, for those of the recipes that can be made from one.
   func findLarger(
     _ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails, checking most: Int,
     _ isUnchecked: inout Bool
   ) {
-    // The smallest that will do costs least.
+    // Begin with the smallest, because it costs the least to make a thumbnail from.
     for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
       guard let larger = record(ThumbRecord.key(content, other), checking: most, &isUnchecked) else {
         continue
@@ -103,10 +103,9 @@ struct Thumbnails: Sendable {
     }
   }
 
-  /// Keeps a picture in memory, for the next request that wants it; nil where memory has no room for it. What it has no room
-  /// for is on disk.
+  /// Keeps a picture in memory for later requests. Returns nil if memory has no room; the picture is then still on disk.
   ///
-  /// - Parameter stored: the record whose pixels are the picture's own.
+  /// - Parameter stored: the record that holds the pixels.
   @discardableResult
   func remember(
     _ picture: Picture, _ key: RecordKey, _ stored: ThumbRecord.Stored? = nil
@@ -124,7 +123,7 @@ struct Thumbnails: Sendable {
     inMemory(ThumbRecord.key(content, recipe))
   }
 
-  /// What thumbnails can be made from, if it is stored. To be called on a worker's thread.
+  /// Returns the stored body, to make thumbnails from. Call it on a worker's thread.
   func body(_ content: Digest) -> SharedBytes? {
     ((try? store.lookup(RecordKey(.body, content.bytes))) ?? nil).map { SharedBytes($0) }
   }
