@@ -1,16 +1,16 @@
 import NuthatchHTTP
 import NuthatchStore
 
-// What the answer to a request that isn't a GET does to what is stored.
+// Changes of stored answers by the answer to a request that isn't a GET.
 
 extension Admission {
-  /// What the answer has done to what is stored.
+  /// The changes that an answer has made.
   struct Effects {
-    /// The moment of the request as it is afterwards; nil when something else was removed since.
+    /// The moment of the request after these changes. Nil if something else was removed since.
     var began: Moment?
-    /// Whether something that the request has made invalid couldn't be removed yet.
+    /// Whether the removal of an invalidated answer failed and is still due.
     var isRemovalDue = false
-    /// Whether the answer is kept, for a GET.
+    /// Whether the answer was stored as the answer to a GET.
     var isStored = false
   }
 
@@ -25,7 +25,7 @@ extension Admission {
     return effects
   }
 
-  /// Removes what the request has made invalid.
+  /// Removes the answers that the request has made invalid.
   private func invalidate() -> Effects {
     let urls = StorageRules.invalidated(method: plan.method, url: plan.url, by: head)
     let wasCurrent = arrival.began.map { shared.store.isCurrent($0) } ?? false
@@ -36,7 +36,7 @@ extension Admission {
       began: wasCurrent ? arrival.began?.after(removing: groups) : nil, isRemovalDue: isRemovalDue)
   }
 
-  /// An answer to HEAD says what one to GET would have said: the stored one is renewed by it, or known to be of the past.
+  /// An answer to HEAD has the head of an answer to GET. So it either renews the stored answer or shows that it is outdated.
   private func renewByHead() {
     guard let (stored, _) = shared.reader.record(plan), plan.admits(stored.reach), stored.redirects == 0,
       stored.head.status == 200
@@ -70,6 +70,6 @@ extension Admission {
 }
 
 extension ResponseHead {
-  /// Whether the server says that there is nothing any more.
+  /// Whether the server reports that there is nothing at the URL any more.
   var isGone: Bool { status == 404 || status == 410 }
 }

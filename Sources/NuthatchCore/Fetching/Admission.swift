@@ -3,31 +3,31 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// What becomes of an answer from the network, on a worker's thread: judged, hashed, stored, decoded.
+/// Processes an answer from the network on a worker's thread: judges, hashes, stores and decodes it.
 ///
-/// Whether an answer is stored depends on its being whole and on the rules of HTTP. Whether it is a picture matters only
-/// to requests for one. Handed from the loop's thread to a worker's, hence Sendable.
+/// An answer is stored if it is whole and HTTP's rules allow it. Whether it is a picture matters only to requests for pictures.
+/// Handed over from the loop's thread to a worker's, hence Sendable.
 final class Admission: @unchecked Sendable {
   let arrival: ReceivedAnswer
   private var received: ByteBuffer
-  /// What its first bytes say of it, where they were looked at while it arrived.
+  /// The verdict of the image probe, if the first bytes were probed while they arrived.
   private var verdict: ImageProbe.Answer?
-  /// Whether the body was passed over, because no waiter wanted it.
+  /// Whether the body isn't here: no waiter wanted it, or it was only saved to a file.
   let isBodyMissing: Bool
-  /// What the server was asked about; nil when it was asked for a whole answer.
+  /// The stored answer that the server was asked to confirm. Nil: the whole answer was requested.
   let base: StoredAnswer?
   /// The sizes that the waiters want.
   let recipes: [Recipe]
-  /// Those of them that were made while it arrived.
+  /// The pictures of these sizes that were made while the answer arrived.
   let made: [Recipe: Picture]
   let limits: ImageLimits
-  /// Whether nothing but the end of the connection said where the body ends.
+  /// Whether only the end of the connection marked the end of the body.
   let isCloseDelimited: Bool
-  /// Whether all waiters want to judge it first.
+  /// Whether all waiters want to judge the answer first.
   let isToBeJudged: Bool
   let priority: Int
 
-  /// As it has come, for all that wait for it now.
+  /// Takes over what has arrived, for all present waiters.
   init(_ head: ResponseHead, _ timings: TransferTimings, _ attempt: Attempt, _ fetch: Fetch) {
     let wanting = fetch.waiters.filter { $0.plan.wantsPictures }
     attempt.body.buffer.trim()
@@ -51,14 +51,14 @@ final class Admission: @unchecked Sendable {
   private var body: SharedBytes { SharedBytes(received) }
 
   /// - Parameters:
-  ///   - tiers: told how the fetch ended for them, except where the whole answer has to be asked for.
-  ///   - then: gets the outcome; nil when the whole answer has to be asked for.
+  ///   - tiers: are told how the fetch ended, unless the whole answer must be requested.
+  ///   - then: gets the outcome, or nil if the whole answer must be requested.
   func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     plan.cookies?.settle()
     let isNamed = plan.isShared
     if head.status == 304, let base {
       var isKept = false
-      // Where the server means another answer than was asked about, the whole answer is asked for next.
+      // If the 304 is about another answer than the stored one, request the whole answer next.
       guard let renewed = renew(base, &isKept) else { return then(nil) }
       tiers.ended(isKept ? .stored : .notStored)
       return then(.unchanged(renewed))
@@ -97,7 +97,8 @@ final class Admission: @unchecked Sendable {
     }
   }
 
-  /// What came before an answer broke off is part of it for the waiters, too. Reads a file.
+  /// Replaces the received bytes by all that were saved, including those of earlier attempts, because the waiters get them, too.
+  /// Reads a file.
   func beginning(with earlier: SavedBytes?) -> Admission {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
@@ -106,7 +107,7 @@ final class Admission: @unchecked Sendable {
     return self
   }
 
-  /// Without the body the thumbnails are the answer: a reader must find all of them, or nothing.
+  /// Whether thumbnails are stored without the body. Then a reader must find all of them or nothing.
   private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
 
   // MARK: Storing
@@ -116,7 +117,7 @@ final class Admission: @unchecked Sendable {
       let meta = Caching.renewed(
         base.record, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
     else { return nil }
-    // It answers the waiters, whether it can be kept or not.
+    // The renewed answer goes to the waiters even if it can't be stored.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
     switch fate {
     case .kept: isKept = arrival.write(meta, began: arrival.began)
@@ -128,9 +129,9 @@ final class Admission: @unchecked Sendable {
       age: meta.answer.age(plan.freshness, now: shared.clock.seconds))
   }
 
-  /// False when it isn't kept.
+  /// Stores the answer. Returns false if it isn't stored.
   ///
-  /// - Parameter began: the moment that it counts as asked for at.
+  /// - Parameter began: the moment that counts as the start of its request.
   @discardableResult
   func store(
     _ content: Digest?, began: Moment?, offeringTo tiers: SearchedTiers = SearchedTiers()
@@ -140,7 +141,7 @@ final class Admission: @unchecked Sendable {
     meta.bodyLength = Int64(body.count)
     meta.isPicture = Picture.isOne(verdict ?? body.withBytes { ImageProbe.probe($0) })
     guard !isBodyMissing, arrival.mayStore(meta) else {
-      // A server that gives another answer, which must not be kept, takes back the one that was.
+      // If the new answer must not be stored, the stored one is outdated, so remove it.
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
@@ -155,44 +156,44 @@ final class Admission: @unchecked Sendable {
     return true
   }
 
-  /// A page of a captive portal, or an error with status 200, must not take a picture's place.
+  /// Whether the answer must not replace a stored picture: a page of a captive portal, or an error page with status 200.
   private func isIntruder(_ meta: AnswerRecord) -> Bool {
     plan.policy == .kit && !meta.isPicture && arrival.present?.isPicture == true
   }
 
-  /// Whether it is a success that only its own words keep from being stored.
+  /// Whether the answer is a success that only its own headers forbid to store.
   private var supersedes: Bool {
     (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.wantsPart
       && !RequestWishes(plan.headers).noStore
       && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }
 
-  /// A body whose end wasn't announced may have been cut off: stored are only pictures that decode to their end. RFC 9112, 8
-  /// takes the end of the connection for that of the body.
+  /// Whether a body of unknown length counts as whole. It may have been cut off, so it must be a picture that decodes to its end.
+  /// Under `rfc9111`, the end of the connection is the end of the body (RFC 9112, 8).
   private var isTakenForWhole: Bool {
     if plan.policy == .rfc9111 { return true }
     return body.withBytes { bytes in
       guard case .found = ImageProbe.probe(bytes) else { return false }
       var options = DecodeOptions()
-      // It runs beside others.
+      // Other decodes may run at the same time.
       options.limits.memory = shared.runtime.workers.memory
       options.earlyStop = false
-      // Decoded for the verdict alone, to the smallest size that reads everything.
+      // Only the verdict is needed. So decode to the smallest size that still reads all bytes.
       return (try? Thumbnailer.thumbnails(of: bytes, boxes: [ThumbnailBox(8)], options: options)) != nil
     }
   }
 
-  /// False when the answer can't be kept, because its body can't.
+  /// Stores the body. Returns false if it can't be stored; then the answer can't be stored, either.
   private func keepBody(_ content: Digest?, isPicture: Bool) -> Bool {
     guard body.count > 0 else { return true }
     guard let content else { return false }
     if keepsPicturesOnly, isPicture { return true }
     let key = RecordKey(.body, content.bytes)
     do {
-      // The same bytes may have come from elsewhere. That the index names them doesn't say that the disk has them.
+      // The same body may be stored for another URL. Its entry in the index doesn't prove that the disk has the bytes.
       if try shared.store.touch(key), shared.store.holds(key) { return true }
       try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
-      // Zeros that the disk gave instead of what has been received must not have this name.
+      // If the disk returned zeros for bytes that were moved to a file, the stored bytes don't match this digest.
       if received.isBroken { try shared.store.remove(key) }
       return !received.isBroken
     } catch {

@@ -2,56 +2,58 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// One attempt's way over the network: the hops so far, what is under way, and what the last hop has brought. Confined to the
-/// loop's thread, hence Sendable.
+/// One attempt over the network: the hops so far, the transfer under way, and the answer of the last hop. Confined to the loop's
+/// thread, hence Sendable.
 final class Attempt: @unchecked Sendable {
-  /// Nil while nothing is under way: what still comes of a transfer that was given up counts for nothing.
+  /// Nil while no transfer is under way. Later callbacks of a cancelled transfer are ignored.
   private var current: (fetch: Fetch, entry: QueueEntry, transfer: UInt64)?
   private let plan: RequestPlan
   private let shared: SharedCache
   private var runtime: Runtime { shared.runtime }
 
-  /// What is sent now.
+  /// The request that is sent now.
   private(set) var hop: TransferRequest
   /// The heads of the redirects that were followed.
   private(set) var redirects: [ResponseHead] = []
-  /// The 1xx answers before the head; the transport limits how much all heads together may have.
+  /// The 1xx answers before the head. The transport limits the size of all heads together.
   private var interim: [ResponseHead] = []
   private(set) var head: ResponseHead?
-  /// Where a redirect leads.
+  /// The target of a redirect.
   private(set) var next: WebURL?
   private(set) var body = IncomingBody()
-  /// Bytes of a body that isn't wanted: of a redirect, or of an error page where pictures are wanted.
+  /// The bytes of an unwanted body: of a redirect, or of an error page if pictures are wanted.
   private var skipped = 0
   private(set) var skipsBody = false
-  /// Whether the body is kept here, or only saved.
+  /// Whether the body is kept here, not only saved.
   private(set) var isKept = true
-  /// Whether the server is to be asked once more, at once.
+  /// Whether the server must be asked once more, at once.
   private(set) var isToBeRepeated = false
   private var picture: PictureWatch?
-  /// Whether the transfer was ended because all waiters have what they want: another one can have nothing of it.
+  /// Whether the transfer was ended because all waiters have what they want. Then no other waiter can join.
   private var isClosed = false
-  /// Bytes of the request's body that were sent.
+  /// The bytes of the request's body that were sent.
   private var sent: Int64 = 0
-  /// What the server was asked about; nil when it was asked for a whole answer.
+  /// The stored answer that the server was asked to confirm. Nil: the whole answer was requested.
   private(set) var base: StoredAnswer?
-  /// Why the transfer was stopped by us.
+  /// The error for which this process stopped the transfer.
   private(set) var stopReason: NuthatchError?
-  /// Why no picture can be made of it, where the first bytes said so.
+  /// The reason why no picture can be made of the answer, if its first bytes show that.
   private(set) var undecodable: ImageFault?
-  /// The farthest from public that any hop's address was (`AnswerRecord.reach`).
+  /// The most private address class that any hop connected to (`AnswerRecord.reach`).
   private var reach = AddressReach.open
-  /// Seconds since 1970 at which the request was sent and the head came, for the age of the answer.
+  /// Seconds since 1970 when the request was sent and when the head came, for the age of the answer.
   private var requestTime: Int64 = 0
   private var responseTime: Int64 = 0
   private var silence = SilenceWatch()
-  /// When the first hop was sent, in the store's terms: what is removed after it isn't stored. Nil when nothing can be stored.
+  /// The store's moment when the first hop was sent. If something of the answer is removed later, the answer isn't stored. Nil:
+  /// nothing can be stored.
   var began: Moment?
-  /// Of all attempts together.
+  /// Covers all attempts together.
   var retries = Retries()
   private(set) var journey = Journey()
 
-  /// An unwanted body is read up to here, because that keeps the connection; a longer one costs more than it.
+  /// An unwanted body of up to this size is read, because that keeps the connection. For a longer one a new connection is
+  /// cheaper.
   private static let longestSkip = 65_536
 
   init(_ plan: RequestPlan, _ shared: SharedCache) {
@@ -59,7 +61,7 @@ final class Attempt: @unchecked Sendable {
     hop = plan.first
   }
 
-  /// Begins anew at the first hop.
+  /// Begins again at the first hop.
   func beginAgain() {
     hop = plan.first
     redirects = []
@@ -67,13 +69,13 @@ final class Attempt: @unchecked Sendable {
     clear()
   }
 
-  /// Goes on with what a redirect leads to.
+  /// Continues with the target of a redirect.
   func follow(_ url: WebURL, _ head: ResponseHead) {
     hop = hop.redirected(to: url, status: head.status, travelling: plan.travelling)
     redirects.append(head)
   }
 
-  /// Forgets what the last hop brought.
+  /// Forgets the answer of the last hop.
   private func clear() {
     (interim, head, next) = ([], nil, nil)
     body = IncomingBody()
@@ -82,21 +84,21 @@ final class Attempt: @unchecked Sendable {
     (base, picture, stopReason, undecodable) = (nil, nil, nil, nil)
   }
 
-  /// Whether what it brings is what a request wants that comes now.
+  /// Returns whether this attempt's answer suits a request that joins now.
   func mayBeJoined(by plan: RequestPlan) -> Bool {
-    // An error page is passed over, because all waiters wanted pictures when it came.
+    // The error page isn't received, because all waiters wanted pictures when it came.
     if skipsBody, head.map(self.plan.isLedOn(by:)) != true, !plan.wantsPictures { return false }
-    // What it will bring may have been removed meanwhile.
+    // The answer may have been removed meanwhile.
     return !isClosed && began.map { shared.store.isCurrent($0) } ?? true
   }
 
-  /// What the first bytes say of the picture; nil where nobody has looked at them.
+  /// The verdict of the image probe. Nil if the first bytes weren't probed.
   var verdict: ImageProbe.Answer? { picture?.verdict }
 
-  /// Thumbnails that were made before the body had come whole.
+  /// The thumbnails that were made before the whole body had come.
   var made: [Recipe: Picture] { picture?.made ?? [:] }
 
-  /// How many seconds the host wants to be left alone, in nanoseconds.
+  /// The pause that the server asks for, in nanoseconds.
   var retryAfter: Int64? { head.flatMap { $0.retryAfter(now: responseTime) }.map { $0 * 1_000_000_000 } }
 }
 
@@ -105,7 +107,7 @@ final class Attempt: @unchecked Sendable {
 extension Attempt {
   /// Sends the current hop's request.
   ///
-  /// - Parameter base: what the server is asked about, if it is this hop's.
+  /// - Parameter base: the stored answer that the server is asked to confirm, if it belongs to this hop.
   func send(for fetch: Fetch, _ entry: QueueEntry, waited: Int64, about base: StoredAnswer?) {
     clear()
     shared.counts.transfers.count()
@@ -133,13 +135,13 @@ extension Attempt {
     return request
   }
 
-  /// Whether this hop is the one whose answer is stored: only its server can say whether that still holds. Without redirects
-  /// it is, whatever the URL: a caller's key may stand for several.
+  /// Returns whether the record is the answer of this hop: only its server can confirm it. Without redirects it always is,
+  /// whatever its URL: a caller's cache key may stand for several URLs.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }
 
-  /// There is room again for what comes, or there can't be.
+  /// Resumes the transfer because there is room again, or ends it because writing failed.
   private func goOn(with transfer: UInt64) {
     guard current?.transfer == transfer else { return }
     if plan.download != nil, body.failure != nil { stopKeeping() }
@@ -152,9 +154,9 @@ extension Attempt {
     finished(TransportFault(.stopped, "stopped"), timings)
   }
 
-  /// What is saved isn't kept, too.
+  /// Keeps the body no longer; it is only saved.
   private func stopKeeping() {
-    // Its file may have held the transfer up, and is not listened to any more when it has caught up.
+    // The body's file may have paused the transfer, and after this it can't resume it any more. So resume it here.
     if body.isFiled, let transfer = current?.transfer {
       runtime.loop.post { [weak self] in self?.goOn(with: transfer) }
     }
@@ -162,19 +164,19 @@ extension Attempt {
     body = IncomingBody()
   }
 
-  /// Gives up what is under way.
+  /// Cancels the transfer.
   func cancel() {
     if let current { shared.transport.cancel(current.transfer) }
     current = nil
   }
 
-  /// Judges the silence of what is under way (`SilenceWatch.judge`).
+  /// Checks how long the transfer has been silent (`SilenceWatch.judge`).
   func judgeSilence(_ waiters: [any FetchWaiter]) -> (late: [any FetchWaiter], next: Int64?) {
     guard let current else { return ([], nil) }
     return silence.judge(waiters, of: current.transfer, shared.transport, now: runtime.loop.now)
   }
 
-  /// When something came last; while nothing is under way, now.
+  /// The time when the last byte came. Without a transfer: now.
   var lastSign: Int64 {
     current.flatMap { shared.transport.lastSign(of: $0.transfer) } ?? runtime.loop.now
   }
@@ -189,7 +191,7 @@ extension Attempt: TransferSink {
 
   func mayConnect() -> Bool {
     guard let current, !runtime.queue.nameIsKnown(current.entry, now: runtime.loop.now) else { return true }
-    // Its turn comes again, and its name is known then.
+    // The request gets another turn. The name is known then.
     shared.counts.transfers.count(-1)
     self.current = nil
     current.fetch.waitAgain(current.entry)
@@ -200,7 +202,7 @@ extension Attempt: TransferSink {
 
   func sent(_ bytes: Int64) {
     guard let current else { return }
-    // Of a body that is sent again it begins anew.
+    // If a body is sent again, its count begins again at 0.
     noteMoved(Int(clamping: bytes < sent ? bytes : bytes - sent))
     sent = bytes
     current.fetch.waiters.report(bytes, of: hop.bodyCount, isUpload: true)
@@ -229,10 +231,10 @@ extension Attempt: TransferSink {
     if let download = plan.download, let verdict = take(head, download) { return verdict }
     guard head.mayHaveBody(method: hop.method) else { return .goOn }
     let announced = (try? head.contentLength()) ?? 0  // the transport has refused a malformed one already
-    // Pictures come with success only: a request for nothing else needs no error page.
+    // If all waiters want pictures, they don't need an error page.
     skipsBody = !(200..<300).contains(head.status) && fetch.waiters.wantPictures
     if skipsBody { return announced > Self.longestSkip ? .stop : .goOn }
-    // What announces too much is stopped before the first byte.
+    // If the announced length is too large, stop before the first byte.
     guard mayCome(announced, isAnnounced: true) else { return .stop }
     if fetch.waiters.contains(where: \.plan.wantsPictures) { picture = PictureWatch(announced: announced) }
     body = IncomingBody(runtime, else: shared.path, hop.url) { [weak self] in self?.goOn(with: transfer) }
@@ -240,11 +242,11 @@ extension Attempt: TransferSink {
     return .goOn
   }
 
-  /// Tells the queue what the head says about its host.
+  /// Reports the head to the queue, which learns from it about the host.
   private func noteAnswer(_ head: ResponseHead) {
     guard let (_, entry, transfer) = current else { return }
     let (queue, origin, now) = (runtime.queue, hop.url.origin, runtime.loop.now)
-    // An upload's time says how much was sent, and not how busy the way is.
+    // The time of an upload depends on its size, so it shows nothing about the link.
     let timings = hop.hasBody ? nil : shared.transport.timings(of: transfer)
     let isOverloaded = head.status == 429 || head.status == 503
     let overload = isOverloaded ? Overload(status: head.status, previous: retries.overloadedAt) : nil
@@ -255,7 +257,7 @@ extension Attempt: TransferSink {
     }
   }
 
-  /// Nil when its body is to come like any other.
+  /// Hands the head to the download. Returns nil if the body is to be received like any other.
   private func take(_ head: ResponseHead, _ download: Download) -> TransferVerdict? {
     switch download.take(head) {
     case .goOn:
@@ -281,7 +283,7 @@ extension Attempt: TransferSink {
     return .stop
   }
 
-  /// Sends the waiters away for which so many bytes are too many. False when none is left.
+  /// Ends the waiters whose `maxBytes` is less than `count`. Returns false if no waiter is left.
   private func mayCome(_ count: Int64, isAnnounced: Bool = false) -> Bool {
     guard let fetch = current?.fetch else { return false }
     for waiter in fetch.waiters where count > waiter.plan.maxBytes {
@@ -315,7 +317,7 @@ extension Attempt: TransferSink {
     return body.isFull ? .hold : .goOn
   }
 
-  /// What is saved is kept, too, while it isn't too large for that. Nil where nothing is saved.
+  /// Saves the bytes, and keeps them unless they become too many. Returns nil if this answer isn't saved.
   private func save(
     _ bytes: UnsafeRawBufferPointer, _ download: Download, _ fetch: Fetch
   ) -> TransferVerdict? {
@@ -336,7 +338,7 @@ extension Attempt: TransferSink {
 // MARK: - How it ends
 
 extension Attempt {
-  /// The pictures are done that all waiters want.
+  /// Ends the transfer early if the pictures that all waiters want are done.
   private func stopEarly(_ picture: PictureWatch) {
     guard self.picture === picture, let (fetch, entry, transfer) = current, let head,
       let timings = shared.transport.timings(of: transfer), picture.isEnough(for: fetch, after: body)
@@ -371,7 +373,7 @@ extension Attempt {
     fetch.attemptEnded(entry, ending)
   }
 
-  /// Notes where a hop was connected to. A private address that a public origin sent us to counts as the farthest.
+  /// Notes the address class that a hop connected to. A private address after a public origin counts as the most private class.
   private func noteConnection(_ facts: ConnectionFacts) {
     let isBehindPublic = hop.isSentByPublic && !facts.reach.countsAsPublic
     reach = max(reach, isBehindPublic ? .link : facts.reach)
@@ -388,7 +390,7 @@ extension Attempt {
       responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, provenance: provenance)
   }
 
-  /// What this attempt is to waiters for which it is the last; what is to be tried again is never stored.
+  /// Returns the outcome of this attempt for waiters that want no other. An answer that will be requested again is never stored.
   func outcomeForNow(_ ending: AttemptResult) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: hop.url)) }
     guard let head else { return nil }
@@ -398,22 +400,22 @@ extension Attempt {
       FetchedAnswer(head: head, body: body, content: nil, pictures: [:], provenance: answer.provenance))
   }
 
-  /// Lets go of the body, which isn't needed any more.
+  /// Releases the body.
   func dropBody() { body = IncomingBody() }
 }
 
 extension TransferTimings {
-  /// Nanoseconds from the request's being sent to the first byte of its answer.
+  /// Nanoseconds from the sending of the request to the first byte of its answer.
   fileprivate var wait: Int64 { max(0, firstByte - max(connect, tls)) * 1000 }
 }
 
 extension TransferRequest {
-  /// Takes over what holds for all hops of a request.
+  /// Adds what holds for all hops of a request.
   fileprivate mutating func adopt(_ plan: RequestPlan, isFirstHop: Bool) {
     addressGuard = plan.guardGrade.addressGuard
     passesUnknownCodings = plan.policy == .rfc9111
     acceptsCompressed = !plan.wantsPictures && !plan.headers.contains("Accept-Encoding")
-    // The first hop sends what its answer is kept by.
+    // The answer's key depends on the cookie of the first hop, so send just that.
     let cookie = isFirstHop ? plan.cookie : plan.cookies?.knownHeader(for: url)
     if plan.cookies != nil, let cookie { headers.append("Cookie", cookie) }
   }

@@ -1,22 +1,22 @@
 import NuthatchTransport
 
-/// How an attempt ended, as queue and retries see it.
+/// The end of an attempt, for the queue and for retries.
 struct AttemptResult {
-  /// Nil when there is a head that counts: how the body of a redirect ends is of no interest.
+  /// Nil if the head decides: the end of a redirect's body doesn't matter.
   let fault: TransportFault?
   let outcome: ExchangeOutcome
   let status: Int?
-  /// In nanoseconds from now.
+  /// Nanoseconds from now.
   let retryAfter: Int64?
   let timings: TransferTimings
-  /// Whether something else decides what comes next: a redirect, a part that has to be asked for anew, or that we stopped it.
+  /// Whether something else decides what comes next: a redirect, a part that must be requested again, or a stop by this process.
   let goesOn: Bool
 
   init(_ attempt: Attempt, _ fault: TransportFault?, _ timings: TransferTimings) {
     let isSettled = attempt.head != nil && (attempt.next != nil || attempt.skipsBody)
     self.fault = isSettled ? nil : fault
     self.timings = timings
-    // A certificate that the request shows, or those that it trusts, say nothing about the host.
+    // A TLS error may be due to the request's own certificate or trust settings, which shows nothing about the host.
     let isOwnFault = self.fault?.kind == .tls && attempt.hop.extras?.saysMoreOfTLS == true
     outcome =
       isOwnFault ? .abandoned : ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)

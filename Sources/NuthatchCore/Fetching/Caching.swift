@@ -3,13 +3,13 @@ import NuthatchHTTP
 /// The rules of HTTP (`NuthatchHTTP/Caching`), applied to what the store keeps.
 enum Caching {
   static func mayStore(_ meta: AnswerRecord, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Bool {
-    // A hop's own rules count only if it says no-store.
+    // A redirect's own headers count only if they have `no-store`.
     redirects.allSatisfy { !CacheDirectives($0.fields).has("no-store") }
       && StorageRules.mayStore(meta.answer, request: plan.headers, plan.freshness)
   }
 
-  /// What tells this request's answer from those that `Vary` makes for others.
-  /// `number` is that of the set of variants.
+  /// Returns the digest of the request's values of the `Vary` fields, which distinguishes this request's answer from others.
+  /// `number`: the number of the vary record.
   static func variant(_ names: [String], of number: UInt64, _ plan: RequestPlan) -> [UInt8] {
     guard !names.isEmpty else { return [] }
     var encoder = RecordEncoder()
@@ -22,16 +22,16 @@ enum Caching {
     return encoder.bytes.withUnsafeBytes { Digest(of: $0).bytes }
   }
 
-  /// What becomes of a stored answer that a server's word has renewed.
+  /// What happens to a stored answer that the server has renewed.
   enum Fate { case kept, dropped, left }
 
   static func fate(of renewed: AnswerRecord, _ redirects: [ResponseHead], _ plan: RequestPlan) -> Fate {
-    // Whoever wants nothing stored of this exchange says nothing about what is there.
+    // A request with `no-store` wants nothing stored, but it doesn't ask to remove the stored answer.
     if RequestWishes(plan.headers).noStore { return .left }
     return mayStore(renewed, redirects, plan) ? .kept : .dropped
   }
 
-  /// nil when the server speaks of something else than what is stored.
+  /// Returns the renewed record. Nil if the server means another answer than the stored one.
   static func renewed(_ meta: AnswerRecord, by head: ResponseHead, requestTime: Int64, responseTime: Int64)
     -> AnswerRecord?
   {
@@ -45,7 +45,7 @@ enum Caching {
   {
     var meta = meta
     meta.head = head
-    // Another answer may depend on other fields.
+    // The new head may have another `Vary`.
     meta.varied = Vary(head.fields).names
     meta.requestTime = requestTime
     meta.responseTime = responseTime
@@ -61,7 +61,7 @@ extension AnswerRecord {
 }
 
 extension FreshnessRules {
-  /// Those that hold by options.
+  /// The rules that the options set.
   init(_ options: Options) {
     switch options.policy ?? Options.Standard.policy {
     case .kit: self.init(.kit)
@@ -76,7 +76,7 @@ extension FreshnessRules {
     ownLifetime = options.expireAfter.map(Self.seconds)
   }
 
-  /// Whole seconds, as caching counts them: what is less than one is one, and not none.
+  /// Returns whole seconds, rounded up, so that a lifetime below one second doesn't become 0.
   private static func seconds(_ lifetime: Duration) -> Int64 {
     let (seconds, rest) = lifetime.components
     return min(max(seconds, 0), DeltaSeconds.most - 1) + (rest > 0 ? 1 : 0)

@@ -1,27 +1,26 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// How long a request may take. The waits for its turn in the queue are no part of some deadlines: those move on with them.
+/// The time limit of a request. Some deadlines don't include the waits for a turn in the queue: they get later by these waits.
 ///
-/// A part of its task, made on the caller's thread, and confined to the loop's from `start` on.
+/// A part of its task. Made on the caller's thread, and confined to the loop's thread from `start` on.
 struct Deadline {
-  /// How long after the deadline there may be a stored answer, or one that is being saved: no call outlives its deadline by
-  /// a second.
+  /// The extra time after the deadline to deliver a stored answer or to finish saving. No call outlives its deadline by a second.
   private static let grace: Int64 = 750_000_000
 
   private let sharedTerms: SharedTerms
-  /// On the monotonic clock, as all times here.
+  /// Monotonic, like all times here.
   let submitted: Int64
   private var timer: LoopTimer?
-  // Here they take no room: a hundred thousand of these may wait.
-  /// Whether the deadline has come while it waits.
+  // These flags lie in padding, so that they cost no memory. There may be 100,000 waiting requests.
+  /// Whether the deadline passed while the request waited in the queue. `noteTurn` then sets a new one.
   private var isHeld = false
   private(set) var hasPassed = false
   /// When the request began to wait for its fetch, or for its turn.
   private(set) var queuedAt: Int64 = 0
-  /// How long it has waited for its turn in all, where its deadline leaves that out.
+  /// The total wait for its turn, if the deadline doesn't include it.
   private var waited: Int64 = 0
-  /// For how long its host had been paused when that wait began.
+  /// The total pause of its host when that wait began.
   private var pausedBefore: Int64 = 0
 
   init(_ plan: RequestPlan, now: Int64) {
@@ -31,25 +30,26 @@ struct Deadline {
 
   private var terms: RequestTerms { _read { yield sharedTerms.terms } }
 
-  /// When it comes, as far as that is known; nil for none.
+  /// The time of the deadline, as far as it is known. Nil: there is none.
   var due: Int64? { terms.deadline.map { submitted &+ $0 &+ waited } }
 
   // MARK: Its timer
 
-  /// Calls the task's `deadlineHasPassed` when it comes.
+  /// Starts the timer, which calls the task's `deadlineHasPassed`.
   mutating func start(_ task: RequestTask) {
     guard let due else { return }
-    // Keeps the task, whose every end takes the timer back: a weak reference would cost each that waits 120 bytes.
+    // The timer retains the task. Every end of the task cancels the timer. A weak reference would cost 120 bytes for each waiting
+    // task.
     timer = task.runtime.loop.at(due) { task.deadlineHasPassed() }
   }
 
-  /// It has come. There is a moment more, for the task to answer with what is stored.
+  /// Notes that the deadline has passed. The task has the grace time to answer with what is stored; then `end` is called.
   mutating func pass(_ loop: EventLoop, then end: @escaping () -> Void) {
     hasPassed = true
     timer = loop.at(loop.now &+ Self.grace, end)
   }
 
-  /// It counts for what is saved, too: a disk may not answer, and a pipe may have no reader.
+  /// The deadline also limits the saving: a disk may not answer, and a pipe may have no reader.
   mutating func startSaving(_ loop: EventLoop, orElse end: @escaping () -> Void) {
     guard let due else { return }
     timer = loop.at(loop.now &+ max(0, min(due &- loop.now, .max / 4) + Self.grace), end)
@@ -76,15 +76,15 @@ struct Deadline {
     start(task)
   }
 
-  /// What this wait for its turn adds to the deadline. A pause that the server asked for adds nothing to one that was set:
-  /// that is the server's answer, and no other request's work.
+  /// Returns what the present wait adds to the deadline. If the deadline was set by the program, a pause that the server asked
+  /// for doesn't count: it is the server's answer, not other requests' work.
   private func wait(_ task: RequestTask) -> Int64 {
     let wait = max(0, task.runtime.loop.now &- queuedAt)
     guard terms.isDeadlineSet, let pauses = task.joined?.pauses else { return wait }
     return max(0, wait - max(0, pauses.past - pausedBefore))
   }
 
-  /// To be asked when the timer has run out: whether the deadline has moved, or does so as long as the request waits.
+  /// Call it when the timer has fired. Returns whether the deadline has moved, or moves as long as the request waits.
   mutating func hasMoved(_ task: RequestTask) -> Bool {
     guard !terms.deadlineCountsQueue, let due else { return false }
     let now = task.runtime.loop.now
@@ -96,7 +96,7 @@ struct Deadline {
       isHeld = true
       return true
     }
-    // Its host may be paused from any moment on, so that this is looked at again.
+    // Its host may be paused at any time, so check again later.
     let left = due &- now &+ wait(task)
     guard left > 0 else { return false }
     timer = task.runtime.loop.at(now &+ max(left, 10_000_000)) { task.deadlineHasPassed() }
@@ -105,7 +105,7 @@ struct Deadline {
 
   // MARK: What it ends with
 
-  /// What the deadline has ended: a wait that the server asked for, or any other.
+  /// Returns the error for what the deadline has ended: a pause that the server asked for, or another wait.
   func error(_ task: RequestTask) -> NuthatchError {
     guard let fetch = task.joined else { return error(task.plan, "not done") }
     let pauses = fetch.pauses

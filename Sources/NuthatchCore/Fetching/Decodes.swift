@@ -1,23 +1,22 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// Where thumbnails of a stored picture come from.
+/// The source of a stored picture's thumbnails.
 struct PictureSource: Sendable {
   let content: Digest
   /// The URL for messages.
   let url: String
-  /// Thumbnails that were made of it already, and aren't kept yet.
+  /// Thumbnails that were made already and aren't stored yet.
   var made: [Recipe: Picture] = [:]
-  /// What is stored of them.
+  /// The stored thumbnails.
   var thumbnails = StoredThumbnails()
-  /// The body, if it is there.
+  /// The body, if it is stored.
   var body: SharedBytes?
-  /// What its header says, where that was read before.
+  /// The information of the picture's header, if it was read before.
   var info: ImageInfo?
 }
 
-/// Thumbnails being made from what is stored. Two requests that want the same one wait for one decode. Confined to the
-/// loop's thread, hence Sendable.
+/// The decodes under way. Requests that want the same thumbnail share one decode. Confined to the loop's thread, hence Sendable.
 final class Decodes: @unchecked Sendable {
   typealias Pictures = [Recipe: Result<Picture, NuthatchError>]
 
@@ -25,7 +24,7 @@ final class Decodes: @unchecked Sendable {
     let content: Digest
     let recipe: Recipe
     let limits: ImageLimits
-    /// Without it a smaller picture is made of a larger one, or none is made: nothing for who has it.
+    /// Without the body, a thumbnail is made from a larger one or not at all. A request that has the body must not share that.
     let hasBody: Bool
 
     init(_ source: PictureSource, _ recipe: Recipe, _ maker: PictureMaker) {
@@ -36,7 +35,7 @@ final class Decodes: @unchecked Sendable {
     }
   }
 
-  /// One request's wait for all of its sizes.
+  /// A request's wait for all of its sizes.
   final class Waiter {
     var missing: Int
     var pictures: Pictures = [:]
@@ -57,9 +56,9 @@ final class Decodes: @unchecked Sendable {
     loop = runtime.loop
   }
 
-  /// Calls `then` on the loop's thread when every recipe has its picture, or a reason for none.
+  /// Calls `then` on the loop's thread when every recipe has its picture or an error.
   ///
-  /// - Parameter maker: what decodes, and keeps what it made.
+  /// - Parameter maker: decodes the pictures and keeps them.
   func pictures(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, _ maker: PictureMaker,
     then: @escaping (Pictures) -> Void

@@ -1,47 +1,47 @@
 import NuthatchTransport
 
-/// One transfer for all requests that wait for the same answer: what waits for it, its place in the queue, how far it has come.
+/// One fetch, shared by all requests that need the same answer: its waiters, its place in the queue, its state.
 ///
-/// Waiters come and go; the last one to leave ends the fetch. Its priority is the highest of theirs. Confined to the
-/// loop's thread, hence Sendable.
+/// When the last waiter leaves, the fetch ends. Its priority is the highest of its waiters. Confined to the loop's thread, hence
+/// Sendable.
 final class Fetch: @unchecked Sendable {
-  /// Where the fetch stands. What holds something (a place in the queue, a transfer) says so here, so that `letGo` can give
-  /// it back.
+  /// The state of the fetch. A state that holds something (a place in the queue, a transfer) has it as its value, so that `letGo`
+  /// can release it.
   private enum Phase {
     case idle
     case queued(QueueEntry)
-    /// A tier is searched, or a worker finds the moment; neither can be stopped. Then it is queued again.
+    /// A tier is searched, or a worker reads the moment. Neither can be stopped. Afterwards the fetch is queued again.
     case preparing
     case flying(QueueEntry)
-    /// A worker has what came, and can't be stopped.
+    /// A worker processes the answer and can't be stopped.
     case admitting
     case over
   }
 
   let shared: SharedCache
-  /// The request as the first waiter made it.
+  /// The request of the first waiter.
   let plan: RequestPlan
   private(set) var waiters: [any FetchWaiter] = []
-  /// What is asked about, when the server is asked whether it still holds.
+  /// The stored answer that the server is asked to confirm.
   private var base: StoredAnswer? {
     didSet { if let base { known = base.record.number } }
   }
-  /// The number of what was found stored, also when it can't be told at the moment whether that is still there: nothing else
-  /// that is found has come meanwhile.
+  /// The number of the stored answer that was found, even if it may be gone by now. A look-up that finds the same number has
+  /// found nothing new.
   private var known: UInt64?
-  /// Whether the whole answer is fetched all the same, because the server has said that something else still holds.
+  /// Whether the whole answer is requested although an answer is stored, because the server's 304 was about another one.
   private var wantsWhole = false
   private var phase = Phase.idle
   private var ownPriority: Int8
-  /// Whether it waits for its turn, and for nothing else: that is no part of a deadline.
+  /// Whether the fetch only waits for its turn. Some deadlines don't include that time.
   private(set) var isInLine = false
-  /// Whether a worker has found the moment at which it begins, or that there is none.
+  /// Whether a worker has read the moment of the fetch, or found that there is none.
   private var isMomentKnown = false
-  /// On the monotonic clock, when the last wait for a place in the queue began.
+  /// When the last wait for a place in the queue began (monotonic, ns).
   private var queuedSince: Int64 = 0
-  /// The tiers that were searched, and haven't been told yet how it ended.
+  /// The tiers that were searched and haven't been told yet how the fetch ended.
   private var tiers = SearchedTiers()
-  /// Made when it sets out, so that a fetch in the queue is small.
+  /// Made on first use, so that a fetch in the queue is small.
   private var begunAttempt: Attempt?
   private var attempt: Attempt {
     if let begunAttempt { return begunAttempt }
@@ -52,11 +52,11 @@ final class Fetch: @unchecked Sendable {
 
   var runtime: Runtime { shared.runtime }
   var priority: Int { Int(ownPriority) }
-  /// Whether answers that are stored count for nothing.
+  /// Whether stored answers must not be used.
   var isReload: Bool { plan.policy == .reload }
   private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
 
-  /// - Parameter known: the number of what was found stored, also where that can't be asked about.
+  /// - Parameter known: the number of the stored answer that was found, even if the server can't be asked to confirm it.
   init(_ plan: RequestPlan, base: StoredAnswer?, known: UInt64? = nil, _ shared: SharedCache) {
     self.plan = plan
     self.shared = shared
@@ -71,8 +71,8 @@ final class Fetch: @unchecked Sendable {
 // MARK: - Waiters
 
 extension Fetch {
-  /// Whether a waiter that comes now gets what it wants from this fetch. One that must not be answered from the past joins
-  /// no fetch that has begun.
+  /// Returns whether `waiter` can share this fetch. A `reload` request can join only another `reload` fetch, and only before that
+  /// is sent.
   func mayJoin(_ waiter: any FetchWaiter) -> Bool {
     if case .over = phase { return false }
     guard begunAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
@@ -83,13 +83,13 @@ extension Fetch {
     waiters.append(waiter)
     waiter.joined = self
     waiter.noteQueued()
-    // Not each time, because that looks at all waiters.
+    // Not on each call, because it looks at all waiters.
     if waiters.count == 1 || waiter.priority > priority { adoptPriority() }
     if hasBegun { waiter.noteBegin() }
     if waiters.count > 1 { watchSilence() }
   }
 
-  /// Takes a waiter out; the fetch ends with the last one.
+  /// Removes a waiter. If it was the last one, the fetch ends.
   func leave(_ waiter: any FetchWaiter) {
     guard let place = waiters.firstIndex(where: { $0 === waiter }) else { return }
     waiters.remove(at: place)
@@ -99,7 +99,7 @@ extension Fetch {
     watchSilence()
   }
 
-  /// Ends a waiter for a reason of its own, and no other.
+  /// Ends one waiter with its own error. The fetch goes on for the others.
   func leaveAlone(_ waiter: any FetchWaiter, _ code: ErrorCode, _ message: String) {
     leave(waiter)
     var error = NuthatchError(code, "\(message): \(attempt.hop.url)")
@@ -107,7 +107,7 @@ extension Fetch {
     waiter.conclude(.failed(error))
   }
 
-  /// Ends waiters that want no other attempt. False when none is left.
+  /// Ends the waiters that want no other attempt. Returns false if none is left.
   private func dismiss(_ outcome: FetchOutcome?, where isEnough: (RequestPlan) -> Bool) -> Bool {
     guard let outcome else { return true }
     for waiter in waiters where isEnough(waiter.plan) {
@@ -126,7 +126,7 @@ extension Fetch {
     }
   }
 
-  /// Sends the waiters away that have borne enough silence. To be called when one has come or gone, too.
+  /// Ends the waiters whose `timeout` has passed without a byte. Call it also when a waiter has joined or left.
   private func watchSilence() {
     guard case .flying = phase else { return }
     let (late, next) = attempt.judgeSilence(waiters)
@@ -137,7 +137,7 @@ extension Fetch {
     if let next { _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() } }
   }
 
-  /// When something came last; while nothing is on its way to it, now. Nil once a worker has what came.
+  /// The time when the last byte came. While nothing is sent: now. Nil once a worker processes the answer.
   var lastSign: Int64? {
     switch phase {
     case .admitting, .over: nil
@@ -158,7 +158,7 @@ extension Fetch: QueuedWork {
       self, to: origin, priority: priority, patience: waiters.patience,
       isBatched: plan.isBatched, mayBePutOff: plan.mayBeDeferred, notBefore: notBefore,
       now: queuedSince)
-    // It may have begun, and even ended, already.
+    // The entry may already run, or even have ended.
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
 
@@ -169,12 +169,13 @@ extension Fetch: QueuedWork {
 
   private var origin: Origin { (begunAttempt?.hop ?? plan.first).url.origin }
 
-  /// The pauses of the host whose line it stands in, in nanoseconds, and the status of the answer that asked for the last one.
+  /// The pauses of the host in whose queue the fetch waits, in nanoseconds, and the status of the answer that asked for the last
+  /// one.
   var pauses: (past: Int64, left: Int64, status: Int) {
     runtime.queue.pauses(of: origin, now: runtime.loop.now)
   }
 
-  /// Whether nothing of it is under way: it waits in the queue, for its turn or for another attempt.
+  /// Whether the fetch waits in the queue, for its turn or for another attempt.
   var isWaiting: Bool {
     if case .queued = phase { true } else { false }
   }
@@ -191,7 +192,7 @@ extension Fetch: QueuedWork {
       return findMoment()
     }
     isMomentKnown = false
-    // What was removed before that moment is not asked about.
+    // If something of the stored answer was removed before that moment, don't ask the server to confirm it.
     if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
     guard plan.isShared, !plan.wantsPart,
       tiers.searchNext(for: self, besides: base, done: { [weak self] in self?.take($0) })
@@ -205,25 +206,25 @@ extension Fetch: QueuedWork {
       if let found, found.record.number != known, !isReload, waiters.areAnswered(by: found) {
         return conclude(.fetchedElsewhere(found))
       }
-      // The same answer, too: its record may lie elsewhere now.
+      // Take the result even if the answer is the same: its record may have moved.
       if !isReload || found == nil { base = found }
     }
     enqueue()
   }
 
-  /// Others get the place while it is prepared.
+  /// Gives the place back to other requests during the preparation.
   private func giveBack(_ entry: QueueEntry) {
     phase = .preparing
     runtime.queue.finished(entry, .unused, now: runtime.loop.now)
   }
 
-  /// Has a worker find the moment at which it begins: files may have to be opened for it.
+  /// Makes a worker read the moment of the fetch, because files may have to be opened for that.
   private func findMoment() {
     let isSubmitted = runtime.workers.submit(priority: priority) {
       let moment = self.shared.moment(self.plan)
       self.runtime.loop.post {
         guard case .preparing = self.phase else { return }
-        // Without one the answer is not stored.
+        // Without a moment, the answer isn't stored.
         self.attempt.began = moment
         self.isMomentKnown = true
         self.enqueue()
@@ -235,7 +236,7 @@ extension Fetch: QueuedWork {
   private func send(_ entry: QueueEntry) {
     for waiter in waiters { waiter.noteBegin() }
     phase = .flying(entry)
-    // "It still holds" must be an answer to every waiter.
+    // A 304 must be a usable answer for every waiter.
     let mayValidate = !isReload && !wantsWhole && !plan.wantsPart
     let base = base.flatMap { mayValidate && waiters.areAnswered(by: $0) ? $0 : nil }
     attempt.send(
@@ -243,7 +244,7 @@ extension Fetch: QueuedWork {
     if waiters.count > 1 { watchSilence() }
   }
 
-  /// Has sent nothing, and waits for its turn again.
+  /// Returns to the queue because nothing was sent.
   func waitAgain(_ entry: QueueEntry) {
     phase = .queued(entry)
     standInLine()
@@ -251,8 +252,8 @@ extension Fetch: QueuedWork {
     runtime.queue.finished(entry, .unused, retryAt: queuedSince, now: queuedSince)
   }
 
-  /// Ends the fetch for now, because nothing comes and other requests wait for its place: its waiters are ended, and their
-  /// callers ask again later. When one waiter must not be put off, the fetch goes on.
+  /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers ask
+  /// again later. If one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
     guard case .flying = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
     for waiter in waiters { waiter.putOff() }
@@ -260,7 +261,7 @@ extension Fetch: QueuedWork {
 
   func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {
     let error = refusal.error(for: attempt.hop.url)
-    // What waited when its host went, perhaps for another attempt, waits on as long as it may; what comes now is told at once.
+    // A fetch that waited in the queue when the circuit opened retries as long as it may. A new one fails at once.
     if case .circuitOpen(let retryAfter) = refusal, case .queued = phase,
       let wait = attempt.retries.delay(after: .circuitOpen(retryAfter: retryAfter), of: self),
       dismiss(.failed(error), where: attempt.retries.isTooMany)
@@ -288,7 +289,7 @@ extension Fetch {
     }
     if let fault = ending.fault {
       var error = NuthatchError(fault, url: attempt.hop.url)
-      // Whether the server has had the request makes the difference there.
+      // For a freezable request it matters whether the server has received the request.
       if plan.mayBeFrozen { error.status = ending.status }
       return conclude(.failed(error))
     }
@@ -306,7 +307,7 @@ extension Fetch {
     guard dismiss(attempt.outcomeForNow(ending), where: isTooMany) else {
       return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
     }
-    // What led here is asked again: its place is at the first host's.
+    // The next attempt begins again at the first hop, so it needs a place at the first hop's host.
     let isElsewhere = next.isHold && !attempt.redirects.isEmpty
     attempt.beginAgain()
     phase = isElsewhere ? .idle : .queued(entry)
@@ -328,7 +329,7 @@ extension Fetch {
     }
   }
 
-  /// The transfer was stopped by us; that no picture can be made of it is remembered.
+  /// Handles a transfer that this process has stopped. If no picture can be made of the answer, that is remembered.
   private func admit(stopped reason: NuthatchError, _ timings: TransferTimings) {
     var error = reason
     error.bodyBytes = Int64(attempt.body.count)
@@ -342,15 +343,15 @@ extension Fetch {
     handOver(tiers.take(), admission.run)
   }
 
-  /// All pictures are done before the body has come whole.
+  /// Handles a transfer that was stopped because all pictures were done before the whole body had come.
   func stoppedEarly(_ entry: QueueEntry, _ admission: PartialAdmission) {
     phase = .admitting
     runtime.queue.finished(entry, .done, now: runtime.loop.now)
     handOver(tiers.take(), admission.run)
   }
 
-  /// Has a worker admit what has come, which tells the tiers how the fetch ended for them. Without an outcome the server means
-  /// another answer than it was asked about: the whole answer is asked for then.
+  /// Makes a worker process the answer; the worker tells the tiers how the fetch ended. If there is no outcome, the 304 was about
+  /// another answer than the stored one: then the whole answer is requested.
   private func handOver(
     _ tiers: SearchedTiers,
     _ admit: @escaping @Sendable (SearchedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
@@ -372,7 +373,7 @@ extension Fetch {
     enqueue()
   }
 
-  /// Gives every waiter its outcome, each for itself, and is over.
+  /// Ends the fetch, and calls each waiter with the outcome.
   private func conclude(_ outcome: FetchOutcome) {
     shared.note(outcome)
     var outcome = outcome
@@ -387,7 +388,7 @@ extension Fetch {
     for waiter in waiting { waiter.conclude(outcome) }
   }
 
-  /// Gives back what is held.
+  /// Ends the fetch, and releases what it holds.
   private func end(_ end: FetchEnd) {
     letGo()
     phase = .over

@@ -1,10 +1,10 @@
-/// How a fetch ended. Handed on several times, which is one pointer each time.
+/// The end of a fetch. `indirect`, because it is passed on several times and is then only a pointer.
 indirect enum FetchOutcome {
-  /// There is an answer, of any status.
+  /// The server sent an answer of any status.
   case answered(FetchedAnswer)
-  /// The stored answer still holds; this is it, renewed.
+  /// The server has confirmed the stored answer. The value is the renewed answer.
   case unchanged(StoredAnswer)
-  /// Another process fetched it meanwhile.
+  /// Another process has fetched it meanwhile.
   case fetchedElsewhere(StoredAnswer)
   case failed(NuthatchError)
 

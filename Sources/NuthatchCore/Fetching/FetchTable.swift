@@ -1,8 +1,8 @@
-/// The fetches of a cache that others may join, by what they have to have in common. Confined to the loop's thread.
+/// The fetches of a cache that other requests may join, by the properties that must be equal. Confined to the loop's thread.
 final class FetchTable {
   private(set) var joinable: [RequestPlan.Joint: Fetch] = [:]
 
-  /// Lets a waiter wait for a fetch: one that is under way, or a new one.
+  /// Makes a waiter join a fetch under way, or a new one.
   func join(_ waiter: any FetchWaiter, base: StoredAnswer?, known: UInt64? = nil) {
     let joint = waiter.plan.download == nil ? waiter.plan.joint : nil
     if let joint, let fetch = joinable[joint], fetch.mayJoin(waiter) {
@@ -10,7 +10,7 @@ final class FetchTable {
       return fetch.join(waiter)
     }
     let fetch = Fetch(waiter.plan, base: base, known: known, waiter.shared)
-    // A reload begins a fetch that later waiters join instead of the older one.
+    // A reload begins a new fetch. Later waiters join that one, not the older one.
     if let joint { joinable[joint] = fetch }
     fetch.join(waiter)
     fetch.enqueue()

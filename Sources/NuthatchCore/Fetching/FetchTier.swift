@@ -1,45 +1,46 @@
-/// Where an answer may be that this process doesn't have: searched once for each fetch, for all that wait for it, before the
-/// origin is asked. `OtherProcesses` is the first one; those of other machines stand behind it.
+/// A place where an answer may be that this process doesn't have. It is searched once for each fetch, for all its waiters, before
+/// the origin server is asked. `OtherProcesses` is the first tier; tiers on other machines come after it.
 protocol FetchTier: Sendable {
-  /// What one fetch has to do with the tier. Called on the loop's thread.
+  /// Returns the part of one fetch in the tier. Called on the loop's thread.
   func request(for fetch: Fetch) -> any TierRequest
 }
 
-/// What one fetch has to do with a tier.
+/// The part of one fetch in a tier.
 protocol TierRequest: AnyObject, Sendable {
   /// Looks for an answer. Called once, on the loop's thread.
   ///
   /// - Parameters:
-  ///   - base: what is known to be stored already.
-  ///   - done: to be called once, on the loop's thread, at any time after this has returned.
-  /// - Returns: whether `done` will be called. False: there is nothing, and nothing to wait for.
+  ///   - base: the answer that is known to be stored.
+  ///   - done: call it once, on the loop's thread, at any time after this method has returned.
+  /// - Returns: whether `done` will be called. False: the tier has no answer, and there is nothing to wait for.
   func find(besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void) -> Bool
 
-  /// Is given an answer that was stored just now, if any user may have it. Called on a worker's thread, before `ended`. Returns
-  /// at once; nothing waits for what the tier does with it.
+  /// Receives an answer that was just stored, if every user may get it. Called on a worker's thread, before `ended`. Must return
+  /// at once; the fetch doesn't wait for the tier.
   func offer(_ record: AnswerRecord, _ body: SharedBytes)
 
-  /// The fetch has ended, as far as others can see: what it leaves is in the store, if anything. Called exactly once, and before
-  /// pictures are decoded where bodies are kept; also while `find` is under way, of which nothing is heard any more then.
+  /// The fetch has ended as far as others can see: if it has an answer to store, the store has it. Called exactly once. If bodies
+  /// are stored, it is called before pictures are decoded. It may be called while `find` is under way; then `done` is ignored.
   ///
-  /// `notStored` and `failed` come on a worker's thread, where the tier may wait for a disk. The others may come on the loop's.
+  /// `notStored` and `failed` come on a worker's thread, where the tier may wait for a disk. The others may come on the loop's
+  /// thread.
   func ended(_ end: FetchEnd)
 }
 
-/// What a tier knows.
+/// The answer of a tier.
 enum TierAnswer: Sendable {
   case nothing
-  /// The store may have changed. This is what it has now.
+  /// The store may have changed. The value is what it has now.
   case storeNowHas(StoredAnswer?)
 }
 
-/// How a fetch ended for a tier.
+/// The end of a fetch, as a tier sees it.
 enum FetchEnd: Sendable {
   /// Its answer is stored.
   case stored
-  /// There is an answer, but not in the store.
+  /// There is an answer, but it isn't stored.
   case notStored
   case failed
-  /// Nothing waits for it any more, or the cache is being closed.
+  /// No request waits for it any more, or the cache is being closed.
   case cancelled
 }

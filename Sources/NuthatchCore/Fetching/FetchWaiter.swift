@@ -1,45 +1,45 @@
 import NuthatchImaging
 
-/// What waits for a fetch. Called on the loop's thread.
+/// A request that waits for a fetch. Called on the loop's thread.
 protocol FetchWaiter: AnyObject {
   var plan: RequestPlan { get }
   var shared: SharedCache { get }
   var priority: Int { get }
   /// The fetch that it waits for. Only that fetch sets it.
   var joined: Fetch? { get set }
-  /// When it began to wait for its fetch, or for its turn in the queue, on the monotonic clock.
+  /// When it began to wait for its fetch, or for its turn in the queue (monotonic, ns).
   var joinedAt: Int64 { get }
-  /// Nanoseconds left until its deadline; nil for none.
+  /// Nanoseconds until its deadline. Nil: there is none.
   var remaining: Int64? { get }
 
-  /// Its fetch waits for a turn in the queue from now on.
+  /// Its fetch now waits for a turn in the queue.
   func noteQueued()
   /// That turn has come.
   func noteTurn()
-  /// Its fetch has sent something.
+  /// Its fetch has sent a request.
   func noteBegin()
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool)
-  /// Ends, because other requests need the place in the queue: its caller may ask again later.
+  /// Ends because other requests need the place in the queue. Its caller may ask again later.
   func putOff()
-  /// The end of its fetch, which it has left before this call.
+  /// Its fetch has ended. The waiter has left it before this call.
   func conclude(_ outcome: FetchOutcome)
 }
 
 extension [any FetchWaiter] {
-  /// For how long the most patient of them waits for a host that is away, in nanoseconds; 0 when none does.
+  /// The longest time that one of them waits for an unreachable host, in nanoseconds. 0: none waits.
   var patience: Int64 { lazy.compactMap { $0.plan.patience }.max() ?? 0 }
 
-  /// How much silence the most patient of them bears, in nanoseconds; nil for any.
+  /// The longest `timeout` (time without a byte) of the waiters, in nanoseconds. Nil: one of them has no limit.
   var silence: Int64? {
     contains { $0.plan.silence == nil } ? nil : lazy.compactMap { $0.plan.silence }.max()
   }
 
-  /// Nanoseconds left until the last of their deadlines; nil for none.
+  /// Nanoseconds until the last of their deadlines. Nil: one of them has none.
   var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : lazy.compactMap(\.remaining).max() }
 
-  /// What a picture may cost for the one that allows the most.
+  /// The picture limits of the waiter that allows the most pixels.
   var limits: ImageLimits { lazy.map { $0.plan.limits }.max { $0.pixels < $1.pixels } ?? ImageLimits() }
-  /// Each once.
+  /// All sizes of the waiters, without duplicates.
   var recipes: [Recipe] {
     if count == 1, let recipes = first?.plan.recipes, recipes.count == 1 { return recipes }
     return [Recipe](Set(flatMap { $0.plan.recipes }))

@@ -1,21 +1,21 @@
 import NuthatchTransport
 
-/// An answer from the network, admitted.
+/// An answer from the network, after `Admission`.
 struct FetchedAnswer: Sendable {
   let head: ResponseHead
   let body: SharedBytes
-  /// Nil for answers that are no pictures, or when none was wanted.
+  /// The digest of the body. Nil after an early stop, and for an attempt after which the fetch goes on.
   let content: Digest?
   let pictures: [Recipe: Result<Picture, NuthatchError>]
   var provenance: Provenance
-  /// Whether a public server has had a part in it.
+  /// Whether a public server has taken part in the answer.
   var isFromPublic = false
-  /// Stores it, on a worker's thread, if it may be stored; false when it isn't. Nil when that has been done.
+  /// Stores the answer on a worker's thread, if it may be stored. Returns whether it is stored. Nil: that was done already.
   var keep: (@Sendable () -> Bool)?
 }
 
 extension FetchedAnswer {
-  /// The error where a picture is wanted, and the server has none.
+  /// The error if a picture is wanted and the server has sent none.
   var noPicture: NuthatchError? {
     guard !(200..<300).contains(head.status) else { return nil }
     var error = NuthatchError(
@@ -24,7 +24,7 @@ extension FetchedAnswer {
     return error
   }
 
-  /// What the sizes of a request are to be made from; nil where they were made already.
+  /// Returns the source of the request's pictures. Nil if all of them were made already.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
     guard let content, plan.recipes.contains(where: { pictures[$0] == nil }) else { return nil }
     return PictureSource(content: content, url: provenance.finalURL, body: body)

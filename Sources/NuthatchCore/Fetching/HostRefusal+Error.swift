@@ -1,7 +1,7 @@
 import NuthatchTransport
 
 extension HostRefusal {
-  /// What the host's trouble is to a request for `url` that isn't sent because of it.
+  /// Returns the error for a request that isn't sent because of its host's trouble.
   func error(for url: WebURL) -> NuthatchError {
     switch self {
     case .circuitOpen(let retryAfter):

@@ -10,18 +10,18 @@ struct LocalRequest: Sendable {
   }
 
   let source: Source
-  /// The URL for messages: of a `data:` URL its beginning.
+  /// The URL for messages. Of a `data:` URL only the beginning.
   let shownURL: String
   let recipes: [Recipe]
   let maxBytes: Int64
   let limits: ImageLimits
   let priority: Int
 
-  /// Nil for every other URL.
+  /// Returns nil for all other URLs.
   ///
-  /// - Throws: `denied` for a file where none is allowed; `bad_url`; `invalid`.
+  /// - Throws: `denied` for a file if the options allow none; `bad_url`; `invalid`.
   init?(_ request: Request, _ options: Options) throws(NuthatchError) {
-    // Nearly all others end here.
+    // Nearly all other URLs return here.
     guard let first = request.url.utf8.first, "dDfF".utf8.contains(first) else { return nil }
     shownURL = WebURL.redacted(request.url).printable
     if DataURL.isOne(request.url) {
@@ -51,7 +51,7 @@ struct LocalRequest: Sendable {
     recipes = try RequestTerms.recipes(request, shownURL)
   }
 
-  /// The path in a `file:` URL; nil for other URLs.
+  /// Returns the path of a `file:` URL. Nil for other URLs.
   private static func path(_ url: String, _ shown: String) throws(NuthatchError) -> String? {
     let scheme = "file:"
     guard url.utf8.count >= scheme.utf8.count, url.prefix(scheme.count).lowercased() == scheme else {
@@ -61,7 +61,7 @@ struct LocalRequest: Sendable {
       throw NuthatchError(error, url: url)
     }
     var rest = Array(url.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "#") })
-    // A file has no query: one whose name has a question mark in it is written with %3F.
+    // A file URL has no query. A question mark in a file name must be written as %3F.
     guard !rest.contains(where: { $0 < 0x21 || $0 == 0x7f || $0 == UInt8(ascii: "?") }) else {
       throw NuthatchError(.badURL, "a space, a control character or a query in the URL of a file: \(shown)")
     }
@@ -82,7 +82,7 @@ struct LocalRequest: Sendable {
 // MARK: - Reading
 
 extension LocalRequest {
-  /// The bytes, and what they are said to be. Takes as long as the disk does.
+  /// Returns the bytes and their media type. May wait for the disk.
   func read(_ inFlight: ReceiveBudget, _ folder: String) throws(NuthatchError) -> (
     body: ByteBuffer, type: String?
   ) {
@@ -102,7 +102,7 @@ extension LocalRequest {
 
   private func contents(of path: String, _ body: ByteBuffer) throws(NuthatchError) -> ByteBuffer {
     var status = stat()
-    // Looked at before it is opened: opening a device or a pipe may do something.
+    // Check the kind before opening, because opening a device or a pipe may have an effect.
     guard stat(path, &status) == 0 else { throw fault(errno, "can't be read") }
     try checkKind(status)
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

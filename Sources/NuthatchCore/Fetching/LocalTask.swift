@@ -1,8 +1,8 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// A ticket's way without a server. Nothing is joined and no answer is stored, because the bytes are at hand; thumbnails are
-/// kept, found by the content as all are.
+/// Handles a ticket that needs no server. The bytes are local, so nothing is shared or stored except thumbnails, which are found
+/// by content like all others.
 struct LocalTask: Sendable {
   let request: LocalRequest
   let ticket: Ticket
@@ -12,12 +12,12 @@ struct LocalTask: Sendable {
 
   func start() {
     shared.counts.requests.count()
-    // One that is cancelled meanwhile has nothing to give up.
+    // A ticket that is cancelled meanwhile has nothing to release.
     let isSubmitted = runtime.workers.submit(priority: request.priority) { run() }
     if !isSubmitted { ticket.finish(.failed(runtime.workers.whyNoJob)) }
   }
 
-  /// On a worker's thread.
+  /// Runs on a worker's thread.
   private func run() {
     guard ticket.isOpen else { return }
     ticket.run()

@@ -1,14 +1,14 @@
 import NuthatchTransport
 
-/// What the terms of a request take from outside of the request and the options: from files, from the cookie jar, from the
-/// program, and from the URL, which decides whose they are. Terms that take nothing are the same each time.
+/// Notes whether a request's terms depend on more than the request and the options: on files, on the cookie jar, on the program,
+/// or on the URL, which decides whose values they are. Terms that depend on nothing else are the same each time.
 ///
-/// Each of these needs the URL, and only `read` gives it: a source that is added later can't be read without being noted.
-/// Secrets that the program has given to the outbox are in a freezable request before that (`Request.provided`), and its
-/// plan needs the URL.
+/// Each of these sources needs the URL, and only `read` provides it. So no new source can be read without being noted. Secrets
+/// that the program has given to the outbox are in a freezable request before that (`Request.provided`), and its plan needs the
+/// URL.
 struct OutsideReadings {
   private let url: WebURL
-  /// Whether nothing has been read. Else neither the terms nor what they led to may be given again without reading it anew.
+  /// Whether nothing was read. Otherwise the terms and their results must be read again each time.
   private(set) var isMemorable = true
 
   init(_ url: WebURL) { self.url = url }

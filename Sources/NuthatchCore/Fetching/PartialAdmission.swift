@@ -1,9 +1,9 @@
 import NuthatchTransport
 
-/// What becomes of an answer whose transfer was ended because its thumbnails were done, on a worker's thread.
+/// Processes, on a worker's thread, an answer whose transfer was stopped because its thumbnails were done.
 ///
-/// Without all bytes there is no digest of them. The thumbnails are kept under one of the URL and the strong validator instead,
-/// which says as much; they answer for nothing but themselves.
+/// The digest of the body is unknown. So the thumbnails are stored under a digest of the URL and the strong validator, which also
+/// identifies the bytes. The stored answer is used only for these thumbnails.
 struct PartialAdmission: Sendable {
   let arrival: ReceivedAnswer
   let announced: Int64
@@ -21,7 +21,7 @@ struct PartialAdmission: Sendable {
         FetchedAnswer(head: head, body: .empty, content: nil, pictures: pictures, provenance: provenance)))
   }
 
-  /// - Returns: what the thumbnails are kept under; nil when they aren't.
+  /// - Returns: the digest under which the thumbnails are stored. Nil if they aren't stored.
   private func store() -> Digest? {
     let (plan, shared) = (arrival.plan, arrival.shared)
     guard plan.isShared, let tag = arrival.head.strongTag else { return nil }
@@ -33,7 +33,7 @@ struct PartialAdmission: Sendable {
     if let whole = arrival.present, !whole.isPartial, whole.head.strongTag == tag,
       let known = whole.content
     {
-      // The same bytes were here once, whole: these thumbnails join the others.
+      // The whole body with this validator was stored before. Store these thumbnails beside its others.
       content = known
     } else {
       meta.isPartial = true
@@ -47,7 +47,7 @@ struct PartialAdmission: Sendable {
 }
 
 extension ResponseHead {
-  /// The validator that stands for these very bytes; nil where there is none.
+  /// The strong ETag, which identifies the exact bytes. Nil if there is none.
   fileprivate var strongTag: String? {
     guard let tag = fields["ETag"], tag.hasPrefix("\""), tag.count > 2 else { return nil }
     return tag

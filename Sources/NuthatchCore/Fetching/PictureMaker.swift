@@ -1,19 +1,19 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// Decodes, on the workers' threads, and keeps the thumbnails that it makes.
+/// Decodes pictures on the workers' threads and keeps the thumbnails.
 struct PictureMaker: Sendable {
   typealias Pictures = Decodes.Pictures
 
   let workers: WorkerPool
   let thumbnails: Thumbnails
   let keeping: ThumbStore
-  /// Whether thumbnails go to the store at all.
+  /// Whether thumbnails are stored at all.
   var keepsThumbs = true
   let limits: ImageLimits
   let counts: CacheCounts
 
-  /// Makes pictures on a worker's thread and calls `then` there; on this one when no worker can be had.
+  /// Makes pictures on a worker's thread and calls `then` there. If there is no worker, calls `then` with errors on this thread.
   func make(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
   ) {
@@ -23,7 +23,8 @@ struct PictureMaker: Sendable {
     if !isSubmitted { then(all(recipes, workers.whyNoJob)) }
   }
 
-  /// To be called on a worker's thread. What needs much memory is left to a job of its own, which waits for its turn.
+  /// Makes pictures; call it on a worker's thread. A decode that needs much memory becomes a job of its own, which waits for its
+  /// turn.
   func makeHere(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
   ) {
@@ -40,7 +41,7 @@ struct PictureMaker: Sendable {
       }
     }
     guard !rest.isEmpty else { return then(pictures) }
-    // Where all sizes were found nobody has looked for the body.
+    // If all sizes were found stored, the body hasn't been looked up yet.
     guard let body = source.body ?? thumbnails.body(source.content) else {
       for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
       return then(pictures)
@@ -61,9 +62,9 @@ struct PictureMaker: Sendable {
     if !isSubmitted { then(done.merging(all(rest, workers.whyNoJob)) { $1 }) }
   }
 
-  /// One decode for all sizes; one a size where the sizes can't agree whether damage is allowed.
+  /// Decodes all sizes at once. Sizes that allow damage and sizes that don't are decoded apart.
   ///
-  /// - Parameter most: the bytes that it may hold.
+  /// - Parameter most: the most bytes that the decode may hold.
   private func decode(
     _ body: SharedBytes, _ info: ImageInfo?, _ source: PictureSource, _ recipes: [Recipe], most: Int,
     into pictures: inout Pictures
@@ -81,7 +82,7 @@ struct PictureMaker: Sendable {
         let made = try body.withBytes { (bytes) throws(ImageFault) in
           try Picture.make(from: bytes, known: info, group.map(\.box), options)
         }
-        // Of zeros that the disk gave instead of the bytes there is no picture.
+        // If the disk returned zeros for the bytes, the result is no picture.
         guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
         keep(group, made, source.content)
         for (recipe, picture) in zip(group, made) { pictures[recipe] = .success(picture) }
@@ -96,7 +97,7 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// A full disk is no reason not to say why.
+  /// Stores the reason why there is no picture. If that fails, for example on a full disk, the request still gets the reason.
   private func keep(_ fault: ImageFault, _ info: ImageInfo?, _ content: Digest, _ recipes: [Recipe]) {
     guard keepsThumbs, StoredDecodeFailure.isLasting(fault),
       recipes.count == 1 || !mayDependOnSize(info, recipes)
@@ -108,12 +109,12 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// Whether one of these sizes may need less of the bytes than the others.
+  /// Returns whether one of these sizes may need fewer bytes of the body than the others.
   private func mayDependOnSize(_ info: ImageInfo?, _ recipes: [Recipe]) -> Bool {
     info.flatMap { ScanWatch($0, boxes: recipes.map(\.box)) } != nil
   }
 
-  /// A full disk is no reason not to give what has been made.
+  /// Keeps pictures. If that fails, for example on a full disk, the request still gets them.
   func keep(_ recipes: [Recipe], _ pictures: [Picture], _ content: Digest) {
     for (recipe, picture) in zip(recipes, pictures) {
       let key = ThumbRecord.key(content, recipe)
@@ -129,10 +130,10 @@ struct PictureMaker: Sendable {
     if keepsThumbs { ThumbList.add(recipes, of: content, in: thumbnails.store) }
   }
 
-  /// The picture, or why there is none, from what was found stored, or else has come under another URL.
+  /// Returns the picture or the error that is stored, or that was stored meanwhile for another URL.
   private func stored(_ source: PictureSource, _ recipe: Recipe) -> Result<Picture, NuthatchError>? {
     let found = source.thumbnails[recipe]
-    // What was unpacked since it was found isn't unpacked again.
+    // If the thumbnail was unpacked since it was found, don't unpack it again.
     if case .record = found, let kept = thumbnails.inMemory(source.content, recipe),
       let picture = picture(.inMemory(kept), source.content, recipe)
     {
@@ -146,14 +147,14 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// A stored thumbnail that doesn't decode is made again, where the body is stored.
+  /// Returns a stored thumbnail's picture. Nil if it doesn't decode; then it is made again, if the body is stored.
   private func picture(_ thumbnail: StoredThumbnail, _ content: Digest, _ recipe: Recipe) -> Picture? {
     switch thumbnail {
     case .inMemory(let kept): return limits.admits(kept.picture.originalSize) ? kept.picture : nil
     case .undecodable: return nil
     case .record(let stored):
       guard limits.admits(stored.originalSize), let picture = try? stored.picture() else { return nil }
-      // One made from another thumbnail is second best, and doesn't stay.
+      // A picture that was made from a larger thumbnail is of lower quality, so it isn't kept.
       if picture.ownsPixels, stored.smaller == nil {
         thumbnails.remember(picture, ThumbRecord.key(content, recipe))
       }
@@ -161,7 +162,7 @@ struct PictureMaker: Sendable {
     }
   }
 
-  /// Why there is no picture where there is no body, either.
+  /// Returns the error if there is neither a picture nor a body.
   private func whyNone(_ source: PictureSource, _ recipe: Recipe) -> NuthatchError {
     guard let refusal = source.thumbnails[recipe]?.originalSize.flatMap({ limits.refusal(of: $0) }) else {
       return NuthatchError(.internal, "the stored body is gone: \(source.url)")
@@ -174,7 +175,7 @@ struct PictureMaker: Sendable {
     return info
   }
 
-  /// Of what is no picture, and where no estimate can be had, the decoder explains it.
+  /// Returns the memory that a decode needs. 0 if there is no estimate; then the decoder reports why.
   private func need(of info: ImageInfo?, _ recipes: [Recipe]) -> Int {
     info.flatMap { try? Thumbnailer.memoryNeed($0, boxes: recipes.map(\.box)) } ?? 0
   }

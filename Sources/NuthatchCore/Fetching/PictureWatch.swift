@@ -1,35 +1,36 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// Looks at a picture while it arrives: what is none, or is too large, is stopped at once. Of a progressive one the thumbnails may
-/// need only the beginning: it is decoded when that may do. Confined to the loop's thread, hence Sendable.
+/// Examines a picture while it arrives. If it is no picture or too large, the transfer stops at once. The thumbnails of a
+/// progressive picture may need only its beginning, so it is decoded when that may be enough. Confined to the loop's thread,
+/// hence Sendable.
 final class PictureWatch: @unchecked Sendable {
   private struct Progressive {
     let info: ImageInfo
     let recipes: [Recipe]
     var scans: ScanWatch
-    /// A worker is decoding what was there.
+    /// Whether a worker is decoding a copy of the bytes received so far.
     var isTrying = false
   }
 
-  /// What must remain for a stop to pay: a new connection costs more than less.
+  /// The transfer is stopped only if more than this is missing. For less, a new connection costs more.
   private static let leastRest: Int64 = 256 << 10
 
   private var probe: ImageProbe? = ImageProbe()
-  /// What the first bytes have said; nil before they have.
+  /// The verdict of the image probe. Nil until it is known.
   private(set) var verdict: ImageProbe.Answer?
   private var progressive: Progressive?
-  /// Bytes that the whole answer has.
+  /// The length of the whole body in bytes.
   let announced: Int64
-  /// The thumbnails that were made before the body had come whole.
+  /// The thumbnails that were made before the whole body had come.
   private(set) var made: [Recipe: Picture] = [:]
 
   init(announced: Int64) { self.announced = announced }
 
-  /// Takes the next bytes, which are in `body` already.
+  /// Examines the next bytes, which are already in `body`.
   ///
-  /// - Parameter then: called when the pictures are done; whether that is enough is to be asked then.
-  /// - Throws: why there is no picture, if its waiters want nothing else.
+  /// - Parameter then: called when the pictures are made. The caller then checks `isEnough`.
+  /// - Throws: the reason why there is no picture, if the waiters want only that.
   func take(
     _ bytes: UnsafeRawBufferPointer, of body: IncomingBody, _ head: ResponseHead, for fetch: Fetch,
     then: @escaping @Sendable () -> Void
@@ -48,12 +49,13 @@ final class PictureWatch: @unchecked Sendable {
       watch(info, of: body, head, for: fetch)
       return tryToDecode(after: body.buffer.contents, of: body, for: fetch, then)
     }
-    // The verdict needs the whole body's rules (damage that is allowed, policies), unless all waiters want the picture alone.
+    // The verdict can end the transfer only if all waiters want the picture alone. Other cases, such as allowed damage, need the
+    // whole body.
     let waiters = fetch.waiters
     if waiters.wantPictures, !waiters.recipes.contains(where: \.allowsDamage) { throw Picture.fault(answer) }
   }
 
-  /// Begins to watch a picture, if its transfer may end early.
+  /// Begins to watch a progressive picture, if its transfer may end early.
   private func watch(_ info: ImageInfo, of body: IncomingBody, _ head: ResponseHead, for fetch: Fetch) {
     let recipes = fetch.waiters.recipes
     guard head.status == 200, !head.fields.contains("Content-Encoding"), !body.isFiled, mayEnd(fetch),
@@ -62,20 +64,20 @@ final class PictureWatch: @unchecked Sendable {
     progressive = Progressive(info: info, recipes: recipes, scans: scans)
   }
 
-  /// Whether pictures are all that its waiters want, even if no others can be made of this one.
+  /// Returns whether the waiters want only pictures and need no stored body.
   private func mayEnd(_ fetch: Fetch) -> Bool {
     let needsAll = fetch.shared.settings.keepsSource
     return fetch.waiters.wantPictures
       && fetch.waiters.allSatisfy { $0.plan.inquiry == nil && ($0.plan.stopsEarly || !needsAll) }
   }
 
-  /// Whether the pictures are done that all waiters want: those that joined meanwhile may want something else.
+  /// Returns whether the pictures of all waiters are done. A request that joined meanwhile may want something else.
   func isEnough(for fetch: Fetch, after body: IncomingBody) -> Bool {
     announced - Int64(body.count) > Self.leastRest && mayEnd(fetch)
       && fetch.waiters.recipes.allSatisfy { made[$0] != nil }
   }
 
-  /// Decodes what has come, when a scan has ended with `bytes` after which that may be enough.
+  /// Decodes the bytes received so far, if a scan has ended with `bytes` and that may be enough.
   private func tryToDecode(
     after bytes: UnsafeRawBufferPointer, of body: IncomingBody, for fetch: Fetch,
     _ then: @escaping @Sendable () -> Void
@@ -84,13 +86,13 @@ final class PictureWatch: @unchecked Sendable {
       announced - Int64(body.count) > Self.leastRest, !body.isFiled
     else { return }
     let (shared, workers, loop) = (fetch.shared, fetch.runtime.workers, fetch.runtime.loop)
-    // A copy, because what has come moves while more comes. Where there is no memory for it, all of the body comes.
+    // Copy the bytes, because the buffer moves while more bytes come. If there is no memory for a copy, receive the whole body.
     let received = ByteBuffer(fetch.runtime.inFlight, else: shared.path)
     guard received.append(body.buffer.contents, staysInMemory: true) == 0 else { return }
     let bytes = SharedBytes(received)
     let recipes = progressive.recipes
     let boxes = recipes.map(\.box)
-    // An estimate that can't be had is the decoder's to explain.
+    // If there is no estimate, the decoder reports why.
     let need = (try? Thumbnailer.memoryNeed(progressive.info, boxes: boxes)) ?? 0
     var options = DecodeOptions()
     options.limits = fetch.waiters.limits
@@ -99,7 +101,7 @@ final class PictureWatch: @unchecked Sendable {
       shared.counts.decodes.count()
       var options = options
       options.limits.memory = most ?? 0
-      // What doesn't decode yet may do so when more has come; a fault of the picture is found at its end.
+      // A beginning that doesn't decode yet may do so later. Faults of the picture are found at its end.
       let pictures = bytes.withBytes { try? Picture.make(from: $0, boxes, options) }
       let isWhole = !bytes.isBroken
       loop.post {
@@ -109,7 +111,7 @@ final class PictureWatch: @unchecked Sendable {
         then()
       }
     }
-    // Where no worker takes it, it isn't tried again.
+    // If no worker takes the job, `isTrying` stays true, so that it isn't tried again.
     self.progressive?.isTrying = true
     if need > workers.budget.mostWithoutTurn {
       workers.submitDecode(priority: fetch.priority, need: need, decode)

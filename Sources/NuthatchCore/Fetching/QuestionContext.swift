@@ -1,10 +1,10 @@
 import NuthatchTransport
 
-/// What a task needs in order to ask its program, and to go on with what it is told.
+/// The original request and options. A task needs them to ask its program and to plan again after a reply.
 final class QuestionContext: Sendable {
   let request: Request
   let options: Options
-  /// Of its URL: what the program answers is sent there.
+  /// The origin of the request's URL. The program's replies are sent only there.
   let origin: Origin
 
   init(request: Request, options: Options, origin: Origin) {
@@ -14,27 +14,27 @@ final class QuestionContext: Sendable {
   }
 
   /// - Parameters:
-  ///   - plan: how far it has come.
-  ///   - signIn: what a challenge asks for.
+  ///   - plan: the plan of the request so far.
+  ///   - signIn: the sign-in method that the challenge asks for.
   func plan(
     after plan: RequestPlan, adding reply: Reply, to kind: Question.Kind, _ signIn: SignIn?
   ) throws(NuthatchError) -> RequestPlan {
     var request = request
-    // The server may have seen it: this is the same request still.
+    // The server may have received the request already, so it keeps its idempotency key.
     if plan.freezing != nil,
       !request.headers.contains(where: { $0.name.equalsIgnoringCase("Idempotency-Key") }),
       let key = plan.headers.fields.first(where: \.isIdempotencyKey)
     {
       request.headers.append((key.name, key.value))
     }
-    // Asked and answered; only a challenge may have several steps.
+    // Don't ask this question again. Only a challenge may have several steps.
     if kind != .challenge {
       request.asks.remove(kind)
       request.asksNot.insert(kind)
     }
     switch reply {
     case .headers(let fields):
-      // There is one key of a repetition: the program's own.
+      // There must be only one idempotency key: the program's.
       request.headers.removeAll { old in
         (kind == .challenge || old.name.equalsIgnoringCase("Idempotency-Key"))
           && fields.contains { $0.name.equalsIgnoringCase(old.name) }

@@ -1,23 +1,23 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// What a request asks its program, and what the replies lead to. Made for the first question.
+/// The questions of a request to its program, and the consequences of the replies. Made for the first question.
 ///
 /// Confined to the loop's thread, hence Sendable.
 final class Questions: @unchecked Sendable {
-  /// How the request goes on.
+  /// What the request does next.
   enum Next {
-    /// With what the program has added. It may be another answer that it wants now.
+    /// Looks up the plan with the program's additions. It may be for another answer.
     case read(RequestPlan)
     case answer(FetchedAnswer)
-    /// With another attempt, which may bring an answer.
+    /// Makes another attempt, which may bring an answer.
     case fetch
     case fail(NuthatchError)
   }
 
   private static let mostChallenges = 10
 
-  /// The question that the request waits with.
+  /// The question for whose reply the request waits.
   private struct Open {
     let question: Question
     let timer: LoopTimer
@@ -28,9 +28,9 @@ final class Questions: @unchecked Sendable {
   private let shared: SharedCache
   private var open: Open?
   private var count: UInt64 = 0
-  /// How many answers the program has rejected.
+  /// The number of answers that the program has rejected.
   private var rejected = 0
-  /// How many challenges it has answered.
+  /// The number of challenges that the program has answered.
   private var challenges = 0
 
   init(_ ticket: Ticket, _ shared: SharedCache) {
@@ -38,7 +38,7 @@ final class Questions: @unchecked Sendable {
     self.shared = shared
   }
 
-  /// Asks which headers to add, before anything is looked up.
+  /// Asks for additional headers, before anything is looked up.
   func askForHeaders(_ plan: RequestPlan, then: @escaping (Next) -> Void) {
     ask(.headers, plan, about: nil) { reply in
       if case .headers = reply { return then(self.adding(reply, to: .headers, plan)) }
@@ -46,9 +46,9 @@ final class Questions: @unchecked Sendable {
     }
   }
 
-  /// Asks about an answer from the network, where there is something to be asked.
+  /// Asks about an answer from the network, if the request asks a question that fits it.
   ///
-  /// - Parameter deadline: when another attempt comes too late.
+  /// - Parameter deadline: the time after which another attempt is too late.
   func ask(
     about fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?,
     then: @escaping @Sendable (Next) -> Void
@@ -76,8 +76,8 @@ final class Questions: @unchecked Sendable {
   private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
     guard let inquiry = plan.inquiry else { return nil }
     let asks = inquiry.request.asks
-    // What the program says for another origin, to which a redirect has led, would be sent to the one that redirects there. An
-    // address that can't be read is no origin's.
+    // Ask only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting one.
+    // A URL that can't be parsed has no origin.
     let isChallenge =
       fetched.head.status == 401 && (try? WebURL(fetched.provenance.finalURL))?.origin == inquiry.origin
     if isChallenge, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
@@ -98,7 +98,7 @@ final class Questions: @unchecked Sendable {
     }
   }
 
-  /// What was held back until now is stored, and then it is the answer.
+  /// Stores the answer that waited for the program's verdict, then goes on with it.
   private func keep(
     _ fetched: FetchedAnswer, _ plan: RequestPlan, _ then: @escaping @Sendable (Next) -> Void
   ) {
@@ -118,7 +118,7 @@ final class Questions: @unchecked Sendable {
     var policy = shared.retryPolicy
     policy.retries = plan.retries
     let loop = shared.runtime.loop
-    // Whatever its method: the program that knows the answer to be none knows that it may be sent again.
+    // Retry regardless of the method: the program has rejected the answer and takes the responsibility.
     let decision = policy.decide(
       attempt: rejected, outcome: .fault(.truncated), method: nil, remaining: deadline.map { $0 &- loop.now })
     guard case .retry(let wait) = decision else {
@@ -129,11 +129,11 @@ final class Questions: @unchecked Sendable {
             .http, "the program took none of \(rejected) answers for one: \(fetched.provenance.finalURL)")))
     }
     do throws(NuthatchError) { try plan.download?.discard() } catch { return then(.fail(error)) }
-    // A ticket that ends meanwhile has nothing left to fetch for.
+    // If the ticket ends meanwhile, nothing is fetched.
     _ = loop.at(loop.now &+ wait) { then(.fetch) }
   }
 
-  /// Nothing of it is kept to be gone on with. What streams were given they can't give back: the error says enough.
+  /// Discards the saved bytes, so that they aren't resumed. A stream can't take bytes back; the error is enough there.
   private static func discardSaved(_ plan: RequestPlan) { _ = try? plan.download?.discard() }
 
   // MARK: Asking
@@ -158,7 +158,7 @@ final class Questions: @unchecked Sendable {
     if ticket.isOpen { open.then(reply) }
   }
 
-  /// Takes back the question that is open.
+  /// Withdraws the open question.
   func drop() {
     guard let open else { return }
     shared.runtime.loop.cancelTimer(open.timer)
@@ -166,7 +166,7 @@ final class Questions: @unchecked Sendable {
     ticket.unask(open.question)
   }
 
-  /// The deadline has come. True when an answer is at hand about which there was only a question left.
+  /// Handles the deadline. Returns true if an answer is there and only a question about it was open; the answer then passes.
   func passAtDeadline() -> Bool {
     guard let open, open.question.kind != .headers else { return false }
     take(.pass, to: open.question.number)

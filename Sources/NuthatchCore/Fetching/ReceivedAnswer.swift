@@ -1,44 +1,45 @@
 import NuthatchStore
 import NuthatchTransport
 
-/// What is known of an answer that has come over the network, apart from its body.
+/// An answer from the network without its body.
 struct ReceivedAnswer: Sendable {
   let shared: SharedCache
-  /// What was fetched, and the moment at which that began, in the store's terms.
+  /// The request, and the store's moment when its fetch began.
   let plan: RequestPlan
   let began: Moment?
   let head: ResponseHead
   let redirects: [ResponseHead]
-  /// Seconds since 1970 at which the request was sent and the head came.
+  /// Seconds since 1970 when the request was sent and when the head came.
   let requestTime: Int64
   let responseTime: Int64
-  /// How far the fetch reached (`AnswerRecord.reach`).
+  /// The most private address class that the fetch contacted (`AnswerRecord.reach`).
   let reach: AddressReach
-  /// Whether what it leads to counts as sent there by a public server.
+  /// Whether the target of its redirect counts as sent by a public server.
   let isFromPublic: Bool
   let provenance: Provenance
 
-  /// As it is kept, still without a body.
+  /// The record to be stored, still without a body.
   var meta: AnswerRecord {
     var meta = AnswerRecord(
       head: StorageRules.stored(head), requestTime: requestTime, responseTime: responseTime,
       finalURL: provenance.finalURL)
     meta.redirects = redirects.count
     meta.reach = reach
-    // Names alone: what the request said may be a secret, and its digest is in the key.
+    // Store only the names. The request's values may be secret, and their digest is in the key.
     meta.varied = Vary(head.fields).names
     return meta
   }
 
-  /// What is stored for the same request at present.
+  /// The record that is stored for the same request now.
   var present: AnswerRecord? { shared.reader.record(plan)?.0 }
 
   func mayStore(_ meta: AnswerRecord) -> Bool { Caching.mayStore(meta, redirects, plan) }
 
-  /// Keeps what is known of it. False when it can't be kept.
+  /// Stores the record. Returns false if it can't be stored.
   func write(_ meta: AnswerRecord, began: Moment?) -> Bool { shared.write(meta, plan, began: began) }
 
-  /// Stands for the content of an answer of which the body isn't known: what it is known by, in the words of its head.
+  /// Returns a digest that stands for an unknown body. It is made from the key and from values of the head that identify the
+  /// body.
   func digest(_ kind: String, _ words: [String]) -> Digest {
     var encoder = RecordEncoder()
     encoder.put(kind)

@@ -1,9 +1,9 @@
 import NuthatchTransport
 
-/// A request as it was submitted, kept for those who submit it once more: where its plan is of no use for that.
+/// A request as it was submitted, kept so that it can be submitted again. For requests whose plan can't be reused.
 final class RepeatableRequest: Sendable {
   let request: Request
-  /// The `Idempotency-Key` that it was given; nil when it came with one, or needs none.
+  /// The `Idempotency-Key` that the library has added. Nil if the request has its own or needs none.
   let key: String?
 
   init(_ request: Request) {
@@ -17,7 +17,7 @@ final class RepeatableRequest: Sendable {
     key = plan.freezing == nil || isOwn ? nil : plan.headers.fields.first(where: \.isIdempotencyKey)?.value
   }
 
-  /// The same request still: its server may have had it, and isn't to do it twice.
+  /// The same request with the same key: its server may have received it and must not execute it twice.
   var again: Request {
     guard let key else { return request }
     var again = request
@@ -27,7 +27,7 @@ final class RepeatableRequest: Sendable {
 }
 
 extension RequestPlan {
-  /// Whether it changes with its request, so that another one needs another.
+  /// Whether the plan is for one use only, so that a repeated request needs a new one.
   var isOfOneUse: Bool {
     terms.download != nil || terms.freezing != nil || terms.inquiry != nil || terms.extras?.upload != nil
   }

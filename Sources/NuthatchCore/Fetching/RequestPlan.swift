@@ -1,38 +1,38 @@
 import NuthatchTransport
 
-/// A request that has been checked, with every default filled in: nothing about it can be wrong any more.
+/// A checked request with all defaults filled in.
 ///
-/// An object, because task and fetch share it, and a hundred thousand of them may wait. Has the members of its terms.
+/// A class, because a task and its fetch share it, and 100,000 of them may wait. Has the members of its terms.
 @dynamicMemberLookup
 final class RequestPlan: Sendable {
-  /// What it shares with other requests.
+  /// The part that it shares with other requests.
   let sharedTerms: SharedTerms
   let url: WebURL
   let name: AnswerName
-  /// How many redirects, each a request of its own, have led here.
+  /// The number of redirects, each a request of its own, that have led here.
   let hops: Int
-  /// Whether one of them was stale, so that what it leads to may not be what it would lead to now.
+  /// Whether one of these redirects was stale, so that it may lead elsewhere by now.
   let isBehindStale: Bool
-  /// Whether a public server sent the request here (`TransferRequest.isSentByPublic`).
+  /// Whether a public server has redirected the request here (`TransferRequest.isSentByPublic`).
   let isSentByPublic: Bool
   let priority: Int
 
   var terms: RequestTerms { _read { yield sharedTerms.terms } }
 
-  /// Not for key paths that are passed on, such as `map(\.plan.retries)`: one of a dynamic member is made anew each time, which
-  /// takes 50,000 instructions.
+  /// Don't use it in key paths that are passed on, such as `map(\.plan.retries)`: a key path of a dynamic member is made anew
+  /// each time, which takes 50,000 instructions.
   subscript<Value>(dynamicMember member: KeyPath<RequestTerms, Value>) -> Value {
     sharedTerms.terms[keyPath: member]
   }
 
-  /// The URL's own, where the request was given none.
+  /// The credentials of the request, or those of the URL if it has none.
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
-  /// Whether the program says of each new answer whether it is one: none comes without it.
+  /// Whether the program judges each new answer before it is delivered.
   var wantsVerdict: Bool { terms.inquiry?.request.asks.contains(.verdict) == true }
-  /// Whether the program says who asks, so that nothing is known of the answer before.
+  /// Whether the program adds headers first. Until then the answer's key is unknown.
   var asksForHeaders: Bool { terms.inquiry?.request.asks.contains(.headers) == true }
 
-  /// The exchange that it begins with.
+  /// The first exchange.
   var first: TransferRequest {
     var first = TransferRequest(url: url)
     first.method = terms.method
@@ -46,11 +46,11 @@ final class RequestPlan: Sendable {
     return first
   }
 
-  /// What must be equal for two requests to be one at the server: the answer's name, the guard, how they sign in, and every
-  /// header that the caller set.
+  /// The properties that must be equal for two requests to share a fetch: the answer's key, the address guard, the sign-in, and
+  /// every header that the caller set.
   struct Joint: Hashable, Sendable {
     private let plan: RequestPlan
-    /// Kept, because a table that grows asks each of its entries.
+    /// Stored, because a growing table asks all its entries for it.
     private let hash: Int
 
     fileprivate init(_ plan: RequestPlan) {
@@ -67,32 +67,32 @@ final class RequestPlan: Sendable {
           && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
               && one.redirects == other.redirects && one.terms.signIn == other.terms.signIn
-              // Whether a redirect is an answer of its own (`isHopByHop`).
+              // `rfc9111` decides whether a redirect is an answer of its own (`isHopByHop`).
               && (one.policy == .rfc9111) == (other.policy == .rfc9111))
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
   }
 
-  /// Requests with the same are answered by one fetch; nil for what is never shared.
+  /// The key in the table of fetches: requests with equal keys share a fetch. Nil: the request never shares one.
   var joint: Joint? { isShared ? Joint(self) : nil }
 
-  /// Whether others may be answered by its fetch.
+  /// Whether other requests may share its fetch.
   var isShared: Bool { terms.jointFields != nil }
 
-  /// Whether it is known from the outbox, or may come to it.
+  /// Whether the request is from the outbox, or may be put there.
   var mayBeFrozen: Bool { terms.freezing != nil || terms.isReplay }
 
   var wantsPictures: Bool { !terms.recipes.isEmpty }
 
-  /// Whether each redirect is an answer of its own, stored by its own rules, and followed by a request of its own; else
-  /// one fetch follows them all, and what they lead to is stored under the URL that was asked for.
+  /// Whether each redirect is an answer of its own: stored by its own rules and followed by a new request. Otherwise one fetch
+  /// follows all redirects, and the last answer is stored under the URL of the request.
   var isHopByHop: Bool { isShared && terms.policy == .rfc9111 && !terms.wantsPart }
 
-  /// Whether an answer isn't the one that is wanted, which it leads to.
+  /// Returns whether an answer is a redirect that the request follows.
   func isLedOn(by head: ResponseHead) -> Bool { terms.redirects > 0 && head.redirection != nil }
 
-  /// The same of a stored one.
+  /// Returns whether a stored answer is a redirect that the request follows.
   func isLedOn(by stored: StoredAnswer) -> Bool { isLedOn(by: stored.record.head) }
 
   func tooManyRedirects(from url: WebURL) -> NuthatchError {
@@ -100,26 +100,26 @@ final class RequestPlan: Sendable {
     return NuthatchError(.tooManyRedirects, "more than \(most), the last from: \(url)")
   }
 
-  /// Whether what is stored may answer.
+  /// Whether a stored answer may be used.
   var readsStore: Bool { isShared && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
 
-  /// Whether an answer may be given whose fetch reached so far. Behind a public server's redirect what isn't public counts as
-  /// far as it would have on the way there.
+  /// Returns whether an answer may be given whose fetch contacted such addresses. After a redirect by a public server, a private
+  /// address counts as the most private class, as it would during the fetch.
   func admits(_ reach: AddressReach) -> Bool {
     terms.guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
   }
 
-  /// What a failure of this request says nothing about.
+  /// The limits of this request. Its failure shows nothing about a request that allows more.
   var failureLimits: RememberedFailures.Limits {
     RememberedFailures.Limits(
       bytes: terms.maxBytes, pixels: terms.limits.pixels,
       allowsDamage: terms.recipes.contains(where: \.allowsDamage))
   }
 
-  /// Whether a URL that is no picture is remembered as such.
+  /// Whether a failure of this request is remembered.
   var remembersFailures: Bool { wantsPictures && terms.policy == .kit && isShared }
 
-  /// - Parameter known: where terms are looked for that it may share; those of a cache with these options.
+  /// - Parameter known: the terms of recent requests with the same options, which this one may share.
   init(
     _ request: Request, _ options: Options, _ known: TermsCache? = nil
   ) throws(NuthatchError) {
@@ -144,10 +144,10 @@ final class RequestPlan: Sendable {
     isSentByPublic = false
   }
 
-  /// What the answer is kept under.
+  /// Returns the address under which the answer is stored.
   private static func address(_ request: Request, _ url: WebURL) -> String {
     var address = request.cacheKey ?? url.address
-    // Mostly it is what the caller wrote; then it is that string, and no copy.
+    // Usually it is the caller's string. Then use that, so that there is no copy.
     if address == request.url { address = request.url }
     if request.cacheKey == nil, request.ignoreQuery, let query = address.firstIndex(of: "?") {
       address = String(address[..<query])
@@ -155,11 +155,11 @@ final class RequestPlan: Sendable {
     return address
   }
 
-  /// The request for what a redirect leads to.
+  /// Returns the request for the target of a redirect.
   ///
   /// - Parameters:
-  ///   - sentByPublic: whether a public server said so.
-  ///   - isStale: whether it said so too long ago.
+  ///   - sentByPublic: whether a public server sent the redirect.
+  ///   - isStale: whether the redirect is stale.
   func following(
     _ head: ResponseHead, sentByPublic: Bool, isStale: Bool = false
   ) throws(NuthatchError) -> RequestPlan {
@@ -170,7 +170,7 @@ final class RequestPlan: Sendable {
     return RequestPlan(self, next, isBehindStale: isBehindStale || isStale)
   }
 
-  /// The same for another hop.
+  /// Makes the plan for another hop.
   private init(_ last: RequestPlan, _ next: TransferRequest, isBehindStale: Bool) {
     let terms = RequestTerms(last.terms, next)
     sharedTerms = SharedTerms(terms)
@@ -185,7 +185,7 @@ final class RequestPlan: Sendable {
     isSentByPublic = next.isSentByPublic
   }
 
-  /// Where a redirect leads.
+  /// Returns the target of a redirect.
   static func target(of head: ResponseHead, from url: WebURL) throws(NuthatchError) -> WebURL {
     let location = head.redirection ?? ""
     let target: WebURL
@@ -204,9 +204,9 @@ final class RequestPlan: Sendable {
 }
 
 extension TransferRequest {
-  /// The request that a redirect from this one leads to (RFC 9110, 15.4), without what must stay with the origin.
+  /// Returns the request that a redirect leads to (RFC 9110, 15.4), without the data that must not leave the origin.
   ///
-  /// - Parameter travelling: names of headers that need not.
+  /// - Parameter travelling: the names of headers that may leave it.
   func redirected(to url: WebURL, status: Int, travelling: Set<String>) -> TransferRequest {
     var next = self
     next.url = url

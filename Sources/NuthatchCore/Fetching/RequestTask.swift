@@ -1,9 +1,9 @@
 import NuthatchTransport
 
-/// A ticket's way through the pipeline: what is stored, what comes from the network, and which of them are delivered
-/// when (docs/HTTP.md has the table).
+/// Handles one ticket: looks in the store, starts or joins a fetch, and delivers the answers that `Request.delivery` asks for
+/// (table in docs/HTTP.md).
 ///
-/// Begun on the caller's thread, which looks into the store; from then on confined to the loop's, hence Sendable.
+/// Begun on the caller's thread, which looks in the store; afterwards confined to the loop's thread, hence Sendable.
 final class RequestTask: TicketWork, @unchecked Sendable {
   /// Changes when the program has added something to the request, and with each redirect that is followed.
   private(set) var plan: RequestPlan
@@ -15,12 +15,12 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   var joined: Fetch?
   private var found: StoredAnswer?
   private var deadline: Deadline
-  /// What it asks its program; nil before the first question.
+  /// The questions to its program. Nil before the first one.
   private var questions: Questions?
-  /// Its way into the outbox; nil where it can't be frozen.
+  /// The attempt to put the request into the outbox. Nil if it can't be frozen.
   private var freezing: FreezeAttempt?
   private var ownPriority: Int8
-  /// How many redirects had led to the stored answer that has been delivered, while the final event is still to come.
+  /// The number of redirects before the stored answer that was delivered, while the final event is still to come.
   private var hopsShown: UInt8?
   private var hasShown: Bool { hopsShown != nil }
   private var hasRestarted = false
@@ -33,8 +33,8 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     deadline = Deadline(plan, now: shared.runtime.loop.now)
   }
 
-  /// Answers a hit that needs no decoding, or fails as a request has failed a moment ago. All else is decided anew on the loop's
-  /// thread, which can show a stale answer and ask for a fresh one.
+  /// Answers a hit that needs no decoding, or fails with a remembered failure. All else is decided on the loop's thread, which
+  /// can show a stale answer and then fetch a fresh one.
   static func start(
     _ plan: RequestPlan, _ ticket: Ticket, _ shared: SharedCache, _ found: StoredAnswer?
   ) {
@@ -61,7 +61,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     }
   }
 
-  /// Changes its place in the queue. Any thread may call it.
+  /// Changes the priority in the queue. Any thread may call it.
   func setPriority(_ priority: Int) {
     runtime.loop.post {
       self.ownPriority = Int8(clamping: priority)
@@ -69,7 +69,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
     }
   }
 
-  /// Ends its part in the fetch: its ticket has had its final event. Any thread may call it.
+  /// Leaves the fetch after the ticket's final event. Any thread may call it.
   func abandon() {
     runtime.loop.post {
       self.deadline.stop(self.runtime.loop)
@@ -108,7 +108,7 @@ extension RequestTask {
     return new
   }
 
-  /// Goes on after a question.
+  /// Continues after a question.
   private func goOn(_ next: Questions.Next) {
     switch next {
     case .read(let plan): read(plan) { self.setOut($0) }
@@ -118,9 +118,9 @@ extension RequestTask {
     }
   }
 
-  /// Reads what is stored for another request, to which the program or a redirect has led.
+  /// Reads what is stored for another request: one that the program has changed, or the target of a redirect.
   ///
-  /// - Parameter store: what is to be done before.
+  /// - Parameter store: runs first, on the worker's thread.
   private func read(
     _ plan: RequestPlan, after store: (@Sendable () -> Bool)? = nil,
     then: @escaping @Sendable (StoredAnswer?) -> Void
@@ -135,7 +135,7 @@ extension RequestTask {
     if !isSubmitted { fail(runtime.workers.whyNoJob) }
   }
 
-  /// Follows a redirect that is an answer of its own: what it leads to is looked up, and fetched, like any other URL.
+  /// Follows a redirect that is an answer of its own. Its target is looked up and fetched like any other URL.
   private func follow(
     after store: (@Sendable () -> Bool)? = nil, _ next: () throws(NuthatchError) -> RequestPlan
   ) {
@@ -146,7 +146,7 @@ extension RequestTask {
     }
   }
 
-  /// Does what the stored answer is good for. Whether the same has failed a moment ago was asked before, by `start` or `read`.
+  /// Acts on the decision about the stored answer. `start` or `read` has already checked for remembered failures.
   private func decide(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
     self.found = found
@@ -160,10 +160,10 @@ extension RequestTask {
     case .follow(let revalidates):
       if revalidates { shared.revalidations.start(plan, found, shared) }
       follow { () throws(NuthatchError) in try plan.following(found) }
-    // Not final: the server is asked after it (`give`).
+    // Not final: `give` then asks the server.
     case .showThenFetch: answer(with: found, .cached, .fromStore(found), isFinal: false)
     case .checkFirst: read(plan) { self.decide($0) }
-    // A failure that is remembered ended the request before it came here (`start`).
+    // `start` or `read` has ended a request whose failure is remembered, so this case doesn't occur.
     case .fetch, .refuse(.failedBefore): fetch()
     case .refuse(.offline): failOffline()
     case .refuse: failBeyondLimit(found, .fromStore(found))
@@ -173,22 +173,22 @@ extension RequestTask {
   private func fetch() {
     guard ticket.isOpen else { return }
     guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
-    // Also after a stored answer that was shown, or that is gone.
+    // Check it here: this is also reached after a stored answer was shown, or was found gone.
     guard plan.mayUseNetwork else { return failOffline() }
-    // What was found gone, or can't be read, is no news where it is found again.
+    // If the stored answer is gone or can't be read, don't ask the server to confirm it. If it is found again, it isn't news.
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
   }
 
-  /// Answers with what came from the network.
+  /// Answers with a fetched answer.
   private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
     let provenance = fetched.provenance.behind(plan)
-    // Where a stored answer was shown or can be, the server's error page doesn't take its place.
+    // If a stored answer was shown or can be used, a server's error page doesn't replace it.
     if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
     }
-    // Whoever came late has not been asked while the bytes were coming.
+    // A request that joined late was not checked against `maxBytes` while the body arrived.
     guard fetched.body.count <= plan.maxBytes else { return failAsTooLarge(Int64(fetched.body.count)) }
     guard plan.wantsPictures else {
       let response = Response(
@@ -199,7 +199,7 @@ extension RequestTask {
       shared.remember(error, status: status, plan)
       return fail(error)
     }
-    // It came after the sizes of the others were made.
+    // The request joined after the sizes of the others were made.
     guard let source = fetched.pictureSource(plan) else {
       return assemble(fetched.pictures, .fresh, provenance)
     }
@@ -209,7 +209,7 @@ extension RequestTask {
     }
   }
 
-  /// What is stored, where it may be given when no new answer can be had.
+  /// The stored answer, if it may be given when no new answer can be had.
   private var standIn: StoredAnswer? {
     guard let found, found.mayStandIn, !hasRestarted, found.isAnswer(to: plan),
       found.exceededLimit(of: plan) == nil
@@ -217,11 +217,11 @@ extension RequestTask {
     return found
   }
 
-  /// No new answer came: a stored one will do where it may, else the error.
+  /// Handles a failed fetch: gives the stored answer if that is permitted, otherwise the error.
   private func settle(for error: NuthatchError) {
-    // Whoever has been shown the stored answer is told that there is no other.
+    // If the caller already has the stale answer, report the error; don't deliver that answer again.
     guard !hasShown, let standIn, error.code.isOfTheWay else { return failOrAnswer(error, found) }
-    // A worker is reading it.
+    // A worker is reading the stored answer.
     if standIn.isUnchecked { return }
     answer(with: standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
   }
@@ -242,7 +242,7 @@ extension RequestTask {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
     var maker = shared.maker(plan.limits)
-    // Keeping may have to wait for another process.
+    // Don't store thumbnails then: that may have to wait for another process.
     maker.keepsThumbs = !deadline.hasPassed
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in
       guard self.ticket.isOpen else { return }
@@ -250,7 +250,7 @@ extension RequestTask {
         if case .failure(let error) = result { error } else { nil }
       }.first
       if !isFinal, failure != nil { return self.fetch() }
-      // As if it weren't stored.
+      // Treat it as not stored.
       if let failure, found.isBroken || failure.code == .internal { return self.startAgain(error ?? failure) }
       self.assemble(pictures, kind, provenance, isFinal: isFinal)
     }
@@ -278,7 +278,7 @@ extension RequestTask {
     give(.answer(kind, Answer(images: images), isFinal: isFinal))
   }
 
-  /// Gives an answer. After one that isn't final, the server is asked.
+  /// Delivers an answer. If it isn't final, asks the server next.
   private func give(_ event: Event) {
     guard !event.isFinal else { return finish(event) }
     hopsShown = UInt8(clamping: plan.hops)
@@ -286,7 +286,7 @@ extension RequestTask {
     fetch()
   }
 
-  /// What was stored a moment ago has been dropped since, or can't be read from the disk.
+  /// Fetches, because the stored answer was dropped meanwhile or can't be read from the disk.
   private func startAgain(_ error: NuthatchError) {
     guard !hasRestarted, !deadline.hasPassed else { return fail(error) }
     hasRestarted = true
@@ -300,13 +300,13 @@ extension RequestTask {
       found)
   }
 
-  /// Under `rfc9111` some failures are answers.
+  /// Under `rfc9111`, some failures become answers.
   private func failOrAnswer(_ error: NuthatchError, _ found: StoredAnswer?) {
     guard !hasShown, let answer = Answer.insteadOf(error, plan, found, ticket.url) else { return fail(error) }
     finish(.answer(Event.Kind.fresh, answer, isFinal: true))
   }
 
-  /// Fails as the answer that is stored has more bytes or pixels than the request allows.
+  /// Fails because the stored answer has more bytes or pixels than the request allows.
   private func failBeyondLimit(_ found: StoredAnswer, _ provenance: Provenance) {
     let refusal = found.thumbnails.originalSize.flatMap { plan.limits.refusal(of: $0) }
     guard found.record.bodyLength <= plan.maxBytes, let refusal else {
@@ -324,7 +324,7 @@ extension RequestTask {
 
   private func fail(_ error: NuthatchError) { finish(.failed(error)) }
 
-  /// Fails because of what an answer is.
+  /// Fails because of an answer, whose facts are added to the error.
   private func fail(_ error: NuthatchError, about provenance: Provenance) {
     var error = error
     error.attempts = provenance.journey.attempts
@@ -354,7 +354,7 @@ extension RequestTask {
     let error = deadline.error(self)
     joined?.leave(self)
     if freezing?.freezes(plan, after: error) == true { return }
-    // A stored answer's pictures may have to be made first.
+    // The pictures of a stored answer may have to be made first.
     deadline.pass(runtime.loop) {
       self.joined?.leave(self)
       self.fail(error)
@@ -366,13 +366,13 @@ extension RequestTask {
 // MARK: - As a fetch's waiter
 
 extension RequestTask: FetchWaiter {
-  /// How the fetch ended.
+  /// Handles the end of the fetch.
   func conclude(_ outcome: FetchOutcome) {
     guard ticket.isOpen else { return }
     switch outcome {
     case .answered(let fetched):
       if plan.isLedOn(by: fetched.head), plan.isHopByHop {
-        // The program doesn't judge redirects: they are kept in any case.
+        // The program doesn't judge redirects, so they are stored in any case.
         return follow(after: fetched.keep) { () throws(NuthatchError) in
           try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
         }
@@ -380,7 +380,7 @@ extension RequestTask: FetchWaiter {
       guard plan.inquiry != nil else { return answer(with: fetched) }
       asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
     case .unchanged(let renewed):
-      // It isn't what was shown, if a redirect has led elsewhere since.
+      // If a redirect has led elsewhere since, this isn't the answer that was shown.
       let isShown = hopsShown.map { Int($0) == plan.hops } ?? true
       answer(with: renewed, isShown ? .unchanged : .cached, .revalidated(renewed), isFinal: true)
     case .fetchedElsewhere(let other):
@@ -392,7 +392,7 @@ extension RequestTask: FetchWaiter {
     }
   }
 
-  /// Nanoseconds left until its deadline; nil for none.
+  /// Nanoseconds until its deadline. Nil: there is none.
   var remaining: Int64? { deadline.due.map { $0 &- runtime.loop.now } }
 
   /// When it began to wait for its fetch, or for its turn.
@@ -400,7 +400,7 @@ extension RequestTask: FetchWaiter {
 
   func noteQueued() { deadline.noteQueued(self) }
 
-  /// The time in the queue is no part of some deadlines.
+  /// Some deadlines don't include the time in the queue.
   func noteTurn() { deadline.noteTurn(self) }
 
   func noteBegin() { ticket.run() }
@@ -413,7 +413,7 @@ extension RequestTask: FetchWaiter {
 }
 
 extension RequestPlan {
-  /// The request for what a stored redirect leads to.
+  /// Returns the request for the target of a stored redirect.
   func following(_ stored: StoredAnswer) throws(NuthatchError) -> RequestPlan {
     try following(
       stored.record.head, sentByPublic: stored.record.reach.countsAsPublic,

@@ -1,79 +1,79 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// Most of a hundred thousand requests that wait differ in nothing but their URL, and share the rest (`TermsCache`).
+/// Terms that several requests share. Most of 100,000 waiting requests differ only in their URL (`TermsCache`).
 final class SharedTerms: Sendable {
   let terms: RequestTerms
 
   init(_ terms: RequestTerms) { self.terms = terms }
 }
 
-/// What a request wants and allows, all but its URL, checked and with every default filled in.
+/// Everything that a request wants and allows, except its URL: checked, and with all defaults filled in.
 struct RequestTerms: Sendable {
   private(set) var method: String
   private(set) var headers: HeaderFields
-  /// Names, in small letters, of headers that go along to other origins.
+  /// The names, in small letters, of headers that may be sent to other origins after a redirect.
   let travelling: Set<String>
   private(set) var body: [UInt8]
-  /// Those that the request was given; else the URL's own count.
+  /// The request's own credentials. If it has none, the URL's count.
   private(set) var credentials: (user: [UInt8], password: [UInt8])?
-  /// What makes the answer of a URL one for somebody, the credentials of the URL itself left aside.
+  /// The values that make an answer personal, without the credentials of the URL.
   private(set) var secrets: [(String, [UInt8])]
   let proxy: ProxyChoice
-  /// How many redirects are followed; of none, each is the answer.
+  /// The number of redirects that are followed. 0: each redirect is the answer.
   let redirects: Int
   let partition: String?
-  /// Every header that the caller set; nil for what is never shared.
+  /// Every header that the caller set. Nil if the request never shares a fetch.
   private(set) var jointFields: [String]?
-  /// Whether the caller wants a part, or sets conditions. A stored answer may do; else it is the server's
-  /// business, and what it says an answer to nobody else.
+  /// Whether the caller wants a part, or sets conditions. A stored answer may do. Otherwise the server answers, and its answer
+  /// isn't shared.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]
   let limits: ImageLimits
   let maxBytes: Int64
   let policy: Policy
-  /// For how long what is stored is fresh, by the policy and its numbers.
+  /// How long stored answers are fresh, by the policy and its options.
   let freshness: FreshnessRules
   let guardGrade: Addresses
-  /// Whether the network may be asked where nothing is stored.
+  /// Whether the network may be used if nothing is stored.
   private(set) var mayUseNetwork: Bool
   let delivery: Delivery
-  /// In nanoseconds.
+  /// Nanoseconds.
   let silence: Int64?
   let deadline: Int64?
-  /// Whether the program has set it: then a server that wants to be left alone doesn't make it longer.
+  /// Whether the program has set the deadline. A pause that a server asks for makes only the default deadline longer.
   let isDeadlineSet: Bool
-  /// Whether the waits for its turn in the queue are part of it.
+  /// Whether the deadline includes the waits for a turn in the queue.
   let deadlineCountsQueue: Bool
-  /// For how long it waits for a host that can't be reached or has too much to do, in nanoseconds; nil when it doesn't.
+  /// How long the request waits for a host that can't be reached or is overloaded, in nanoseconds. Nil: it doesn't wait.
   let patience: Int64?
-  /// Whether it is one of many that were submitted at once.
+  /// Whether the request belongs to a batch, submitted with many others.
   let isBatched: Bool
-  /// Whether it may be put off when nothing comes and others wait for its place.
+  /// Whether it may be ended for now if nothing comes and others wait for its place.
   let mayBeDeferred: Bool
   let retries: Int
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
   let stopsEarly: Bool
-  /// For requests that ask their program something.
+  /// For requests that ask their program a question.
   let inquiry: QuestionContext?
-  /// For answers that are saved while they come; such a request has a fetch of its own.
+  /// For answers that are saved while they arrive. Such a request has a fetch of its own.
   let download: Download?
-  /// What few requests send.
+  /// Rare settings of the transfer.
   private(set) var extras: TransferExtras?
-  /// For requests that go to the outbox when their server can't be reached.
+  /// For requests that go to the outbox if their server can't be reached.
   let freezing: FreezingPlan?
-  /// Whether it comes from the outbox.
+  /// Whether the request comes from the outbox.
   let isReplay: Bool
-  /// The site's.
+  /// The cookies of the request's site.
   let cookies: SiteCookies?
-  /// What it sends of them.
+  /// The `Cookie` header that the request sends.
   private(set) var cookie: String?
-  /// Whether they, and what they lead to, are the same each time: nothing in them is from outside of request and options. Only
-  /// then may either be remembered.
+  /// Whether the terms depend only on the request and the options. Only then may they, or an answer to the request, be
+  /// remembered.
   private(set) var isMemorable: Bool
 
-  /// - Parameter outside: of this request's URL, and the only way to it.
+  /// - Parameter outside: reads values for this request's URL. The URL is available only through it.
   init(
     _ own: Request, _ cacheOptions: Options, _ outside: OutsideReadings
   ) throws(NuthatchError) {
@@ -96,7 +96,7 @@ struct RequestTerms: Sendable {
     self.headers = headers
     travelling = request.options.travelling
     body = request.upload == nil ? request.body : []
-    // A header of the program's own takes the place of all of them.
+    // The program's own `Cookie` header replaces the site's cookies.
     let jar = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
     cookies = jar
     cookie = jar.flatMap { jar in outside.read { jar.header(for: $0) } }
@@ -141,7 +141,7 @@ struct RequestTerms: Sendable {
     isMemorable = outside.isMemorable
   }
 
-  /// The same for another hop, which `next` is.
+  /// Makes the terms for another hop, `next`.
   init(_ last: RequestTerms, _ next: TransferRequest) {
     self = last
     method = next.method
@@ -157,7 +157,7 @@ struct RequestTerms: Sendable {
     jointFields = kept.map { $0 + Self.jointFields(cookies, sent) }
     wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
     mayUseNetwork = policy != .offline && !RequestWishes(next.headers).onlyIfCached
-    // A server has led here.
+    // They now depend on a server's redirect.
     isMemorable = false
   }
 
@@ -238,7 +238,7 @@ struct RequestTerms: Sendable {
     return request.headers.map { "\($0.name.lowercased()): \($0.value)" } + jointFields(cookies, cookie)
   }
 
-  /// What an answer sets is for one site's jar.
+  /// Cookies that an answer sets go to the jar of one site, so only requests with that jar may share a fetch.
   private static func jointFields(_ cookies: SiteCookies?, _ cookie: String?) -> [String] {
     guard let cookies else { return [] }
     let jar = UInt(bitPattern: ObjectIdentifier(cookies).hashValue)
@@ -263,17 +263,17 @@ struct RequestTerms: Sendable {
     ("user", credentials.user + [0] + credentials.password)
   }
 
-  /// How user and password are shown.
+  /// How user and password are sent.
   var signIn: TransferExtras.SignIn { extras?.signIn ?? .basic }
 
-  /// What makes the answer of `url` one for somebody.
+  /// Returns the values that make the answer of `url` personal.
   func secrets(of url: WebURL) -> [(String, [UInt8])] {
     guard credentials == nil, let own = url.credentials else { return secrets }
     return [Self.secret(own)] + secrets
   }
 
-  /// What else makes the answer another one than the usual: whom the request trusts, and which of its headers another origin
-  /// sees, to which redirects may lead.
+  /// The other values that belong to the answer's key: the certificates that the request trusts, and which of its headers another
+  /// origin gets after a redirect.
   var nameParts: [(String, [UInt8])] {
     let parts = extras?.trustParts ?? []
     guard !travelling.isEmpty else { return parts }
@@ -281,7 +281,7 @@ struct RequestTerms: Sendable {
     return parts + Set(seen.map { $0.name.lowercased() }).sorted().map { ("kept", Array($0.utf8)) }
   }
 
-  /// Whom the request's `Host` names, in small letters; nil where that is the URL's host, or nothing.
+  /// Returns the host that the request's `Host` header names, in small letters. Nil if it is the URL's host, or if there is none.
   func host(otherThanOf url: WebURL) -> String? {
     guard let host = headers["Host"]?.lowercased() else { return nil }
     let isOwn =

@@ -1,22 +1,22 @@
 import NuthatchTransport
 
-/// Whether a fetch makes another attempt, and when: as many as its waiters want, and for as long as they are patient with a host
-/// that can't be reached or has too much to do (`Request.giveUpAfter`).
+/// Decides whether a fetch makes another attempt, and when. The waiters determine the number of attempts, and how long to wait
+/// for a host that can't be reached or is overloaded (`Request.giveUpAfter`).
 struct Retries {
-  /// The wait for such a host.
+  /// A wait for such a host.
   private struct Hold {
     /// When the first of these attempts began.
     let since: Int64
-    /// How many of them there were; they don't count as attempts.
+    /// The number of attempts during the wait. They don't count against `retries`.
     var attempts = 0
-    /// When the last of them was answered, with 429 or 503.
+    /// When the last of them was answered with 429 or 503.
     var overloadedAt: Int64?
   }
 
-  /// Another attempt: nanoseconds until then; and whether it doesn't count, and the time until then is a wait for its turn.
+  /// Another attempt: the nanoseconds until then. `isHold`: it doesn't count, and the time until then is a wait for a turn.
   typealias Next = (wait: Int64, isHold: Bool)
 
-  /// The attempt that is made now, or will be next; from 1.
+  /// The number of the present or next attempt, from 1.
   private(set) var number = 1
   private var hold: Hold?
 
@@ -46,10 +46,10 @@ struct Retries {
     return ending.outcomeForRetry.flatMap { delay(after: $0, of: fetch) }.map { ($0, isHold: false) }
   }
 
-  /// Nanoseconds until the next attempt; nil when there is to be none. An outcome that isn't an attempt's is that of one that
+  /// Returns the nanoseconds until the next attempt, or nil if there is none. `outcome` may also be that of an attempt that
   /// couldn't even be sent.
   mutating func delay(after outcome: RetryPolicy.Outcome, of fetch: Fetch) -> Int64? {
-    // Without an answer it goes to the outbox, or fails there.
+    // Without an answer, a freezable request goes to the outbox, or fails there.
     if fetch.plan.freezing != nil { guard case .status = outcome else { return nil } }
     let waiters = fetch.waiters
     var policy = fetch.shared.retryPolicy
@@ -62,11 +62,11 @@ struct Retries {
     return wait
   }
 
-  /// Whether the next attempt is one more than a request wants.
+  /// Returns whether the next attempt is one more than the request wants.
   func isTooMany(for plan: RequestPlan) -> Bool {
     plan.retries < number - 1 - (plan.patience == nil ? 0 : hold?.attempts ?? 0)
   }
 
-  /// The same while others wait for the host.
+  /// As `isTooMany`, while other requests wait for the host.
   func isTooLong(for plan: RequestPlan) -> Bool { plan.patience == nil && plan.retries < number }
 }

@@ -1,10 +1,10 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// Asks the server behind an answer that is given all the same: for no ticket, so that it asks no question; the sizes that it makes
-/// are kept. Confined to the loop's thread, hence Sendable.
+/// Asks the server to confirm or replace a stale answer that was already given. No ticket waits for it, so it asks its program
+/// nothing. The thumbnails that it makes are stored. Confined to the loop's thread, hence Sendable.
 final class Revalidation: FetchWaiter, @unchecked Sendable {
-  /// In nanoseconds, where the request sets no deadline, and for the wait for its turn: a revalidation always ends.
+  /// Limits for requests without a deadline, and for the wait for a turn, in nanoseconds. So a revalidation always ends.
   private static let longest: Int64 = 120_000_000_000
   private static let longestWait: Int64 = 900_000_000_000
 
@@ -48,7 +48,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
   func noteQueued() {}
   func noteTurn() {}
 
-  /// The wait for its turn is no part of some deadlines.
+  /// Some deadlines don't include the wait for a turn.
   func noteBegin() {
     guard !hasBegun, !plan.deadlineCountsQueue, let old = timer else { return }
     hasBegun = true
@@ -58,7 +58,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
   }
 
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {}
-  /// Nothing would submit it again.
+  /// Does nothing, because nothing would submit it again.
   func putOff() {}
 
   func conclude(_ outcome: FetchOutcome) {
@@ -78,7 +78,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     end()
   }
 
-  /// What a new redirect leads to is asked for, too, where it isn't there.
+  /// Also fetches the target of a new redirect, if it isn't stored.
   private func follow(_ fetched: FetchedAnswer) {
     guard let next = try? plan.following(fetched.head, sentByPublic: fetched.isFromPublic) else {
       return end()
@@ -90,7 +90,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
         guard self.timer != nil else { return self.end() }
         switch Decision(stored, next) {
         case .fetch, .hitAndRevalidate, .showThenFetch: self.shared.fetches.join(self, base: stored)
-        // A request finds it there, or is refused.
+        // A later request finds the answer, or is refused.
         case .hit, .follow, .checkFirst, .refuse: self.end()
         }
       }
@@ -98,7 +98,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     if !isSubmitted { end() }
   }
 
-  /// Makes the sizes that the fetch hasn't made, because it was under way already.
+  /// Makes the sizes that the fetch hasn't made because it was already under way.
   private func make(_ source: PictureSource) {
     guard plan.wantsPictures else { return end() }
     shared.decodes.pictures(

@@ -1,7 +1,7 @@
-/// The fetches behind stale answers that are given all the same: no ticket waits for them, only a close. Each begins before its
-/// answer is delivered, so that a close that comes then waits for it.
+/// The background revalidations of stale answers. No ticket waits for them, only a close. Each one begins before its answer is
+/// delivered, so that a close after the delivery waits for it.
 final class Revalidations: Sendable {
-  /// How many are under way at most. What isn't asked about now is asked about when it is given once more.
+  /// The most revalidations at once. If there are more, an answer is revalidated when it is given the next time.
   private static let most = 4096
 
   private struct State {
@@ -13,7 +13,7 @@ final class Revalidations: Sendable {
   /// Rings when one has ended.
   private let ended = EventCount()
 
-  /// Asks the server whether what is stored still holds. Called on the loop's thread.
+  /// Asks the server whether a stored answer is still valid. Called on the loop's thread.
   func start(_ plan: RequestPlan, _ stored: StoredAnswer, _ shared: SharedCache) {
     let revalidation = Revalidation(plan, shared)
     let isTaken = state.withLock { state in
@@ -29,7 +29,7 @@ final class Revalidations: Sendable {
     ended.ring()
   }
 
-  /// Waits until none is left. False when that took longer; nil waits for ever.
+  /// Waits until none is left. Returns false if that takes longer. Nil: waits without a limit.
   func wait(within milliseconds: Int64?) -> Bool {
     let deadline = EventCount.deadline(milliseconds)
     while true {
@@ -40,7 +40,7 @@ final class Revalidations: Sendable {
     }
   }
 
-  /// Ends those that are left, and takes no more.
+  /// Ends the remaining ones, and accepts no more.
   func close() {
     let left = state.withLock { state in
       defer { state = State(open: [:], isClosed: true) }

@@ -1,8 +1,8 @@
-/// The tiers that a fetch has searched. What holds them tells them once how the fetch ended.
+/// The tiers that a fetch has searched. The holder of this value must tell them once how the fetch ended.
 struct SearchedTiers: Sendable {
   private var requests: [any TierRequest] = []
 
-  /// Searches those that haven't been searched, in their order. True when the answer of one has to be waited for.
+  /// Searches the remaining tiers in order. Returns true if the answer of one must be waited for.
   mutating func searchNext(
     for fetch: Fetch, besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void
   ) -> Bool {
@@ -21,14 +21,14 @@ struct SearchedTiers: Sendable {
     for request in requests { request.ended(end) }
   }
 
-  /// The same on the loop's thread, which can't wait for a disk: a worker tells of a failure.
+  /// As `ended`, for the loop's thread, which can't wait for a disk: a worker reports a failure.
   func ended(_ end: FetchEnd, _ workers: WorkerPool) {
     guard !requests.isEmpty else { return }
     let isTold = end == .failed && workers.submit(priority: Priority.most) { ended(end) }
     if !isTold { ended(end == .failed ? .cancelled : end) }
   }
 
-  /// For something else that tells them.
+  /// Returns the tiers and forgets them, because the caller tells them how the fetch ended.
   mutating func take() -> SearchedTiers {
     defer { requests = [] }
     return self

@@ -1,20 +1,20 @@
 import NuthatchTransport
 
-/// How much silence of one transfer its waiters bear: each as much as its own request says. The transfer is
-/// watched for as long as the most patient waiter waits; the others leave before.
+/// Applies each waiter's `timeout` (the longest time without a byte) to a shared transfer. The transfer itself uses the longest
+/// one; waiters with a shorter one leave earlier.
 struct SilenceWatch {
-  /// What the transfer bears, in nanoseconds; nil for any.
+  /// The time-out of the transfer, in nanoseconds. Nil: no limit.
   private(set) var longest: Int64?
-  /// When the next waiter's time comes that bears less, on the monotonic clock.
+  /// The time of the next check for waiters with a shorter time-out (monotonic, ns).
   private var judgedAt: Int64 = 0
 
-  /// A transfer begins.
+  /// Starts with the waiters of a new transfer.
   mutating func begin(_ waiters: [any FetchWaiter]) { longest = waiters.silence }
 
-  /// Has the transfer watched for as long as these waiters bear.
+  /// Sets the transfer's time-out to the longest one of these waiters.
   ///
-  /// - Returns: those that have borne enough; and when to judge again, nil where that is known already. A byte costs no more
-  ///   than a note of its time, here as in the transport.
+  /// - Returns: the waiters whose time-out has passed, and the time of the next check. Nil: that time is already known. A
+  ///   received   byte costs only a note of its time, here and in the transport.
   mutating func judge(
     _ waiters: [any FetchWaiter], of transfer: UInt64, _ transport: any Transport, now: Int64
   ) -> (late: [any FetchWaiter], next: Int64?) {

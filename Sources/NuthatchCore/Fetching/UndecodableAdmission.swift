@@ -3,14 +3,14 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// What becomes of an answer whose transfer was ended because its first bytes can't be decoded, on a worker's thread.
+/// Processes, on a worker's thread, an answer whose transfer was stopped because its first bytes can't be decoded.
 ///
-/// Its head is kept, and why there is no picture: as long as the answer is fresh, it isn't fetched again in order to decode it.
-/// The body isn't kept: a request for the body fetches it.
+/// The head and the reason are stored. While the answer is fresh, it isn't fetched again to be decoded. The body isn't stored: a
+/// request for the body fetches it.
 struct UndecodableAdmission: Sendable {
   let arrival: ReceivedAnswer
   let fault: ImageFault
-  /// What all waiters are told.
+  /// The error for all waiters.
   let error: NuthatchError
   let recipes: [Recipe]
 
@@ -19,22 +19,22 @@ struct UndecodableAdmission: Sendable {
     then(.failed(error))
   }
 
-  /// False when it can't be kept.
+  /// Returns false if nothing can be stored.
   private func store() -> Bool {
     let plan = arrival.plan
     guard plan.isShared, StoredDecodeFailure.isLasting(fault) else { return false }
     var meta = arrival.meta
     meta.isPicture = fault.kind != .notAnImage
-    // With a length of 0 it would be a whole answer without a body.
+    // With a length of 0 it would count as a whole answer with an empty body.
     meta.bodyLength = max(1, error.bodyBytes, (try? arrival.head.contentLength()) ?? 0)
     guard arrival.mayStore(meta) else { return false }
     if let present = arrival.present {
-      // A page of a captive portal must not take a picture's place; and a whole page is worth more than this.
+      // A page of a captive portal must not replace a picture. A whole page is worth more than this record.
       if !meta.isPicture, plan.policy == .kit && present.isPicture || !present.isPartial {
         return false
       }
     }
-    // So that another answer, and another reason, has another one.
+    // The digest differs for another answer or another reason.
     let content = arrival.digest(
       "undecodable", ["ETag", "Last-Modified"].map { arrival.head.fields[$0] ?? "" } + [fault.description])
     meta.content = content

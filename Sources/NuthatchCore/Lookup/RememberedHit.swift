@@ -87,7 +87,8 @@ extension Response {
 }
 
 extension StoredAnswer {
-  /// Returns for how many seconds, including this one, only the age of the answer changes.
+  /// Requests with cache directives and a clock that was set back are judged each second. The limit of 60 s covers dates with
+  /// two-digit years, whose meaning depends on the present year.
   fileprivate func secondsFresh(for plan: RequestPlan) -> Int64 {
     // Requests with cache directives and a clock that was set back are judged each second.
     guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
