@@ -102,7 +102,7 @@ final class Attempt: @unchecked Sendable {
   var retryAfter: Int64? { head.flatMap { $0.retryAfter(now: responseTime) }.map { $0 * 1_000_000_000 } }
 }
 
-// MARK: - What is sent
+// MARK: - Sending
 
 extension Attempt {
   /// Sends the current hop's request.
@@ -182,7 +182,7 @@ extension Attempt {
   }
 }
 
-// MARK: - What arrives
+// MARK: - Receiving
 
 extension Attempt: TransferSink {
   func waitsForName() {
@@ -335,7 +335,7 @@ extension Attempt: TransferSink {
   }
 }
 
-// MARK: - How it ends
+// MARK: - The end
 
 extension Attempt {
   /// Ends the transfer early if the pictures that all waiters want are done.

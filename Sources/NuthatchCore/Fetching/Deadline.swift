@@ -103,7 +103,7 @@ struct Deadline {
     return true
   }
 
-  // MARK: What it ends with
+  // MARK: Errors
 
   /// Returns the error for what the deadline has ended: a pause that the server asked for, or another wait.
   func error(_ task: RequestTask) -> NuthatchError {

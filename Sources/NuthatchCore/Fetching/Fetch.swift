@@ -273,7 +273,7 @@ extension Fetch: QueuedWork {
   }
 }
 
-// MARK: - What an attempt brings
+// MARK: - After an attempt
 
 extension Fetch {
   func attemptEnded(_ entry: QueueEntry, _ ending: AttemptResult) {

@@ -85,7 +85,7 @@ final class Questions: @unchecked Sendable {
     return asks.contains(.verdict) ? .verdict : nil
   }
 
-  // MARK: What replies lead to
+  // MARK: Replies
 
   private func adding(
     _ reply: Reply, to kind: Question.Kind, _ plan: RequestPlan, _ signIn: SignIn? = nil

@@ -171,7 +171,7 @@ package final class InstantAnswers: Sendable {
     return ticket
   }
 
-  // MARK: What is remembered
+  // MARK: Recent answers
 
   private func remembered(for request: Request) -> Answer? {
     guard let hits, let size = HitTable.size(of: request) else { return nil }

@@ -87,10 +87,10 @@ extension Response {
 }
 
 extension StoredAnswer {
-  /// Requests with cache directives and a clock that was set back are judged each second. The limit of 60 s covers dates with
-  /// two-digit years, whose meaning depends on the present year.
+  /// Returns for how many seconds, including this one, only the age of the answer changes.
   fileprivate func secondsFresh(for plan: RequestPlan) -> Int64 {
-    // Requests with cache directives and a clock that was set back are judged each second.
+    // Requests with cache directives and a clock that was set back are judged each second. The limit of 60 s covers dates with
+    // two-digit years, whose meaning depends on the present year.
     guard !plan.headers.contains("Cache-Control"), !plan.headers.contains("Pragma"),
       second >= record.responseTime
     else { return 1 }

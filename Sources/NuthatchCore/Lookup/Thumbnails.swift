@@ -1,8 +1,8 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// The stored thumbnail of one size of a picture. Each case is one pointer: an enum as large as its largest case was read where
-/// it had not been written, which valgrind notices.
+/// The stored thumbnail of one size of a picture. `indirect` makes each case one pointer: code for an enum as large as its
+/// largest case reads bytes that were never written, which valgrind reports.
 indirect enum StoredThumbnail: Sendable {
   /// Its pixels are in the memory tier.
   case inMemory(MemoryPicture)

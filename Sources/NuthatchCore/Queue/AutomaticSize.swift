@@ -5,7 +5,7 @@
 /// of its answers. So one slow host decides nothing about the others, however busy it is:
 ///
 /// - More than half of the hosts are strained: the size is multiplied by 0.7, or by 0.5 if the window had a time-out. Requests
-///   that began before that don't count any more, so that one jam shrinks the size once.
+///   that began before that don't count any more, so that one overload shrinks the size only once.
 /// - More than half of the hosts are calm, twice in a row, while work waited only for a place: the size grows by an eighth of the
 ///   start size, at least by 1.
 /// - Otherwise the size stays.

@@ -293,7 +293,7 @@ final class FetchQueue: @unchecked Sendable {
     for host in hosts.all where host.counts.lentByBodies > 0 { refresh(host, now) }
   }
 
-  // MARK: - What moves
+  // MARK: - Starting entries
 
   /// Starts all entries that may start, and reports refusals. Callbacks may call the queue again.
   private func pump(_ now: Int64) {

@@ -97,7 +97,7 @@ final class QueueHost {
 
   func notePutOff() { putOff += 1 }
 
-  /// Returns whether `entry` would wait in vain: its `patience` is over, or ends before the host's pause does.
+  /// Returns whether `entry` must not wait any longer: its `patience` is over, or ends before the host's pause does.
   func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
     guard let trouble, trouble.outlasts(entry.patience, at: max(now, pausedUntil)) else { return false }
     return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since

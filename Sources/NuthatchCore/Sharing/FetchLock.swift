@@ -74,7 +74,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     others.locks.release(place)
   }
 
-  /// Looks for the lock after 5 ms, then after twice as long each time, at most 100 ms. Most fetches are short.
+  /// Tries to take the lock after 5 ms, then after twice as long each time, at most 100 ms. Most fetches are short.
   private func wait(milliseconds: Int64, _ done: @escaping Done) {
     _ = runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
       guard let self, self.state != .over, let fetch = self.fetch else { return }

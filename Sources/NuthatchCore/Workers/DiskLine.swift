@@ -7,7 +7,7 @@ import Synchronization
 final class DiskLine: @unchecked Sendable {
   private let loop: EventLoop
   private let line: SerialLine
-  /// The bytes that are still to be written, plus 1 for each other job.
+  /// The bytes that are still to be written, plus 1 for each job whose result is still to come.
   private let waiting = Atomic(0)
   /// Confined to the line.
   private var failure: NuthatchError?
@@ -24,7 +24,7 @@ final class DiskLine: @unchecked Sendable {
     line = SerialLine(runtime.writers)
   }
 
-  /// Whether a job is waiting or running.
+  /// Whether bytes are still to be written, or a result is still to come.
   var isBehind: Bool { waiting.load(ordering: .relaxed) > 0 }
 
   var isFull: Bool { waiting.load(ordering: .relaxed) > Self.most }

@@ -5,7 +5,7 @@ import NuthatchTransport
 /// Runs work that computes and doesn't wait: hashing, decoding, writing. It has one thread for each processor, fewer if a control
 /// group leaves little memory (`MemoryBudget`).
 ///
-/// Each job states the most memory that it will hold. A job waits until all running jobs together stay below the pool's limit.
+/// Each job states the most memory that it will hold. A job waits until all running jobs together stay within the pool's limit.
 /// While a job waits for memory, only jobs that hold none may overtake it, so that it gets its turn. A thread is started when a
 /// job finds no idle one.
 // Mutable state is guarded by `lock`, hence Sendable.
