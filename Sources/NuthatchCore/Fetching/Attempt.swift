@@ -136,7 +136,7 @@ extension Attempt {
   }
 
   /// Returns whether the record is the answer of this hop: only its server can confirm it. Without redirects it always is,
-  /// whatever its URL: a caller's cache key may stand for several URLs.
+  /// regardless of its URL: a caller's cache key may stand for several URLs.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }
