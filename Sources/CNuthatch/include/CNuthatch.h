@@ -1,5 +1,5 @@
-// The types of the C ABI: part of nuthatch.h, which is put together from here by `make header`. Swift sees them as
-// the module CNuthatch. Types only: no functions, and nothing that isn't plain C11 and C++17.
+// The types of the C ABI; `make header` copies them into nuthatch.h. Swift sees them as the module CNuthatch. Types only: no functions,
+// and only plain C11 and C++17.
 #ifndef CNUTHATCH_H
 #define CNUTHATCH_H
 

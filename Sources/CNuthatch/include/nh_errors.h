@@ -6,17 +6,17 @@
 
 #include "nh_status.h"
 
-/** More about a failed call than its status. Set struct_size before the call. */
+/** Details of a failed call. Set struct_size before the call. */
 typedef struct nh_error_info {
     uint32_t struct_size;
     nh_status code;
-    /** As nh_error_message. */
+    /** The same as nh_error_message. */
     const char *message;
-    /** The HTTP status of the answer that was no success; 0 when that isn't why. */
+    /** The HTTP status of the answer, if the answer is the cause of the failure; else 0. */
     int32_t http_status;
-    /** After how many seconds it makes sense to ask again; -1 when nobody knows. */
+    /** The number of seconds after which a retry makes sense; -1 if unknown. */
     int32_t retry_after;
-    /** Of NH_FROZEN: the number in the outbox. Else 0. */
+    /** For NH_FROZEN: the number in the outbox. Else 0. */
     uint64_t outbox_id;
 } nh_error_info;
 

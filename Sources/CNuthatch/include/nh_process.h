@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How badly memory is wanted. */
+/** How urgently memory is needed. */
 typedef enum nh_pressure {
-    /** Half of what is kept in memory is given up. */
+    /** Half of the memory of the caches is freed. */
     NH_PRESSURE_WARNING = 1,
-    /** All of it, and the allocator gives back what it holds. */
+    /** All of it is freed, and the allocator returns its unused memory to the system. */
     NH_PRESSURE_CRITICAL = 2
 } nh_pressure;
 

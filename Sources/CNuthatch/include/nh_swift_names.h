@@ -1,8 +1,8 @@
 #ifndef NH_SWIFT_NAMES_H
 #define NH_SWIFT_NAMES_H
 
-/* Not part of nuthatch.h. Swift prints a pointer to an incomplete struct as `void *`, but keeps the name of a typedef;
- * `make header` turns each of these back into the typed pointer. */
+/* Not part of nuthatch.h. Swift prints a pointer to an incomplete struct as `void *`, but keeps the name of a typedef; `make header`
+ * turns each of these back into the typed pointer. */
 
 #include "nh_handles.h"
 

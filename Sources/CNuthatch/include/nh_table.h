@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What an option is, in nh_options: a number of milliseconds, of bytes, of things; a share (0 to 1) or a rate, which are doubles; an
- *  nh_choice; an enumeration; texts; lists; and what only programs in C have. */
+/** The type of an option in nh_options. DURATION is a number of milliseconds, BYTES and COUNT are other numbers. SHARE (0 to 1) and
+ *  RATE are doubles. FLAG is an nh_choice, WORDS an enumeration. The others are texts and lists; POINTER, FUNCTION and HANDLE exist
+ *  only in C. */
 typedef enum nh_option_kind {
     NH_OPTION_DURATION = 1,
     NH_OPTION_BYTES = 2,
@@ -16,7 +17,7 @@ typedef enum nh_option_kind {
     NH_OPTION_WORDS = 7,
     NH_OPTION_TEXT = 8,
     NH_OPTION_PATH = 9,
-    /** A text that is shown and written nowhere. */
+    /** A text that is never shown or written. */
     NH_OPTION_SECRET = 10,
     NH_OPTION_HEADERS = 11,
     NH_OPTION_NAMES = 12,
@@ -28,7 +29,7 @@ typedef enum nh_option_kind {
     NH_OPTION_HANDLE = 18
 } nh_option_kind;
 
-/** Where an option may be said. The numbers are bits. */
+/** The levels at which an option can be set. The numbers are bits. */
 typedef enum nh_option_level {
     NH_LEVEL_CACHE = 1,
     NH_LEVEL_SITE = 2,
@@ -37,46 +38,45 @@ typedef enum nh_option_level {
     NH_LEVEL_PROCESS = 16
 } nh_option_level;
 
-/** What an option has a part in. The numbers are bits. */
+/** What an option affects. The numbers are bits. */
 typedef enum nh_option_reach {
-    /** Which stored answer is given, and whether it is. */
+    /** Which stored answer a request gets, if any. */
     NH_REACHES_HIT = 1,
     /** Which requests share one transfer. */
     NH_REACHES_FETCH = 2,
-    /** What an answer is kept under. */
+    /** The cache key of an answer. */
     NH_REACHES_NAME = 4,
-    /** What is frozen with a request in the outbox. */
+    /** What the outbox stores of a request. */
     NH_REACHES_OUTBOX = 8
 } nh_option_reach;
 
-/** An option of nh_options. Set struct_size before the call. Texts live as long as the process, and are empty where there is nothing
- *  to say. */
+/** An option of nh_options. Set struct_size before the call. Texts are valid as long as the process, and empty if the option has none. */
 typedef struct nh_option {
     uint32_t struct_size;
     nh_option_kind kind;
-    /** Its name in every face; in nh_options durations have _ms behind it. */
+    /** Its name in all interfaces; the members of nh_options for durations end in _ms. */
     const char *name;
-    /** One line, and more. */
+    /** One line of help, and the details. */
     const char *help;
     const char *doc;
-    /** What holds where nobody says it, in words. */
+    /** The value if no level sets the option, in words. */
     const char *by_default;
-    /** What a number may be, in words, and its bounds: milliseconds of a duration. 0 and 0 where there are none. */
+    /** The range of a number, in words, and its bounds; for durations in milliseconds. 0 and 0 without a range. */
     const char *range;
     double least;
     double greatest;
-    /** What NH_NONE or NH_OFF means: "unlimited", "zero", "off"; empty where it is refused. */
+    /** The meaning of NH_NONE or NH_OFF: "unlimited", "zero", "off"; empty if the option refuses it. */
     const char *none;
-    /** What an empty text means; empty where it is refused. */
+    /** The meaning of an empty text; empty if the option refuses it. */
     const char *empty;
-    /** The words of an enumeration, with commas between them: their numbers begin with 1. */
+    /** The words of an enumeration, separated by commas: their numbers begin with 1. */
     const char *words;
-    /** The version that brought it. */
+    /** The first version that has it. */
     const char *since;
     /** Bits of nh_option_level, and of nh_option_reach. */
     uint32_t levels;
     uint32_t reaches;
-    /** Where its (first) member is in nh_options. */
+    /** The offset of its (first) member in nh_options. */
     size_t offset;
 } nh_option;
 

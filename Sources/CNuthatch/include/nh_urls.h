@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What nh_url_put writes of a URL. */
+/** The form in which nh_url_put writes a URL. */
 typedef enum nh_url_form {
-    /** The URL with its password hidden, as messages and the log show it: "http://ann:***@example.org/". Any text will do. */
+    /** The URL with its password hidden, as in messages and in the log: "http://ann:***@example.org/". Any text is accepted. */
     NH_URL_REDACTED = 1,
-    /** Its origin, where its user and password go: "https://example.org", without the scheme's own port. */
+    /** Its origin, to which its user and password are sent: "https://example.org", without the scheme's default port. */
     NH_URL_ORIGIN = 2
 } nh_url_form;
 
