@@ -1,6 +1,6 @@
 // nuthatch.h 3: Fetch and wait
 //
-// These wait for the answer: as long as the request's timeout, deadline and turn in the queue allow. Other threads go on meanwhile;
+// These functions wait for the answer, as long as the request's timeout, deadline and turn in the queue allow. Other threads can go on;
 // nh_cancel_all and nh_close end the wait.
 //
 //     nh_response_info info = {.struct_size = sizeof info};
@@ -14,14 +14,14 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// Gets a URL, from the cache while that is fresh, and waits for the answer. An answer of any status is a success: look
-/// at the status in nh_response_info.
+/// Gets a URL and waits for the answer. A fresh answer comes from the cache. An answer with any status is a success: check the status in
+/// nh_response_info.
 ///
-/// @param options   NULL for nothing. A size is for nh_thumbnail.
+/// @param options   NULL for none. For sizes use nh_thumbnail.
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
-/// @return NH_OK, or why there is no answer: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
-///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by
-///         nh_cancel_all), NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO where no descriptor is left.
+/// @return NH_OK, or the reason of the failure: NH_BAD_URL, NH_BAD_HEADER, NH_TIMEOUT, NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_HTTP,
+///         NH_TRUNCATED, NH_TOO_LARGE, NH_TOO_MANY_REDIRECTS, NH_DENIED, NH_OFFLINE, NH_CIRCUIT_OPEN, NH_CANCELLED (by nh_cancel_all),
+///         NH_CLOSED, NH_FORKED, NH_INVALID, NH_OUT_OF_MEMORY, NH_IO if no descriptor is left.
 @_cdecl("nh_get")
 public func nhGet(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -41,13 +41,13 @@ public func nhGet(
   }
 }
 
-/// Gives a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, never enlarged unless that is
-/// said. It comes from the cache while that is fresh, else the picture is fetched, and both are kept. JPEG and PNG are decoded,
-/// on a thread of the library's.
+/// Returns a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, and enlarged only with
+/// options->enlarge. A fresh thumbnail comes from the cache. Else the picture is fetched, and picture and thumbnail are stored. JPEG and
+/// PNG are decoded, on a thread of the library.
 ///
-/// @param options  The size, and what else there is to say.
+/// @param options  The size, and any other options.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
-/// @return As nh_get; NH_HTTP when the answer isn't a success; as nh_response_image.
+/// @return Like nh_get; NH_HTTP if the answer isn't a success; like nh_response_image.
 @_cdecl("nh_thumbnail")
 public func nhThumbnail(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -74,7 +74,7 @@ public func nhThumbnail(
 /// Carries out a request without sizes and waits for the answer.
 ///
 /// @param response  Gets the handle; NULL on failure. Release it with nh_response_release.
-/// @return As nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
+/// @return Like nh_get, and NH_BAD_HEADER; NH_INVALID for a request with sizes.
 @_cdecl("nh_perform")
 public func nhPerform(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ response: UnsafeMutablePointer<nh_response_ref?>?
@@ -93,9 +93,9 @@ public func nhPerform(
 
 /// Carries out a request with sizes and waits for the images.
 ///
-/// @param images  Gets the handles, in the order of the sizes; NULL each on failure. Release each with nh_image_release.
-/// @param count   How many there are room for: the number of the request's sizes.
-/// @return As nh_thumbnail, and NH_BAD_HEADER; NH_INVALID when `count` is not the number of sizes.
+/// @param images  Gets the handles, in the order of the sizes; all are NULL on failure. Release each with nh_image_release.
+/// @param count   The number of places in `images`: the number of the request's sizes.
+/// @return Like nh_thumbnail, and NH_BAD_HEADER; NH_INVALID if `count` is not the number of sizes.
 @_cdecl("nh_perform_images")
 public func nhPerformImages(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ images: UnsafeMutablePointer<nh_image_ref?>?,
@@ -133,7 +133,7 @@ private func answer(to draft: Draft, in opened: CacheView) throws(NuthatchError)
   return ResponseView(response)
 }
 
-/// The final success. What happens before is told to the request's callback, if it has one.
+/// Returns the final success. Earlier events go to the request's callback, if it has one.
 private func end(of draft: Draft, in opened: CacheView) throws(NuthatchError) -> Event {
   let cache = opened.cache
   let ticket = try cache.submit(draft.complete.forOneAnswer)
@@ -145,7 +145,7 @@ private func end(of draft: Draft, in opened: CacheView) throws(NuthatchError) ->
       continue
     }
     guard let error = event.error else { return event }
-    // Whoever is blocked while somebody shuts the cache down is told that, and not what it did to the request.
+    // If the cache is shut down during a blocked call, the call returns "closed", not "cancelled".
     throw error.code == .cancelled && cache.isShutDown ? .closed : error
   }
 }

@@ -9,19 +9,19 @@ import CNuthatch
 import CSystem
 import NuthatchCore
 
-/// Opens a cache; may wait for the disk. The same directory may be open any number of times, in this process and in others: each
-/// handle has requests, events and options of its own, and all share what is stored.
+/// Opens a cache; may wait for the disk. The same directory may be open any number of times, in this process and in others. Each handle
+/// has its own requests, events and options; all handles share the stored answers.
 ///
-/// A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
-/// in it is found, answers of the network are delivered and not kept, and what would change it fails with NH_IO.
+/// A directory that can't be written (a read-only file system, or no permission for this user) is opened for reading. Stored answers are
+/// found, answers from the network are delivered but not stored, and functions that would change the directory fail with NH_IO.
 ///
-/// @param path     The directory, made when it is missing, for its owner only. NULL: $NUTHATCH_CACHE, else
+/// @param path     The directory; if it is missing, it is created for its owner only. NULL: $NUTHATCH_CACHE, else
 ///                 $XDG_CACHE_HOME/nuthatch, else ~/.cache/nuthatch.
 /// @param options  NULL for the defaults.
 /// @param cache    Gets the handle; NULL on failure. Close it with nh_close.
-/// @return NH_OK; NH_IO when the directory can't be made or used; NH_DENIED when it belongs to somebody else or others may
-///         write to it; NH_CONFLICT when it is open in this process with other options of the directory; NH_NO_SPACE;
-///         NH_INVALID; NH_BAD_HEADER for a header that can't be sent.
+/// @return NH_OK; NH_IO if the directory can't be created or used; NH_DENIED if it belongs to another user or other users may write to
+///         it; NH_CONFLICT if it is open in this process with other options of the directory; NH_NO_SPACE; NH_INVALID; NH_BAD_HEADER for
+///         a header that can't be sent.
 @_cdecl("nh_open")
 public func nhOpen(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -35,10 +35,11 @@ public func nhOpen(
   }
 }
 
-/// Cancels all that is under way, and takes no more requests: from now on they are answered with NH_CLOSED, and so is who
-/// waits in a blocking call. The final events of the tickets can still be taken, by nh_poll, nh_dispatch or nh_wait; they
-/// are all there when this returns. For programs that want to hear of every end before they close. May be repeated.
+/// Cancels all requests under way and accepts no new ones: later calls, and calls that are blocked, return NH_CLOSED. When this function
+/// returns, every ticket has its final event, which nh_poll, nh_dispatch or nh_wait can still take. For programs that need every final
+/// event before they close. May be called again.
 ///
+/// @return NH_OK; NH_INVALID.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_shutdown")
 public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
@@ -49,18 +50,18 @@ public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
   }
 }
 
-/// Closes a cache. Requests that are under way end with NH_CLOSED, at once and on every thread that waits for one; events
-/// that nobody has taken are given back; the descriptor of nh_fd is closed. Responses and images stay valid, tickets stay
-/// handles. Other handles on the directory go on. The last one writes what is in memory only (NH_SPILL_PRESSURE).
+/// Closes a cache. Requests under way end with NH_CLOSED, at once and on every thread that waits for one. Events that weren't taken are
+/// freed, and the descriptor of nh_fd is closed. Responses and images stay valid, and tickets must still be released. Other handles on
+/// the directory aren't affected. The last handle writes what is in memory only (NH_SPILL_PRESSURE).
 ///
-/// It waits for one thing on the network: a stale answer was given, and is being revalidated behind.
+/// It waits for the network in one case: a stale answer was delivered and is being revalidated in the background.
 ///
-/// @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits;
-///                    negative waits for as long as they take.
-/// @return NH_OK. NH_TIMEOUT when revalidations are still under way: all else is closed and written, and the handle is good for
-///         another nh_close, which may wait on or end them. NH_BUSY when what was in memory only couldn't be written because
-///         another process has held the directory's lock for five seconds: it is lost then, and the cache is closed all the same.
-///         NH_INVALID when `cache` is not an open cache.
+/// @param timeout_ms  The longest wait for that, in milliseconds, such as 2000; 0 ends the revalidations, too, and never waits; negative:
+///                    no limit.
+/// @return NH_OK. NH_TIMEOUT if revalidations are still under way: all else is closed and written, and nh_close can be called again, to
+///         wait longer or to end them. NH_BUSY if data that was in memory only couldn't be written, because another process has held the
+///         directory's lock for five seconds: the data is lost, and the cache is closed nevertheless. NH_INVALID if `cache` is not an
+///         open cache.
 @_cdecl("nh_close")
 public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -69,7 +70,7 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
     guard
       timeout_ms == 0 || view.cache.closing.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms)
     else {
-      // Nothing is lost for a program that calls no second time.
+      // Written before the error, so that nothing is lost if the program doesn't call again.
       do throws(NuthatchError) { try view.cache.closing.settle() } catch {
         try remove(cache, .cache)
         view.cache.closing.end()
@@ -84,13 +85,14 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   }
 }
 
-/// Tells what holds for the requests of a cache: what it was opened with, and where that says nothing the defaults, and what the
-/// directory was opened with first in this process. Where nobody says a netrc, or an option whose default is found as it is needed
-/// (deadline_ms, user_agent, accept, proxy), it is 0 or NULL. No limit is NH_FOREVER, also where NH_NONE said it; zero is NH_NONE.
+/// Returns the options in force for the requests of a cache: the options that it was opened with, else those of the directory's first
+/// open in this process, else the defaults. If no netrc is set, its member is NULL. Options whose default is determined later
+/// (deadline_ms, user_agent, accept, proxy) are 0 or NULL if they aren't set. No limit is NH_FOREVER, even if it was set as NH_NONE; zero
+/// is NH_NONE.
 ///
-/// What is told is to be read, and not to be passed on: values of secret headers, and the password of a proxy, are ***.
+/// Don't pass these options to other calls: values of secret headers, and the password of a proxy, are ***.
 ///
-/// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+/// @param options  Gets the options. Set options->struct_size to sizeof *options before the call. Texts are valid as long as the handle.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_cache_get_options")
 public func nhCacheGetOptions(
@@ -104,11 +106,11 @@ public func nhCacheGetOptions(
   }
 }
 
-/// Lets what is under way end before a close: the requests of this handle, and what the outbox of the directory is sending in
-/// this process, which begins nothing else any more. To be followed by nh_close.
+/// Waits before a close until the requests of this handle have ended, and until this process has nothing from the directory's outbox
+/// under way. No other request of the outbox is started. Call nh_close afterwards.
 ///
-/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
-/// @return NH_OK; NH_TIMEOUT when something is still under way; NH_FORKED; NH_INVALID.
+/// @param timeout_ms  The longest wait in milliseconds; 0 checks without waiting; negative: no limit.
+/// @return NH_OK; NH_TIMEOUT if something is still under way; NH_FORKED; NH_INVALID.
 @_cdecl("nh_drain")
 public func nhDrain(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -119,7 +121,7 @@ public func nhDrain(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   }
 }
 
-/// What a handle of a cache stands for: a cache, and the events of the requests that were made through this handle.
+/// The object of a cache handle: a cache, and the events of the requests that were submitted with this handle.
 final class CacheView: Sendable {
   let cache: Cache
   let completions = CompletionQueue()
@@ -129,10 +131,10 @@ final class CacheView: Sendable {
 
   init(_ cache: Cache) { self.cache = cache }
 
-  /// For calls that take a tenth of a microsecond: the cache keeps it.
+  /// Unretained, because its calls take a tenth of a microsecond. The cache keeps it alive.
   var instant: Unmanaged<InstantAnswers> { .passUnretained(cache.instant) }
 
-  /// From now on what somebody listens for comes as events.
+  /// From now on adds news that a listener waits for to the completion queue.
   func listen() {
     guard listeners.beginsToListen() else { return }
     let (listeners, completions) = (listeners, completions)
@@ -141,7 +143,7 @@ final class CacheView: Sendable {
     }
   }
 
-  /// Whether nothing can be stored for so many milliseconds.
+  /// Returns whether nothing could be stored for `patience` milliseconds.
   func isHeldUp(patience: Int64) -> Bool {
     hold.withLock { hold in
       var watch =
@@ -159,7 +161,7 @@ final class CacheView: Sendable {
   }
 
   func beginToClose() {
-    // Nobody is to be told any more when the tickets get their last events.
+    // Closed first: the program gets no events of requests that end because of the close.
     completions.close()
     cache.closing.begin()
   }

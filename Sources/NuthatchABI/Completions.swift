@@ -7,11 +7,11 @@ import CNuthatch
 import CSystem
 import NuthatchCore
 
-/// Gives a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source,
-/// libuv. Never read it, write it or close it. One a handle, made at the first call, closed by nh_close. With edge-triggered
-/// epoll, take all there is before waiting again.
+/// Returns a descriptor that is readable while there is something for nh_poll or nh_dispatch: for poll, epoll, a GLib source, libuv.
+/// Never read, write or close it. Each handle has one; the first call creates it, and nh_close closes it. With edge-triggered epoll, take
+/// all events before you wait again.
 ///
-/// @return The descriptor; on failure a negative number, which is -NH_INVALID, -NH_FORKED, -NH_CLOSED or -NH_IO.
+/// @return The descriptor; on failure a negative number: -NH_INVALID, -NH_FORKED, -NH_CLOSED or -NH_IO.
 @_cdecl("nh_fd")
 public func nhFd(_ cache: nh_cache_ref?) -> Int32 {
   counting { () throws(NuthatchError) in
@@ -19,15 +19,13 @@ public func nhFd(_ cache: nh_cache_ref?) -> Int32 {
   }
 }
 
-/// Takes events of the handle's tickets that have no callback, in the order in which the tickets had something to tell; and those
-/// of no ticket, which somebody listens for without a callback (nh_outbox_attach, nh_outbox_ask, nh_site_watch).
-/// Never waits.
+/// Takes events of the handle's tickets that have no callback, in the order in which they became ready. It also takes the events without
+/// a ticket that were subscribed to without a callback (nh_outbox_attach, nh_outbox_ask, nh_site_watch). Never waits.
 ///
 /// @param events      Gets the events; clear each with nh_event_clear.
-/// @param count       How many there is room for.
+/// @param count       The number of places in `events`.
 /// @param event_size  sizeof *events.
-/// @return How many events were taken; 0 when there are none. On failure a negative number, which is -NH_INVALID or
-///         -NH_FORKED.
+/// @return The number of events; 0 if there are none. On failure a negative number: -NH_INVALID or -NH_FORKED.
 @_cdecl("nh_poll")
 public func nhPoll(
   _ cache: nh_cache_ref?, _ events: UnsafeMutablePointer<nh_event>?, _ count: UInt, _ event_size: UInt
@@ -45,13 +43,14 @@ public func nhPoll(
   }
 }
 
-/// Calls the callbacks of tickets that have events, and of who listens for others, on this thread. Two threads never call
-/// for one ticket at the same time. A callback may do whatever it likes with the library, also close the cache, and call
-/// nh_dispatch again: one within the other twenty deep, and then it is NH_INVALID, because stacks end.
+/// Calls on this thread the callbacks of tickets that have events, and of subscriptions (nh_outbox_attach, nh_outbox_ask, nh_site_watch,
+/// nh_activity_watch). Two threads never call for one ticket at the same time. A callback may call every function of the library, even
+/// close the cache or call nh_dispatch. Nested calls of nh_dispatch are limited to a depth of twenty, because stacks are limited; beyond
+/// it the call returns -NH_INVALID.
 ///
-/// @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative waits for ever.
-/// @return How many callbacks were called; 0 when there was no event in time. On failure a negative number, which is
-///         -NH_CLOSED when the cache was closed meanwhile, or was shut down and all has been told; -NH_INVALID; -NH_FORKED.
+/// @param timeout_ms  The longest wait for a first event, in milliseconds; 0 doesn't wait; negative: no limit.
+/// @return The number of callbacks that were called; 0 if there was no event in time. On failure a negative number: -NH_CLOSED if the
+///         cache was closed during the call, or was shut down and all events were delivered; -NH_INVALID; -NH_FORKED.
 @_cdecl("nh_dispatch")
 public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
   defer { deliverLog() }
@@ -72,5 +71,5 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
   }
 }
 
-/// A level takes three kilobytes of a thread's stack here, and what its callback takes.
+/// Each level takes three kilobytes of the thread's stack, and the stack of its callback.
 private let deepestDispatch: UInt32 = 20

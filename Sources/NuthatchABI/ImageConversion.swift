@@ -1,6 +1,6 @@
 // nuthatch.h 6: Images in other forms
 //
-// They work on the calling thread.
+// These functions work on the calling thread.
 //
 //     const void *bytes;
 //     size_t size;
@@ -10,12 +10,12 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// Writes an image's pixels into a buffer of the caller's, in another format.
+/// Writes an image's pixels into the caller's buffer, in another format.
 ///
-/// @param buffer    Gets the rows; bytes between them are left as they are.
+/// @param buffer    Gets the rows; bytes between rows aren't changed.
 /// @param capacity  The bytes of the buffer.
-/// @param stride    Bytes from one row to the next; 0 for no room between them.
-/// @return NH_OK; NH_INVALID, also when the buffer is too small for the last row, or the stride for a row.
+/// @param stride    Bytes from one row to the next; 0 for no space between rows.
+/// @return NH_OK; NH_INVALID, also if the buffer is too small for the last row, or the stride for a row.
 @_cdecl("nh_image_convert")
 public func nhImageConvert(
   _ image: nh_image_ref?, _ format: nh_pixels, _ buffer: UnsafeMutableRawPointer?, _ capacity: UInt,
@@ -31,10 +31,10 @@ public func nhImageConvert(
   }
 }
 
-/// Gives an image's pixels in another format, without room between rows. They live as long as the image; asking again for
-/// the same costs nothing.
+/// Returns an image's pixels in another format, without space between rows. They are valid as long as the image; a second call for the
+/// same format costs nothing.
 ///
-/// @param pixels  Gets the first byte.
+/// @param pixels  Gets the address of the first byte.
 /// @param size    Gets the number of bytes.
 /// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
 @_cdecl("nh_image_pixels")
@@ -49,7 +49,7 @@ public func nhImagePixels(
     let image = try find(image, .image, as: Image.self)
     let format = try pixelFormat(format)
     if format == .rgba {
-      // The image's own; the address outlives the call.
+      // The image owns these pixels, so the address stays valid after the call.
       return image.withPixels {
         result.pointee = $0.baseAddress
         size.pointee = UInt($0.count)
@@ -61,11 +61,11 @@ public func nhImagePixels(
   }
 }
 
-/// Gives an image as a file. The bytes live as long as the image; asking again for the same costs nothing.
+/// Encodes an image as a file. The bytes are valid as long as the image; a second call for the same format costs nothing.
 ///
 /// @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
-/// @param bytes    Gets the first byte.
-/// @param size     Gets their number.
+/// @param bytes    Gets the address of the first byte.
+/// @param size     Gets the number of bytes.
 /// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
 @_cdecl("nh_image_encode")
 public func nhImageEncode(
@@ -79,7 +79,7 @@ public func nhImageEncode(
     size.pointee = 0
     let image = try find(image, .image, as: Image.self)
     let encoded = try ImageCompanion.of(image).encoded(image, try encodedFormat(format, quality))
-    // The image keeps what it encoded, so the address outlives the call.
+    // The image keeps the encoded file, so the address stays valid after the call.
     encoded.withBytes { content in
       result.pointee = content.baseAddress
       size.pointee = UInt(content.count)
@@ -108,9 +108,9 @@ private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(Nuthatc
   }
 }
 
-/// Memory from `malloc`, which may have none to give.
+/// Pixels in memory from `malloc`, so that a failed allocation is an error and not a trap.
 final class MadePixels: @unchecked Sendable {
-  // Written while it is made, only read afterwards, hence Sendable.
+  // Written in `init` only, then read, hence Sendable.
   let format: PixelFormat
   let bytes: UnsafeMutableRawBufferPointer
 

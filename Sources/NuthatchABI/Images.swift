@@ -11,13 +11,12 @@
 import CNuthatch
 import NuthatchCore
 
-/// Decodes the body of a response, on the calling thread, whatever its status and Content-Type say.
+/// Decodes the body of a response, on the calling thread. The status and the Content-Type don't matter.
 ///
-/// @param options  What the image must fit (size, or one of sizes), and how: those of an image. Never NULL.
+/// @param options  The box (size, or one of sizes), and the options of an image. Never NULL.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
-/// @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED
-///         (with the place); NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides
-///         aren't 1 to 65535.
+/// @return NH_OK; NH_NOT_AN_IMAGE; NH_UNSUPPORTED_FORMAT (the message names the format); NH_CORRUPT and NH_TRUNCATED (with the position);
+///         NH_TOO_LARGE; NH_TOO_MANY_PIXELS; NH_OUT_OF_MEMORY; NH_INVALID, also for a box whose sides aren't 1 to 65535.
 @_cdecl("nh_response_image")
 public func nhResponseImage(
   _ response: nh_response_ref?, _ options: UnsafePointer<nh_options>?,
@@ -31,13 +30,12 @@ public func nhResponseImage(
   }
 }
 
-/// Decodes a JPEG or PNG that the program has from elsewhere, on the calling thread. Its URL is empty then, and its source
-/// NH_SOURCE_MEMORY.
+/// Decodes JPEG or PNG bytes of the program, on the calling thread. The image's URL is empty, and its source NH_SOURCE_MEMORY.
 ///
 /// @param bytes    The file: `size` bytes, read during the call only.
 /// @param options  As for nh_response_image.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
-/// @return As nh_response_image.
+/// @return Like nh_response_image.
 @_cdecl("nh_image_decode")
 public func nhImageDecode(
   _ bytes: UnsafeRawPointer?, _ size: UInt, _ options: UnsafePointer<nh_options>?,
@@ -52,7 +50,7 @@ public func nhImageDecode(
   }
 }
 
-/// Tells what an image holds. Set info->struct_size to sizeof *info before the call.
+/// Returns the facts about an image. Set info->struct_size to sizeof *info before the call.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_image_get_info")
@@ -64,7 +62,7 @@ public func nhImageGetInfo(_ image: nh_image_ref?, _ info: UnsafeMutablePointer<
   }
 }
 
-/// Releases an image, its pixels, and what was made from them.
+/// Releases an image, its pixels, and the files and formats made from them.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_image_release")
@@ -87,7 +85,7 @@ extension nh_image_info {
     width = Int32(clamping: image.width)
     height = Int32(clamping: image.height)
     stride = image.stride
-    // The pixels belong to the image, so the address outlives the call.
+    // The image owns the pixels, so the address stays valid after the call.
     pixels = image.withPixels { $0.baseAddress }
     original_width = Int32(clamping: image.originalWidth)
     original_height = Int32(clamping: image.originalHeight)
@@ -103,8 +101,8 @@ extension nh_image_info {
   }
 }
 
-/// An image's strings in the shape that C wants, and what was made from its pixels. Made when somebody asks for any of it, so
-/// that an image that is only shown needs no memory but its handle's.
+/// An image's strings in C form, and what was made from its pixels. It is created at first use, so that an image that is only shown needs
+/// no memory but its handle's.
 final class ImageCompanion: Sendable {
   let strings: StringArena
   private let pixels = Locked<[MadePixels]>([])
@@ -115,14 +113,14 @@ final class ImageCompanion: Sendable {
   static func of(_ image: Image) -> ImageCompanion {
     if let known = image.companion.load()?.value as? ImageCompanion { return known }
     let made = ImageCompanion(image)
-    // Another thread may have been faster.
+    // Another thread may have stored one first.
     return image.companion.storeIfNil(Companion(made)).value as? ImageCompanion ?? made
   }
 
   func encoded(_ image: Image, _ format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
     if let known = files.withLock({ list in list.first { $0.format == format }?.bytes }) { return known }
     let bytes = try image.encoded(as: format)
-    // Two threads may make the same; both results stay, as both may be in use.
+    // Two threads may make the same; both results are kept, because both addresses may be in use.
     files.withLock { $0.append((format, bytes)) }
     return bytes
   }
@@ -130,7 +128,7 @@ final class ImageCompanion: Sendable {
   func converted(_ image: Image, _ format: PixelFormat) throws(NuthatchError) -> MadePixels {
     if let known = pixels.withLock({ list in list.first { $0.format == format } }) { return known }
     let made = try MadePixels(format, of: image)
-    // As above.
+    // Two threads may make the same, as above.
     pixels.withLock { $0.append(made) }
     return made
   }

@@ -1,8 +1,8 @@
 // nuthatch.h 1: The library, and what went wrong
 // Types: nh_errors.h
 //
-// Every function may be called from any thread. Where its comment says nothing else, it waits neither for the network nor for the
-// disk, and NH_INVALID is a wrong handle or NULL.
+// Every function may be called from any thread. Unless its comment says otherwise, it waits neither for the network nor for the disk, and
+// returns NH_INVALID for a wrong handle or NULL.
 //
 //     if (nh_get(cache, url, NULL, &response) != NH_OK) {
 //         nh_error_info info = {.struct_size = sizeof info};
@@ -19,27 +19,27 @@ import NuthatchCore
 @_cdecl("nh_version")
 public func nhVersion() -> UnsafePointer<CChar>? { staticStrings.version }
 
-/// The version of the library as a number, to be compared with NH_VERSION_NUM, that of the header.
+/// The version of the library as a number, to compare with NH_VERSION_NUM, the version of the header.
 @_cdecl("nh_version_num")
 public func nhVersionNum() -> UInt32 { UInt32(Version.number) }
 
-/// The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for a number that is none.
+/// The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for any other number.
 @_cdecl("nh_status_name")
 public func nhStatusName(_ status: nh_status) -> UnsafePointer<CChar>? {
   staticStrings.words[status.rawValue] ?? staticStrings.unknown
 }
 
-/// What went wrong in the last call on this thread that failed: what happened, to which URL, and what to do. In UTF-8;
-/// valid until the next failing call on this thread. Empty when none has failed. Never NULL.
+/// The message of the last call on this thread that failed: what happened, to which URL, and what to do. In UTF-8; valid until the next
+/// failing call on this thread. Empty if no call has failed. Never NULL.
 @_cdecl("nh_error_message")
 public func nhErrorMessage() -> UnsafePointer<CChar>? {
   nhs_message_buffer().map { UnsafePointer($0) } ?? staticStrings.unknown
 }
 
-/// Tells more about the last call on this thread that failed. Set info->struct_size to sizeof *info before. Everything
-/// pointed to is valid until the next failing call on this thread.
+/// Returns details of the last call on this thread that failed. Set info->struct_size to sizeof *info before. All pointers are valid
+/// until the next failing call on this thread.
 ///
-/// @return NH_OK, also when none has failed: its code is NH_OK then. NH_INVALID.
+/// @return NH_OK; if no call has failed, info->code is NH_OK. NH_INVALID.
 @_cdecl("nh_error_get_info")
 public func nhErrorGetInfo(_ info: UnsafeMutablePointer<nh_error_info>?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -58,7 +58,7 @@ public func nhErrorGetInfo(_ info: UnsafeMutablePointer<nh_error_info>?) -> nh_s
 
 /// Strings that live as long as the process.
 private struct StaticStrings: @unchecked Sendable {
-  // Pointers into memory that is written here and never again, hence Sendable.
+  // Pointers to memory that is written here once and never again, hence Sendable.
   let version = permanent(Version.string)
   let unknown = permanent("unknown")
   let words: [UInt32: UnsafePointer<CChar>?] = {

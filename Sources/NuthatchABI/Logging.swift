@@ -7,17 +7,15 @@ import CNuthatch
 import CSystem
 import NuthatchCore
 
-/// Says which lines of the log a function of the program's is to get. It is called by the program's own threads: by
-/// nh_log_dispatch, and at the end of nh_dispatch, nh_poll, nh_wait and the blocking calls, for what was noted until then: a
-/// request's end is noted before it is told of. Of lines that nobody takes 1,000 are kept. A forked child is told of what
-/// happens in it.
+/// Sets a function of the program that gets lines of the log. The program's own threads call it: in nh_log_dispatch, and at the end of
+/// nh_dispatch, nh_poll, nh_wait and the blocking calls, with all lines so far. The end of a request is logged before its event is
+/// delivered. Up to 1,000 lines wait to be taken. A forked child gets the lines of its own process.
 ///
-/// Independent of this, the lines go to standard error when the environment variable NUTHATCH_LOG is error, warning, info or
-/// debug.
+/// Independent of this, the environment variable NUTHATCH_LOG (error, warning, info or debug) sends the lines to standard error.
 ///
-/// @param level      Lines that matter as much or more; NH_LOG_NONE for none.
+/// @param level      The least important level that the function gets; NH_LOG_NONE for no lines.
 /// @param callback   NULL for none.
-/// @param user_data  Handed to the callback. The library never follows it.
+/// @param user_data  Passed to the callback. The library never follows it.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_log_set")
 public func nhLogSet(
@@ -34,7 +32,7 @@ public func nhLogSet(
   }
 }
 
-/// Hands the lines of the log that are there to the program's function (nh_log_set), on this thread.
+/// Passes the waiting lines of the log to the program's function (nh_log_set), on this thread.
 ///
 /// @return NH_OK.
 @_cdecl("nh_log_dispatch")
@@ -43,7 +41,7 @@ public func nhLogDispatch() -> nh_status {
   return NH_OK
 }
 
-/// To be called at the end of functions that may take their time, holding no lock.
+/// Call it at the end of functions that may wait, with no lock held.
 func deliverLog() {
   guard Log.isKept else { return }
   let listener = listener
@@ -61,7 +59,7 @@ private struct Listener: Sendable {
   var userBits: UInt = 0
 }
 
-// Guarded by the process lock, which no other thread holds while the process is forked.
+// Guarded by the process lock. No other thread holds this lock during a fork.
 nonisolated(unsafe) private var current = Listener()
 
 private var listener: Listener {

@@ -7,15 +7,15 @@
 import CNuthatch
 import NuthatchCore
 
-/// Tells of the options one after the other, for programs and bindings that check and document them: their names, ranges and words,
-/// where they may be said, and where they are in nh_options. Never a value.
+/// Returns the options one after the other, for programs and bindings that check and document them: their names, ranges and words, their
+/// levels, and their offsets in nh_options. It never returns values.
 ///
-/// A program that may find an older library than its header asks by a name whether that has the option:
-/// nh_option_next("redirects", &option) == NH_OK. Said to one that hasn't, it is NH_INVALID.
+/// A program that may run with an older library than its header asks for an option by name: the library has it if
+/// nh_option_next("redirects", &option) == NH_OK. A library without the option returns NH_INVALID if it is set.
 ///
-/// @param after   The name of the option before; NULL for the first.
-/// @param option  Gets it; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.
-/// @return NH_OK; NH_INVALID, also for a name that no option has.
+/// @param after   The name of the previous option; NULL for the first.
+/// @param option  Gets the option; its name is NULL after the last one. Set option->struct_size to sizeof *option before the call.
+/// @return NH_OK; NH_INVALID, also for an unknown name.
 @_cdecl("nh_option_next")
 public func nhOptionNext(
   _ after: UnsafePointer<CChar>?, _ option: UnsafeMutablePointer<nh_option>?
