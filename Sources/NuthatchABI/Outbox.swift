@@ -11,9 +11,9 @@
 //         nh_event_clear(&event);
 //     }
 //
-// What a freezable request comes to:
+// Results of a freezable request:
 //
-//     what came                    of the first attempt          of a later one, from the outbox
+//     what comes                   for the first attempt         for a later attempt, from the outbox
 //     status 2xx                   it is the answer              NH_FROZEN_DONE
 //     status 408, 425, 429, 5xx    it is the answer              it is tried again
 //     status 401, 403              it is the answer              NH_FROZEN_PAUSED, until nh_outbox_provide or nh_outbox_replay
@@ -21,26 +21,26 @@
 //     no answer (*)                NH_FROZEN                     it is tried again
 //     part of an answer            that error                    it is tried again
 //
-// (*) NH_TIMEOUT (also by the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED,
-// is the first attempt's end.
+// (*) NH_TIMEOUT (also at the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED, ends
+// the request at the first attempt.
 //
-// Tried again: after about 1 s, 2 s, 4 s and so on, five minutes at the most, or what Retry-After says, up to a day; at once when the
-// server shows itself. It is NH_FROZEN_DEAD after outbox_attempts, outbox_max_age_ms or outbox_key_lifetime_ms. Requests of one queue
-// (outbox_queue) arrive in their order: while one waits, is sent or is paused, those after it are NH_FROZEN untried, also where the
-// server is up.
+// Later attempts: after about 1 s, 2 s, 4 s and so on, up to five minutes, or after Retry-After, up to a day. If the server becomes
+// reachable, the next attempt follows at once. After outbox_attempts, outbox_max_age_ms or outbox_key_lifetime_ms the request is
+// NH_FROZEN_DEAD. Requests of one queue (outbox_queue) arrive in their order. While one of them waits, is sent or is paused, later ones
+// become NH_FROZEN without an attempt, even if the server is reachable.
 //
-// Who sends: one of the processes that have the directory open, from nh_open on, without another call; nobody while none has. nh_close
-// ends what is being sent, and it is sent again later; nh_drain before it lets that end.
+// One of the processes that have the directory open sends the requests, from nh_open on, without another call. While no process has it
+// open, nothing is sent. nh_close interrupts an attempt, which is repeated later; call nh_drain before it to let the attempt end.
 //
-// How to learn of the end: NH_FROZEN comes with a number, the event's outbox_id or nh_error_info's. Its outcome is NH_EVENT_OUTCOME to
-// who is attached to its outbox_handler; without one ask nh_outbox_get, or look through nh_outbox_next, for NH_FROZEN_DONE and
-// NH_FROZEN_DEAD. It stays, also across restarts, and counts to outbox_items, until nh_outbox_drop.
+// A frozen request has a number: outbox_id of the event or of nh_error_info. Its outcome comes as NH_EVENT_OUTCOME to handles that are
+// attached to its outbox_handler (nh_outbox_attach). Without a handler, check with nh_outbox_get, or search with nh_outbox_next, for
+// NH_FROZEN_DONE and NH_FROZEN_DEAD. An outcome stays, also across restarts, and counts to outbox_items, until nh_outbox_drop.
 
 import CNuthatch
 import NuthatchCore
 
-/// Gives the first request in the outbox after a number, in the order in which they are sent: with 0 the first of all. May wait
-/// for the disk, like all functions whose names begin with nh_outbox.
+/// Returns the first request in the outbox after a number, in the order in which they are sent; 0 returns the first of all. May wait for
+/// the disk, like all functions whose names begin with nh_outbox.
 ///
 ///     nh_frozen_info info = {.struct_size = sizeof info};
 ///     nh_frozen *frozen;
@@ -50,7 +50,7 @@ import NuthatchCore
 ///         nh_frozen_release(frozen);
 ///     }
 ///
-/// @param frozen  Gets the handle, of what holds at this moment; NULL after the last one, and on failure. Release it with
+/// @param frozen  Gets the handle, a copy of the request's current state; NULL after the last one, and on failure. Release it with
 ///                nh_frozen_release.
 /// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_next")
@@ -64,10 +64,10 @@ public func nhOutboxNext(
   }
 }
 
-/// Gives the request of a number.
+/// Returns the request with a number.
 ///
 /// @param frozen  As for nh_outbox_next.
-/// @return NH_OK; NH_INVALID, also when there is none; NH_IO; NH_CLOSED; NH_FORKED.
+/// @return NH_OK; NH_INVALID, also if there is no such request; NH_IO; NH_CLOSED; NH_FORKED.
 @_cdecl("nh_outbox_get")
 public func nhOutboxGet(
   _ cache: nh_cache_ref?, _ id: UInt64, _ frozen: UnsafeMutablePointer<nh_frozen_ref?>?
@@ -79,13 +79,11 @@ public func nhOutboxGet(
   }
 }
 
-/// Gives the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of it. It stays until
-/// it is dropped, so that a program that is killed before it made something of it finds it again.
+/// Returns the answer to a request that has ended: done (NH_FROZEN_DONE), or put aside (NH_FROZEN_DEAD) because of this answer. It stays
+/// until it is dropped, so a program that is killed before it has processed the answer finds it again.
 ///
-/// @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with
-///                  nh_response_release.
-/// @return NH_OK; NH_INVALID, also when there is no such request, it hasn't ended, or there was no answer; NH_IO; NH_CLOSED;
-///         NH_FORKED.
+/// @param response  Gets the handle: status, headers, and up to 1 MiB of the body. NULL on failure. Release it with nh_response_release.
+/// @return NH_OK; NH_INVALID, also if there is no such request, it hasn't ended, or there was no answer; NH_IO; NH_CLOSED; NH_FORKED.
 @_cdecl("nh_outbox_response")
 public func nhOutboxResponse(
   _ cache: nh_cache_ref?, _ id: UInt64, _ response: UnsafeMutablePointer<nh_response_ref?>?
@@ -100,12 +98,11 @@ public func nhOutboxResponse(
   }
 }
 
-/// Sends a request that was put aside or that waits as soon as it is its turn, whatever was before: times and attempts count from
-/// now on.
+/// Sends a request again that was put aside or that waits, as soon as it is its turn. Its times and attempts are counted from now on.
 ///
 /// @param id  0 for all of them.
-/// @return How many; 0 when there is none of that number. On failure a negative number, which is -NH_IO, -NH_CLOSED,
-///         -NH_FORKED or -NH_INVALID.
+/// @return The number of requests; 0 if there is none with that number. On failure a negative number: -NH_IO, -NH_CLOSED, -NH_FORKED or
+///         -NH_INVALID.
 @_cdecl("nh_outbox_replay")
 public func nhOutboxReplay(_ cache: nh_cache_ref?, _ id: UInt64) -> Int32 {
   counting { () throws(NuthatchError) in
@@ -114,10 +111,10 @@ public func nhOutboxReplay(_ cache: nh_cache_ref?, _ id: UInt64) -> Int32 {
   }
 }
 
-/// Forgets a request, or its outcome: it is never sent after this.
+/// Removes a request, or its outcome; the request isn't sent after this.
 ///
-/// @return NH_OK; NH_INVALID, also when there is none of that number; NH_CONFLICT while another process is sending it; NH_IO;
-///         NH_CLOSED; NH_FORKED.
+/// @return NH_OK; NH_INVALID, also if there is none with that number; NH_CONFLICT while another process is sending it; NH_IO; NH_CLOSED;
+///         NH_FORKED.
 @_cdecl("nh_outbox_drop")
 public func nhOutboxDrop(_ cache: nh_cache_ref?, _ id: UInt64) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -125,13 +122,13 @@ public func nhOutboxDrop(_ cache: nh_cache_ref?, _ id: UInt64) -> nh_status {
   }
 }
 
-/// Has the outcomes of requests with this handler come as NH_EVENT_OUTCOME, those from before among them, also from other
-/// processes and before a restart. Each comes once for a handle that is open, and again for the next one, until it is
+/// Subscribes this handle to the outcomes of requests with this handler, as NH_EVENT_OUTCOME: also earlier outcomes, those of other
+/// processes, and those from before a restart. Each outcome comes once to an open handle, and again to the next handle, until it is
 /// dropped.
 ///
-/// @param handler    As in nh_options.outbox_handler.
-/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user_data  What the events carry.
+/// @param handler    The name in nh_options.outbox_handler.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
+/// @param user_data  The pointer that the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_attach")
 public func nhOutboxAttach(
@@ -147,7 +144,7 @@ public func nhOutboxAttach(
   }
 }
 
-/// Ends what nh_outbox_attach began: outcomes of this handler don't come to this handle any more.
+/// Ends the subscription of nh_outbox_attach: outcomes of this handler no longer come to this handle.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_outbox_detach")
@@ -160,13 +157,13 @@ public func nhOutboxDetach(_ cache: nh_cache_ref?, _ handler: UnsafePointer<CCha
   }
 }
 
-/// Has the program asked for secrets, by a question (NH_ASK_SECRET) whose message is the provider's name: when a request can't be
-/// sent because its secret isn't known, or because the server has refused it (401, 403). nh_outbox_provide answers it, from any
-/// thread; until then the request and those behind it wait.
+/// Subscribes this handle to questions for secrets (NH_ASK_SECRET); the message of the event is the provider's name. A question comes if
+/// a request can't be sent because its secret isn't known, or because the server has refused it (401, 403). Answer it with
+/// nh_outbox_provide, from any thread; until then the request and the later ones of its queue wait.
 ///
-/// @param provider   NULL for any that has no listener of its own.
-/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user_data  What the events carry.
+/// @param provider   NULL for all providers without their own listener.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
+/// @param user_data  The pointer that the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_ask")
 public func nhOutboxAsk(
@@ -184,10 +181,10 @@ public func nhOutboxAsk(
   }
 }
 
-/// Tells what a provider knows, for all handles on the directory in this process. It stays in memory. Queues that wait for it go
-/// on.
+/// Sets the secret of a provider, for all handles on the directory in this process. It is kept in memory only. Queues that wait for it
+/// continue.
 ///
-/// @param secret  NULL to take it back.
+/// @param secret  NULL removes the secret.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_outbox_provide")
 public func nhOutboxProvide(
@@ -198,8 +195,8 @@ public func nhOutboxProvide(
   }
 }
 
-/// Tells what is known of a request in the outbox, as it was when the handle was made. Set info->struct_size to sizeof *info
-/// before the call.
+/// Returns the facts about a request in the outbox, as they were when the handle was made. Set info->struct_size to sizeof *info before
+/// the call.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_frozen_get_info")
@@ -212,10 +209,10 @@ public func nhFrozenGetInfo(
   }
 }
 
-/// Tells of one of its last attempts that didn't end it, from 0 in their order. Set attempt->struct_size to sizeof *attempt
+/// Returns one of the last attempts that didn't end the request, in their order from 0. Set attempt->struct_size to sizeof *attempt
 /// before the call.
 ///
-/// @return NH_OK; NH_INVALID, also when `index` is not below history_count.
+/// @return NH_OK; NH_INVALID, also if `index` is not below history_count.
 @_cdecl("nh_frozen_attempt_at")
 public func nhFrozenAttemptAt(
   _ frozen: nh_frozen_ref?, _ index: Int32, _ attempt: UnsafeMutablePointer<nh_frozen_attempt>?
@@ -230,7 +227,7 @@ public func nhFrozenAttemptAt(
   }
 }
 
-/// Releases what is known of a request, which stays in the outbox.
+/// Releases a handle. The request stays in the outbox.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_frozen_release")

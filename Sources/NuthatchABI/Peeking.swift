@@ -1,8 +1,8 @@
 // nuthatch.h 10: What can be given at once
 //
-// They give what is fresh and can be given at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies; nh_thumbnail_now
-// and nh_get_now do the same, and count as requests. What is stale they give under NH_POLICY_OFFLINE only; nh_submit gives it first,
-// and then asks the server (NH_DELIVERY_TWICE, the default).
+// These functions return fresh results that are available at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies;
+// nh_thumbnail_now and nh_get_now do the same, and count as requests. They return stale results under NH_POLICY_OFFLINE only. nh_submit
+// delivers a stale result first, and then asks the server (NH_DELIVERY_TWICE, the default).
 //
 //     // .decode finds it after a restart, too: all but small ones lie packed on the disk then.
 //     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
@@ -15,14 +15,14 @@
 import CNuthatch
 import NuthatchCore
 
-/// Gives a thumbnail if it can be shown at once: it is in memory, or lies on disk as pixels (NH_THUMB_STORE_RAW), and is fresh.
-/// Never asks the network, never waits, and takes a tenth of a microsecond where the same was shown before. For programs that
-/// draw: what isn't there they ask for with nh_submit.
+/// Returns a thumbnail if it can be shown at once: it is fresh, and in memory or stored on disk as pixels (NH_THUMB_STORE_RAW). Never
+/// uses the network, never waits, and takes a tenth of a microsecond for a thumbnail that was shown before. For programs that draw; they
+/// request missing thumbnails with nh_submit.
 ///
-/// @param options  The size, and what else there is to say. With `decode` one that lies on disk as a file is unpacked, too.
-/// @return The handle, to be released with nh_image_release. NULL when there is nothing to show, and on failure: nh_error_get_info
-///         says NH_OK then, or what it was: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_thumbnail would fail before it
-///         looks for a picture; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options  The size, and any other options. With `decode`, a thumbnail that is stored as a file is decoded, too.
+/// @return The handle; release it with nh_image_release. NULL if there is nothing to show, and on failure. Then nh_error_get_info returns
+///         NH_OK, or the error: NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO if nh_thumbnail would fail before it looks for a picture;
+///         NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek")
 public func nhPeek(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
@@ -30,10 +30,10 @@ public func nhPeek(
   handing { () throws(NuthatchError) in try sight(cache, url, options, asHit: false) }
 }
 
-/// As nh_peek, but counted by nh_stats as a request that was a hit, and told of in the log as one: for programs, and bindings, that
-/// look whether there is something before they make a request.
+/// Like nh_peek, but nh_stats and the log count the result as a request and a hit: for programs, and bindings, that check the cache
+/// before they submit a request.
 ///
-/// @return As nh_peek; nothing is counted when it is NULL.
+/// @return Like nh_peek; NULL counts nothing.
 @_cdecl("nh_thumbnail_now")
 public func nhThumbnailNow(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
@@ -58,7 +58,7 @@ private func sight(
   return image
 }
 
-/// Apart from `sight`, which is asked often and needs little of the stack.
+/// A function of its own, because `sight` is called often and needs little stack without it.
 @inline(never)
 private func picture(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, _ instant: InstantAnswers, asHit: Bool
@@ -72,13 +72,13 @@ private func picture(
   return try instant.answer(to: draft.complete, decode: draft.decodes, asHit: asHit)?.images.first
 }
 
-/// Gives the answer to a GET if it can be given at once: it is in the cache, and fresh. Never asks the network, and never waits.
-/// For programs that can't wait, and for those that would rather ask for what isn't there with nh_submit.
+/// Returns the answer to a GET if it is fresh and in the cache. Never uses the network, and never waits. For programs that can't wait,
+/// and for programs that request missing answers with nh_submit.
 ///
-/// @param options   NULL for nothing.
-/// @param response  Gets the handle; NULL on failure, and when there is nothing to give. Release it with nh_response_release.
-/// @return NH_OK, also when there is nothing; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO where nh_get would fail before it looks
-///         for an answer; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options   NULL for none.
+/// @param response  Gets the handle; NULL on failure, and if there is no answer. Release it with nh_response_release.
+/// @return NH_OK, also if there is no answer; NH_BAD_URL; NH_BAD_HEADER; NH_DENIED and NH_IO if nh_get would fail before it looks for an
+///         answer; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_peek_response")
 public func nhPeekResponse(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -90,11 +90,10 @@ public func nhPeekResponse(
   }
 }
 
-/// As nh_peek_response, but counted by nh_stats as a request that was a hit, told of in the log as one, and with its body told at
-/// once.
+/// Like nh_peek_response, but nh_stats and the log count the answer as a request and a hit. It also returns the body.
 ///
-/// @param found  Gets the answer; all of it is NULL and 0 when there is none to give at once, and on failure.
-/// @return As nh_peek_response.
+/// @param found  Gets the answer; all members are NULL and 0 if there is none, and on failure.
+/// @return Like nh_peek_response.
 @_cdecl("nh_get_now")
 public func nhGetNow(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,

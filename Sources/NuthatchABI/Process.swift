@@ -6,11 +6,11 @@
 import CNuthatch
 import NuthatchCore
 
-/// Sets how many requests run at once, for every cache of the process, now and later. What runs already runs on. Each call says
-/// all of it anew: what it doesn't say is as it was at the start, whatever an earlier call said. Nothing reads it back.
+/// Sets how many requests run at once, for all caches of the process, now and later. Running requests aren't affected. Each call sets all
+/// of these options: an option that isn't set gets its initial value, even if an earlier call has set it. The values can't be read back.
 ///
-/// @param options  Those of the process; NULL for what it was at the start.
-/// @return NH_OK; NH_INVALID, also for an option that isn't one of the process; then nothing changes.
+/// @param options  Options of the process; NULL restores the initial values.
+/// @return NH_OK; NH_INVALID, also for an option of another level; then nothing changes.
 @_cdecl("nh_queue_set")
 public func nhQueueSet(_ options: UnsafePointer<nh_options>?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -18,8 +18,8 @@ public func nhQueueSet(_ options: UnsafePointer<nh_options>?) -> nh_status {
   }
 }
 
-/// Makes every cache of this process give up memory: for programs that hear of shortage from somewhere. The library listens
-/// to what the kernel says by itself; what comes by a supervisor's pipe or socket ($MEMORY_PRESSURE_WATCH), the program reads.
+/// Frees memory of all caches of this process: for programs that are notified of a memory shortage. The library itself listens to the
+/// kernel's notifications; a supervisor's pipe or socket ($MEMORY_PRESSURE_WATCH) is read by the program.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_memory_pressure")

@@ -15,12 +15,12 @@
 import CNuthatch
 import NuthatchCore
 
-/// Answers the question that a ticket asked last. From any thread, also from within a callback.
+/// Answers the last question of a ticket. May be called from any thread, also in a callback.
 ///
-/// @param ticket  Of the event; inside a callback it is there even when nh_submit gave none.
-/// @param reply   NULL to leave it unanswered, without further waiting.
-/// @return NH_OK; NH_INVALID, also when no question is open, because none was asked, it was answered, too much time went by,
-///         or the request has ended; NH_FORKED. Headers that can't be sent end the request with NH_BAD_HEADER.
+/// @param ticket  The event's ticket; in a callback it is set even if nh_submit returned none.
+/// @param reply   NULL to leave the question unanswered, without further waiting.
+/// @return NH_OK; NH_INVALID, also if no question is open, because none was asked, it was answered, its time is over, or the request has
+///         ended; NH_FORKED. Headers that can't be sent end the request with NH_BAD_HEADER.
 @_cdecl("nh_answer")
 public func nhAnswer(_ ticket: nh_ticket_ref?, _ reply: UnsafePointer<nh_reply>?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -58,7 +58,7 @@ private func answer(_ reply: nh_reply, to question: Question) throws(NuthatchErr
 }
 
 extension Question.Kind {
-  /// As nh_question has it.
+  /// The bit of nh_question.
   var bit: UInt32 {
     switch self {
     case .headers: NH_ASK_HEADERS.rawValue

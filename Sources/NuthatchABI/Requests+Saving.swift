@@ -8,13 +8,12 @@
 import CNuthatch
 import NuthatchCore
 
-/// Saves the answer, while it comes. May be called for several places: each gets all of the answer.
-/// What is saved may be larger than the cache's max_bytes, and is limited only by what the request says of max_bytes. Without it, a
-/// compressed answer (Content-Encoding) that decodes to more than 64 MiB, and to more than 1,000 times the bytes that came, is
-/// NH_TOO_LARGE. The response has the body, and the cache keeps it, only up to the cache's max_bytes. Answers
-/// that are no success are saved nowhere.
+/// Saves the answer while it arrives. May be called for several places: each gets the whole answer. A saved answer may be larger than the
+/// cache's max_bytes; only the request's own max_bytes limits it. Without that, a compressed answer (Content-Encoding) that decodes to
+/// more than 64 MiB, and to more than 1,000 times the received bytes, is NH_TOO_LARGE. The response has the body, and the cache stores
+/// it, only up to the cache's max_bytes. Answers that aren't a success aren't saved.
 ///
-/// @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO when the file can't be written.
+/// @return NH_OK; NH_INVALID. The request fails with NH_NO_SPACE on a full disk and with NH_IO if the file can't be written.
 @_cdecl("nh_request_save_to")
 public func nhRequestSaveTo(_ request: nh_request_ref?, _ sink: UnsafePointer<nh_sink>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in

@@ -19,11 +19,10 @@ public func nhRequestSetBody(_ request: nh_request_ref?, _ body: UnsafeRawPointe
   }
 }
 
-/// Sends a file's bytes as the body, read while they are sent: no more than a piece of it is ever in memory. Say what they
-/// are with a Content-Type header.
+/// Sends a file's bytes as the body. They are read while they are sent, one piece at a time. Set a Content-Type header for them.
 ///
-/// @param path  Looked at when the request is used: one that is missing, or no regular file, is NH_IO then, and so is one
-///              that has changed by the time that it is sent. NULL for none.
+/// @param path  Checked when the request is used: a missing file, or one that isn't a regular file, is NH_IO then, and so is a file that
+///              has changed before it is sent. NULL for none.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_set_body_file")
 public func nhRequestSetBodyFile(_ request: nh_request_ref?, _ path: UnsafePointer<CChar>?) -> nh_status {
@@ -34,7 +33,7 @@ public func nhRequestSetBodyFile(_ request: nh_request_ref?, _ path: UnsafePoint
 
 /// Adds a part to a form (multipart/form-data), which is then the body: a plain field, bytes as a file, or a file.
 ///
-/// @return NH_OK; NH_INVALID. A type that can't be sent is NH_BAD_HEADER when the request is used, and a file as with
+/// @return NH_OK; NH_INVALID. When the request is used, a type that can't be sent is NH_BAD_HEADER, and a file is checked as in
 ///         nh_request_set_body_file.
 @_cdecl("nh_request_add_part")
 public func nhRequestAddPart(_ request: nh_request_ref?, _ part: UnsafePointer<nh_part>?) -> nh_status {
@@ -56,8 +55,8 @@ public func nhRequestAddPart(_ request: nh_request_ref?, _ part: UnsafePointer<n
   }
 }
 
-/// Adds a field to the body, encoded as browsers send plain forms (application/x-www-form-urlencoded); the Content-Type says
-/// so unless the request has one.
+/// Adds a field to the body, encoded like a plain web form (application/x-www-form-urlencoded). Sets the Content-Type unless the request
+/// has one.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_add_field")

@@ -9,10 +9,10 @@
 import CNuthatch
 import NuthatchCore
 
-/// Begins the description of a request that has more to say than nh_options: a body, a form, places where the answer goes. It is
-/// a GET of `url` until the functions below say otherwise. What they are given is copied. A request may be used any number of
-/// times, from any thread, and changed in between: tickets keep what it was when they were made. URL and headers are checked when
-/// it is used: a URL of more than 65,536 bytes is NH_BAD_URL then, but for data: URLs.
+/// Creates a request with more parts than nh_options can describe: a body, a form, places where the answer is saved. It is a GET of `url`
+/// until the functions below change it. They copy their arguments. A request may be used any number of times, from any thread, and
+/// changed in between: tickets keep the state at the time when they were made. URL and headers are checked when it is used: a URL of more
+/// than 65,536 bytes is NH_BAD_URL then, except for data: URLs.
 ///
 /// @param request  Gets the handle; NULL on failure. Free it with nh_request_free.
 /// @return NH_OK; NH_INVALID.
@@ -26,17 +26,17 @@ public func nhRequestCreate(_ url: UnsafePointer<CChar>?, _ request: UnsafeMutab
   }
 }
 
-/// Says something more about a request: what `options` say is so from now on, and what they don't say stays as it is. What was said
-/// can be said otherwise, but not taken back: for that, begin another request.
+/// Sets options of a request: the options that are set in `options` replace earlier values, the others stay as they are. An option can be
+/// changed, but not reset to "not set"; create another request for that.
 ///
-/// @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets
-///         without a provider, are found out when the request is used.
+/// @return NH_OK; NH_INVALID, also for options that a request doesn't have. Headers and a method that can't be sent, and secrets without
+///         a provider, are errors when the request is used.
 @_cdecl("nh_request_set")
 public func nhRequestSet(_ request: nh_request_ref?, _ options: UnsafePointer<nh_options>?) -> nh_status {
   changing(request) { (draft) throws(NuthatchError) in
     guard options != nil else { throw .null("options") }
     let said = try read(options, for: .request)
-    // All of it, or nothing.
+    // All options are taken, or none.
     var changed = draft
     try changed.take(said)
     try changed.request.options.check(.request)
@@ -44,10 +44,11 @@ public func nhRequestSet(_ request: nh_request_ref?, _ options: UnsafePointer<nh
   }
 }
 
-/// Adds a header. It replaces those of the same name that would be sent otherwise. Added twice, both are sent, in this order.
+/// Adds a header. It replaces the headers of the same name that would be sent otherwise. Two added headers of the same name are both
+/// sent, in this order.
 ///
-/// @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them,
-///         are NH_BAD_HEADER when the request is used.
+/// @return NH_OK; NH_INVALID. A name or value that can't be sent, more than 1,000 headers, and more than 262,144 bytes of them, are
+///         NH_BAD_HEADER when the request is used.
 @_cdecl("nh_request_add_header")
 public func nhRequestAddHeader(
   _ request: nh_request_ref?, _ name: UnsafePointer<CChar>?, _ value: UnsafePointer<CChar>?
@@ -57,7 +58,7 @@ public func nhRequestAddHeader(
   }
 }
 
-/// Frees a request. Tickets that were made from it go on.
+/// Frees a request. Its tickets go on.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_request_free")

@@ -10,7 +10,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// Tells what a response holds. Set info->struct_size to sizeof *info before the call.
+/// Returns the facts about a response. Set info->struct_size to sizeof *info before the call.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_response_get_info")
@@ -23,10 +23,10 @@ public func nhResponseGetInfo(
   }
 }
 
-/// Says whether the body could be read, for who has copied it or made something of it: a body of the cache lies in a mapped file,
-/// and what the disk fails to give of it reads as zeros.
+/// Returns whether the body could be read. Call it after you have copied or processed the body: a body of the cache is in a mapped file,
+/// and parts that the disk can't read are zeros.
 ///
-/// @return NH_OK; NH_IO when some of it may have been zeros; NH_INVALID.
+/// @return NH_OK; NH_IO if some bytes may have been zeros; NH_INVALID.
 @_cdecl("nh_response_check")
 public func nhResponseCheck(_ response: nh_response_ref?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -34,10 +34,10 @@ public func nhResponseCheck(_ response: nh_response_ref?) -> nh_status {
   }
 }
 
-/// Gives the first value of a header, its name compared without regard to case; NULL when there is none. It lives as
-/// long as the response.
+/// Returns the first value of a header; NULL if there is none. Upper and lower case of the name don't matter. The value is valid as long
+/// as the response.
 ///
-/// @return NH_OK, also when there is none; NH_INVALID.
+/// @return NH_OK, also if there is none; NH_INVALID.
 @_cdecl("nh_response_header")
 public func nhResponseHeader(
   _ response: nh_response_ref?, _ name: UnsafePointer<CChar>?,
@@ -50,9 +50,9 @@ public func nhResponseHeader(
   }
 }
 
-/// Gives the header line number `index`, from 0 in the order of arrival; repeated headers are lines of their own.
+/// Returns the header line number `index`, from 0 in the order of arrival; each repeated header is a line of its own.
 ///
-/// @return NH_OK; NH_INVALID, also when `index` is not below header_count.
+/// @return NH_OK; NH_INVALID, also if `index` is not below header_count.
 @_cdecl("nh_response_header_at")
 public func nhResponseHeaderAt(
   _ response: nh_response_ref?, _ index: Int32, _ name: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
@@ -69,10 +69,10 @@ public func nhResponseHeaderAt(
   }
 }
 
-/// Tells of the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to
-/// sizeof *interim before the call.
+/// Returns the interim answer (1xx) number `index`, from 0 in the order of arrival. Set interim->struct_size to sizeof *interim before
+/// the call.
 ///
-/// @return NH_OK; NH_INVALID, also when `index` is not below interim_count.
+/// @return NH_OK; NH_INVALID, also if `index` is not below interim_count.
 @_cdecl("nh_response_interim_at")
 public func nhResponseInterimAt(
   _ response: nh_response_ref?, _ index: Int32, _ interim: UnsafeMutablePointer<nh_interim>?
@@ -88,11 +88,11 @@ public func nhResponseInterimAt(
   }
 }
 
-/// Gives the body as text in UTF-8, terminated by NUL, made on the calling thread: by the charset of the Content-Type, else taken
-/// for UTF-8; what can't be decoded becomes U+FFFD. It lives as long as the response.
+/// Returns the body as text in UTF-8, terminated by NUL, converted on the calling thread. The charset is that of the Content-Type, else
+/// UTF-8; bytes that can't be decoded become U+FFFD. The text is valid as long as the response.
 ///
-/// @param text  Gets the first byte.
-/// @param size  Gets the number of bytes, without the NUL; there may be others among them. May be NULL.
+/// @param text  Gets the address of the first byte.
+/// @param size  Gets the number of bytes, without the final NUL; the text may contain others. May be NULL.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_response_text")
 public func nhResponseText(
@@ -102,11 +102,11 @@ public func nhResponseText(
   givingText(response, text, size, isJSON: false)
 }
 
-/// Gives the body as nh_response_text does, where it is JSON (RFC 8259). Of a body that isn't, nothing is given.
+/// Returns the body like nh_response_text, if it is JSON (RFC 8259); fails for any other body.
 ///
-/// @param text  Gets the first byte; NULL on failure.
+/// @param text  Gets the address of the first byte; NULL on failure.
 /// @param size  Gets the number of bytes, without the NUL; 0 on failure. May be NULL.
-/// @return NH_OK; NH_WRONG_FORMAT, with the place in the message; NH_INVALID.
+/// @return NH_OK; NH_WRONG_FORMAT, with the position in the message; NH_INVALID.
 @_cdecl("nh_response_json")
 public func nhResponseJSON(
   _ response: nh_response_ref?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
@@ -138,9 +138,9 @@ public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(response, .response) }
 }
 
-/// A response with its strings in the shape that C wants, made when somebody asks: who takes the body only needs none.
+/// A response with its strings in C form. They are made at first use: a caller that reads only the body needs none.
 final class ResponseView: Sendable {
-  /// What has been made. It stays where it is until the end.
+  /// The C forms that were made. Their addresses stay valid until the end.
   private struct Shapes {
     var strings: StringArena?
     var lines: HeaderLines?
@@ -154,7 +154,7 @@ final class ResponseView: Sendable {
 
   init(_ response: Response) { self.response = response }
 
-  /// Where the body lies, which belongs to the response; never nil.
+  /// The address of the body, which belongs to the response; never nil.
   var body: (start: UnsafeRawPointer?, count: Int) {
     response.withBody { ($0.baseAddress ?? UnsafeRawPointer(strings[0]), $0.count) }
   }
@@ -199,7 +199,7 @@ final class ResponseView: Sendable {
     return told
   }
 
-  /// - Parameter isJSON: whether it is in UTF-8, whatever its Content-Type says.
+  /// - Parameter isJSON: the body is decoded as UTF-8; the Content-Type doesn't matter.
   func text(isJSON: Bool) -> (text: StringArena, count: Int) {
     shapes.withLock { shapes in
       shapes.texts[isJSON].orMade {
@@ -218,7 +218,7 @@ final class ResponseView: Sendable {
     return shapes.withLock { $0.lines.orMade { HeaderLines(response.headers) } }[index]
   }
 
-  /// URL, final URL, reason, and the Content-Type where there is one.
+  /// URL, final URL, reason, and the Content-Type if there is one.
   private var strings: StringArena {
     shapes.withLock { shapes in
       shapes.strings.orMade {
@@ -230,7 +230,7 @@ final class ResponseView: Sendable {
 }
 
 extension Optional {
-  /// What is there, or is there from now on.
+  /// Returns the value; makes and stores it if it is nil.
   fileprivate mutating func orMade(_ make: () -> Wrapped) -> Wrapped {
     if let self { return self }
     let made = make()
@@ -239,8 +239,8 @@ extension Optional {
   }
 }
 
-/// Header lines in the shape that C wants.
-// Written while it is made, only read afterwards, hence Sendable.
+/// Header lines in C form.
+// Written in `init` only, then read, hence Sendable.
 private final class HeaderLines: @unchecked Sendable {
   private let strings: StringArena
   private let lines: UnsafeMutablePointer<nh_header>
@@ -259,7 +259,7 @@ private final class HeaderLines: @unchecked Sendable {
     (strings[2 * index], strings[2 * index + 1])
   }
 
-  /// nil for none.
+  /// nil if there are no lines.
   var first: UnsafePointer<nh_header>? { count == 0 ? nil : UnsafePointer(lines) }
 
   deinit { lines.deallocate() }

@@ -8,15 +8,15 @@
 import CNuthatch
 import NuthatchCore
 
-/// Makes a site: a base URL, and what the requests below it have in common. Requests name it in nh_options.site, and may be said
-/// relative to its URL then. A site belongs to its cache's handle and is of no use once that is closed.
+/// Creates a site: a base URL, and options that its requests share. Requests name the site in nh_options.site; their URLs can then be
+/// relative to the base URL. A site belongs to its cache's handle and can't be used after that is closed.
 ///
-/// User and password go to the base URL's origin only, also when a request of the site names another, and so do all headers
-/// but harmless ones and those that options->keep_headers_across_origins names.
+/// User and password are sent to the base URL's origin only, also if a request of the site has a URL of another origin. The same is true
+/// of all headers except harmless ones and those that options->keep_headers_across_origins names.
 ///
-/// @param base_url  Absolute. What requests name is resolved against it, as links on a page at this URL would be: with
+/// @param base_url  An absolute URL. Relative URLs of requests are resolved like links on a page at this URL: with
 ///                  "https://example.org/api/" (mind the last slash) "statuses" is https://example.org/api/statuses.
-/// @param options   What its requests inherit; allow_files and the directory's own must not be given. NULL for nothing.
+/// @param options   The options that its requests inherit, without allow_files and options of the directory. NULL for none.
 /// @param site      Gets the handle; NULL on failure. Close it with nh_site_close.
 /// @return NH_OK; NH_BAD_URL; NH_BAD_HEADER; NH_INVALID.
 @_cdecl("nh_site_open")
@@ -37,10 +37,10 @@ public func nhSiteOpen(
   }
 }
 
-/// Tells what holds for the requests of a site at its origin, what it has from its cache and the defaults among it, as
-/// nh_cache_get_options does, and as little to be passed on. User and password, and passwords of certificates, aren't told.
+/// Returns the options in force for the requests of a site at its origin, including those of its cache and the defaults, like
+/// nh_cache_get_options. Don't pass them to other calls either. User and password, and passwords of certificates, aren't returned.
 ///
-/// @param options  Gets them. Set options->struct_size to sizeof *options before the call. Texts live as long as the handle.
+/// @param options  Gets the options. Set options->struct_size to sizeof *options before the call. Texts are valid as long as the handle.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_site_get_options")
 public func nhSiteGetOptions(
@@ -53,9 +53,9 @@ public func nhSiteGetOptions(
   }
 }
 
-/// Forgets the cookies of a site, in memory and in the cache's directory. May wait for the disk.
+/// Deletes the cookies of a site, in memory and in the cache's directory. May wait for the disk.
 ///
-/// @return NH_OK, also when it keeps none; NH_INVALID.
+/// @return NH_OK, also if it has none; NH_INVALID.
 @_cdecl("nh_site_clear_cookies")
 public func nhSiteClearCookies(_ site: nh_site_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(site, .site, as: SiteView.self).site.clearCookies() }
@@ -69,9 +69,9 @@ public func nhSiteClose(_ site: nh_site_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(site, .site) }
 }
 
-/// Tells whether a site's host could be reached of late, as the last connection to it showed.
+/// Returns whether the last connection to a site's host succeeded.
 ///
-/// @param reachable  Gets NH_YES or NH_NO; NH_UNSAID when nobody has tried.
+/// @param reachable  Gets NH_YES or NH_NO; NH_UNSAID if no connection was tried.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_site_reachable")
 public func nhSiteReachable(_ site: nh_site_ref?, _ reachable: UnsafeMutablePointer<nh_choice>?) -> nh_status
@@ -83,11 +83,12 @@ public func nhSiteReachable(_ site: nh_site_ref?, _ reachable: UnsafeMutablePoin
   }
 }
 
-/// Has changes of what nh_site_reachable tells come as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed; of
-/// several that nobody took the newest is kept. Sites of one handle with the same base URL share one listener, the last.
+/// Subscribes to changes of the result of nh_site_reachable, as NH_EVENT_REACHABILITY, from now on until the cache's handle is closed. Of
+/// several events that weren't taken only the newest is kept. Sites of one handle with the same base URL share one listener, the last one
+/// set.
 ///
-/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user_data  What the events carry.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
+/// @param user_data  The pointer that the events carry.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_site_watch")
 public func nhSiteWatch(
@@ -101,14 +102,14 @@ public func nhSiteWatch(
   }
 }
 
-/// What a handle of a site stands for.
+/// The object of a site handle.
 final class SiteView: @unchecked Sendable {
   let site: Site
   let completions: CompletionQueue
   let listeners: Listeners
   let hooks: Draft.Hooks
   let told = ToldTexts()
-  // Written while it is made only, hence Sendable. A site doesn't keep its cache's handle.
+  // Written in `init` only, hence Sendable. Weak: a site doesn't keep its cache's handle alive.
   private weak let view: CacheView?
 
   init(_ site: Site, _ view: CacheView, _ raw: nh_options) {

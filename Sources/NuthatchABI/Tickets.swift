@@ -13,14 +13,14 @@
 import CNuthatch
 import NuthatchCore
 
-/// Starts a request and returns at once. What is in the cache, and fresh, is there when this returns: it may wait for the disk,
-/// never for the network. Requests for one URL share one fetch. As many go to one host, and as many together, as nh_queue_set
-/// says; the others wait their turn, and only their deadline runs meanwhile.
+/// Starts a request and returns at once. A fresh answer from the cache is ready when this function returns. So it may wait for the disk,
+/// never for the network. Requests for one URL share one fetch. nh_queue_set limits the requests to one host, and in all; other requests
+/// wait for their turn, and only their deadline runs during that wait.
 ///
-/// @param options  NULL for nothing. With sizes its answer is pictures.
-/// @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that
-///                 know what an event belongs to by its user_data: events then have no ticket.
-/// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before any network is touched; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options  NULL for none. With sizes, the answer is images.
+/// @param ticket   Gets the handle; NULL on failure. Release it with nh_ticket_release. May be NULL itself, for programs that identify
+///                 events by user_data; the events then have no ticket.
+/// @return NH_OK; NH_BAD_URL or NH_BAD_HEADER, before the network is used; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_submit")
 public func nhSubmit(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?,
@@ -33,10 +33,10 @@ public func nhSubmit(
   }
 }
 
-/// Starts an nh_request, as nh_submit does a URL with options.
+/// Starts an nh_request, like nh_submit a URL with options.
 ///
 /// @param ticket  As for nh_submit.
-/// @return As nh_submit.
+/// @return Like nh_submit.
 @_cdecl("nh_submit_request")
 public func nhSubmitRequest(
   _ cache: nh_cache_ref?, _ request: nh_request_ref?, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
@@ -70,14 +70,13 @@ private func submit(
   ticket?.pointee = handle
 }
 
-/// Waits for a ticket's next event, which neither nh_poll nor another thread gets then.
+/// Waits for a ticket's next event and takes it, so that nh_poll and other threads don't get it.
 ///
-/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
-/// @param event       Gets the event; clear it with nh_event_clear. Zeroed when none came.
+/// @param timeout_ms  The longest wait in milliseconds; 0 checks without waiting; negative: no limit.
+/// @param event       Gets the event; clear it with nh_event_clear. Zeroed if none came.
 /// @param event_size  sizeof *event.
-/// @return NH_OK with an event, also with one that tells of a failure: see its code. NH_TIMEOUT when none came in
-///         time; the request goes on. NH_FORKED. NH_INVALID, also when the final event was taken before, and for a ticket
-///         with a callback.
+/// @return NH_OK with an event, also with one that reports a failure: see its code. NH_TIMEOUT if none came in time; the request goes on.
+///         NH_FORKED. NH_INVALID, also if the final event was taken before, and for a ticket with a callback.
 @_cdecl("nh_wait")
 public func nhWait(
   _ ticket: nh_ticket_ref?, _ timeout_ms: Int64, _ event: UnsafeMutablePointer<nh_event>?, _ event_size: UInt
@@ -98,9 +97,9 @@ public func nhWait(
   }
 }
 
-/// Gives back what an event owns, and zeroes it. Clearing a zeroed event does nothing.
+/// Frees everything that an event owns, and zeroes it. Clearing a zeroed event does nothing.
 ///
-/// @return NH_OK; NH_INVALID when `event` is NULL, or when its response or one of its images is no open handle.
+/// @return NH_OK; NH_INVALID if `event` is NULL, or if its response or one of its images is not an open handle.
 @_cdecl("nh_event_clear")
 public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -109,7 +108,7 @@ public func nhEventClear(_ event: UnsafeMutablePointer<nh_event>?) -> nh_status 
   }
 }
 
-/// Cancels a request. Its final event is NH_EVENT_CANCELLED, there at once, unless it had one before.
+/// Cancels a request. Its final event, NH_EVENT_CANCELLED, is available at once, unless it had a final event before.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_cancel")
@@ -117,10 +116,10 @@ public func nhCancel(_ ticket: nh_ticket_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(ticket, .ticket, as: TicketView.self).ticket.cancel() }
 }
 
-/// Cancels the requests of a handle that are under way: all, or those with a tag or of a site. Blocking calls among them end with
-/// NH_CANCELLED. Those of another site with the same base URL are not the site's.
+/// Cancels the requests of a handle that are under way: all, or those with a tag or of a site. Blocking calls of these requests return
+/// NH_CANCELLED. Requests of another site with the same base URL aren't cancelled.
 ///
-/// @param options  Its tag or its site; there is nothing else to say. NULL for all.
+/// @param options  A tag or a site, and no other option. NULL for all.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_cancel_all")
 public func nhCancelAll(_ cache: nh_cache_ref?, _ options: UnsafePointer<nh_options>?) -> nh_status {
@@ -142,9 +141,9 @@ public func nhCancelAll(_ cache: nh_cache_ref?, _ options: UnsafePointer<nh_opti
   }
 }
 
-/// Gives a request another priority, in the queue and while it runs. Later it does nothing.
+/// Changes the priority of a request, in the queue and while it runs. After its end it does nothing.
 ///
-/// @param priority  As nh_options.priority.
+/// @param priority  The value of nh_options.priority.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_ticket_set_priority")
 public func nhTicketSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int64) -> nh_status {
@@ -153,13 +152,13 @@ public func nhTicketSetPriority(_ ticket: nh_ticket_ref?, _ priority: Int64) -> 
   }
 }
 
-/// Submits the request of a ticket once more, whatever became of it: after a failure, for instance. The ticket stays as it is;
-/// events of the new one carry what those of the old one do. A freezable request keeps its Idempotency-Key, so that a server that
-/// has had it doesn't do it twice; once the ticket's success (2xx) has been taken, it is another request, with another key.
+/// Submits the request of a ticket again, for instance after a failure. The ticket doesn't change; events of the new ticket carry the
+/// same callback and user_data. A freezable request keeps its Idempotency-Key, so that a server that has already processed it doesn't do
+/// it twice. After the ticket's success (2xx) has been taken, the new request gets a new key.
 ///
-/// @param cache  Whose request it was.
+/// @param cache  The cache that the request was submitted to.
 /// @param again  Gets the new handle; NULL on failure. Release it with nh_ticket_release.
-/// @return As nh_submit; NH_INVALID, too, for a ticket whose answer was in memory when it was submitted: such keep nothing.
+/// @return Like nh_submit; NH_INVALID also for a ticket whose answer was in memory when it was submitted: such a ticket keeps no request.
 @_cdecl("nh_resubmit")
 public func nhResubmit(
   _ cache: nh_cache_ref?, _ ticket: nh_ticket_ref?, _ again: UnsafeMutablePointer<nh_ticket_ref?>?
@@ -181,7 +180,7 @@ public func nhResubmit(
   }
 }
 
-/// Tells where a request stands.
+/// Returns the state of a request.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_ticket_state")
@@ -195,8 +194,8 @@ public func nhTicketState(_ ticket: nh_ticket_ref?, _ state: UnsafeMutablePointe
   }
 }
 
-/// Releases a ticket. Never cancels: the request goes on, and its events still come by nh_poll or nh_dispatch, where their
-/// ticket then is a handle that is no longer open.
+/// Releases a ticket. It doesn't cancel: the request goes on, and its events still come by nh_poll or nh_dispatch, with a ticket that is
+/// no longer an open handle.
 ///
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_ticket_release")
@@ -204,19 +203,19 @@ public func nhTicketRelease(_ ticket: nh_ticket_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try remove(ticket, .ticket) }
 }
 
-/// A ticket with what its program wants to find in its events, and where these go.
-// What changes is under a lock, or written before any other thread knows it, hence Sendable.
+/// A ticket with the pointers that its events carry, and the queue that gets these events.
+// Mutable properties are under a lock, or written before any other thread knows the view, hence Sendable.
 final class TicketView: @unchecked Sendable {
   let ticket: Ticket
   let callback: nh_callback?
   let completions: CompletionQueue
   let isQuiet: Bool
   private let userBits: UInt
-  /// What its program was asked last and has not answered.
+  /// The last question to the program, until it is answered.
   let question = Locked<Question?>(nil)
-  /// The number that the program has for it; nil for none. Written before any other thread knows the view.
+  /// The handle that the program has; nil for none. Written before any other thread knows the view.
   var handle: nh_ticket_ref?
-  /// Where it stands in the completion queue. Guarded by the queue's lock.
+  /// Its state in the completion queue. Guarded by the queue's lock.
   var standing = CompletionQueue.Standing.absent
 
   init(_ ticket: Ticket, _ draft: Draft, _ completions: CompletionQueue) {
@@ -227,7 +226,7 @@ final class TicketView: @unchecked Sendable {
     userBits = draft.hooks.userBits
   }
 
-  /// One for the same request, made again.
+  /// Creates a view for a resubmitted request.
   init(_ ticket: Ticket, like before: TicketView, _ completions: CompletionQueue) {
     self.ticket = ticket
     self.completions = completions
@@ -236,6 +235,6 @@ final class TicketView: @unchecked Sendable {
     userBits = before.userBits
   }
 
-  /// Never followed here: a number as far as the library is concerned.
+  /// The library never follows this pointer and treats it as a number.
   var userData: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: userBits) }
 }

@@ -11,10 +11,10 @@ import NuthatchCore
 /// Writes a URL in another form.
 ///
 /// @param url       Absolute for NH_URL_ORIGIN; any text for NH_URL_REDACTED.
-/// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+/// @param buffer    Gets as many bytes as fit, terminated by NUL. May be NULL if `capacity` is 0.
 /// @param capacity  The bytes of the buffer.
-/// @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. -NH_INVALID; -NH_BAD_URL
-///         where the origin is asked for of what is no URL of HTTP.
+/// @return The number of bytes of the whole text, without the NUL; the text is complete if that is less than `capacity`. -NH_INVALID;
+///         -NH_BAD_URL if NH_URL_ORIGIN is asked of a URL that isn't HTTP.
 @_cdecl("nh_url_put")
 public func nhURLPut(
   _ url: UnsafePointer<CChar>?, _ form: nh_url_form, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
@@ -33,8 +33,8 @@ public func nhURLPut(
   }
 }
 
-/// Tells whether a header of this name holds a secret, as the outbox sees it, so that it had better be written nowhere:
-/// credentials and cookies, and whatever is named like one, as X-Api-Key and X-Auth-Token are.
+/// Returns whether the outbox treats a header of this name as secret, so that it should not be written anywhere: credentials and cookies,
+/// and headers with similar names, such as X-Api-Key and X-Auth-Token.
 ///
 /// @return 1 or 0; -NH_INVALID.
 @_cdecl("nh_header_is_secret")

@@ -10,14 +10,14 @@
 import CNuthatch
 import NuthatchCore
 
-/// Forgets all that is stored of a URL, whoever it is kept for and under whatever key: its next request asks the server. When
-/// this returns, no process gets from the cache what was asked for before, nor keeps an answer that was on its way. Thumbnails
-/// that another URL has in common stay. May wait for the disk, and up to five seconds for another process.
+/// Removes all stored answers of a URL, for all credentials, partitions and cache keys: the next request asks the server. When this
+/// returns, no process gets an older answer from the cache or stores an answer that was requested before. Thumbnails that another URL
+/// shares stay. May wait for the disk, and up to five seconds for another process.
 ///
-/// @param options  NULL for all of the URL. A site, a key, credentials, a partition and whatever else makes an answer another than
-///                 everybody's for that URL narrow it to that answer.
-/// @return NH_OK, also when nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY when another process holds the directory's lock
-///         for five seconds; NH_NO_SPACE, NH_IO when it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @param options  NULL for all answers of the URL. A site, a key, credentials, a partition and other options that select an answer limit
+///                 the removal to that answer.
+/// @return NH_OK, also if nothing was stored; NH_BAD_URL; NH_BAD_HEADER; NH_BUSY if another process holds the directory's lock for five
+///         seconds; NH_NO_SPACE, NH_IO if it can't be done; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_remove")
 public func nhRemove(
   _ cache: nh_cache_ref?, _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
@@ -32,7 +32,7 @@ public func nhRemove(
   }
 }
 
-/// Forgets everything that is stored, of all processes. May wait for the disk.
+/// Removes everything that is stored, for all processes. May wait for the disk.
 ///
 /// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_clear")
@@ -40,10 +40,9 @@ public func nhClear(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.clear() }
 }
 
-/// Drops what was not used for longest until no more than `bytes` are left on disk. The limit stays what it was. May wait for the
-/// disk.
+/// Removes the least recently used records until no more than `bytes` are left on disk. The limit doesn't change. May wait for the disk.
 ///
-/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID when `bytes` is negative.
+/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID if `bytes` is negative.
 @_cdecl("nh_trim")
 public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -53,16 +52,15 @@ public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
   }
 }
 
-/// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives this process however it ends. May
-/// wait for the disk.
+/// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives the end of this process. May wait for the disk.
 ///
-/// @return NH_OK, also when there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also if there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_flush")
 public func nhFlush(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.flush() }
 }
 
-/// Tells what a cache holds, and what has happened. Instant. Set statistics->struct_size to sizeof *statistics before.
+/// Returns the contents of a cache, and counts of events. Instant. Set statistics->struct_size to sizeof *statistics before.
 ///
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_stats")
@@ -74,13 +72,13 @@ public func nhStats(_ cache: nh_cache_ref?, _ statistics: UnsafeMutablePointer<n
   }
 }
 
-/// Tells what nh_stats tells, as one JSON object, with a member for each of the struct's, and "warning": what speaks against the place where
-/// the directory is, or null.
+/// Returns the values of nh_stats as one JSON object, with a member for each of the struct's, and "warning": a problem with the location
+/// of the directory, or null.
 ///
-/// @param buffer    Gets as much of it as fits, terminated by NUL. May be NULL when `capacity` is 0.
+/// @param buffer    Gets as many bytes as fit, terminated by NUL. May be NULL if `capacity` is 0.
 /// @param capacity  The bytes of the buffer.
-/// @return How many bytes all of it has, without the NUL: more fits when that is less than `capacity`. On failure a negative
-///         number, which is -NH_CLOSED, -NH_FORKED or -NH_INVALID.
+/// @return The number of bytes of the whole text, without the NUL; the text is complete if that is less than `capacity`. On failure a
+///         negative number: -NH_CLOSED, -NH_FORKED or -NH_INVALID.
 @_cdecl("nh_stats_json")
 public func nhStatsJSON(_ cache: nh_cache_ref?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt)
   -> Int32
@@ -91,12 +89,12 @@ public func nhStatsJSON(_ cache: nh_cache_ref?, _ buffer: UnsafeMutablePointer<C
   }
 }
 
-/// Tells whether another process has held the directory's lock for so long, and this one has waited for it in vain: nothing can
-/// be stored meanwhile, so that a program which fetches in order to store had better wait. What it tells changes four
-/// times a second at most; each change is in the log, at NH_LOG_WARNING.
+/// Returns whether another process has held the directory's lock for `patience_ms`, while this process waited for it. Meanwhile nothing
+/// can be stored, so a program that fetches in order to store should pause. The result changes at most four times a second; each change
+/// is logged, at NH_LOG_WARNING.
 ///
-/// @param patience_ms  In milliseconds; the first call on a handle says it for all. 30,000 is what the command has.
-/// @return 1 or 0; on failure -NH_CLOSED, -NH_FORKED or -NH_INVALID, a negative number.
+/// @param patience_ms  In milliseconds; the first call on a handle sets it for all later ones. The command uses 30,000.
+/// @return 1 or 0; on failure a negative number: -NH_CLOSED, -NH_FORKED or -NH_INVALID.
 @_cdecl("nh_is_held_up")
 public func nhIsHeldUp(_ cache: nh_cache_ref?, _ patience_ms: Int64) -> Int32 {
   counting { () throws(NuthatchError) in
@@ -107,11 +105,12 @@ public func nhIsHeldUp(_ cache: nh_cache_ref?, _ patience_ms: Int64) -> Int32 {
   }
 }
 
-/// Has every turn of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0 come as
-/// NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. One listener a handle, the last.
+/// Subscribes to changes of the number of requests of the handle that are under way (nh_statistics.activity) from or to 0, as
+/// NH_EVENT_BUSY or NH_EVENT_IDLE, from now on until the handle is closed. Each handle has one listener, the last one set.
 ///
-/// @param callback   Called by nh_dispatch; NULL for events that nh_poll gives.
-/// @param user_data  What the events carry.
+/// @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
+/// @param user_data  The pointer that the events carry.
+/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_activity_watch")
 public func nhActivityWatch(
@@ -126,9 +125,9 @@ public func nhActivityWatch(
   }
 }
 
-/// Waits until no request of the handle is under way. Their events can be taken then, if they weren't.
+/// Waits until no request of the handle is under way. Events that weren't taken can still be taken.
 ///
-/// @param timeout_ms  The longest wait in milliseconds; 0 looks without waiting; negative waits for ever.
+/// @param timeout_ms  The longest wait in milliseconds; 0 checks without waiting; negative: no limit.
 /// @return NH_OK; NH_TIMEOUT; NH_FORKED; NH_INVALID.
 @_cdecl("nh_wait_idle")
 public func nhWaitIdle(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
