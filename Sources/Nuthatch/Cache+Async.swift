@@ -1,25 +1,24 @@
 import NuthatchCore
 
-/// Answers the questions of a request (`Request.asks`), while it waits for that.
+/// Answers the questions of a request (`Request.asks`). The request waits for the reply.
 public typealias Answering = @Sendable (Question) async -> Reply
 
 extension Cache {
-  /// Fetches a URL: from the cache while that is fresh, else from the network. An answer of any status is a success.
+  /// Gets a URL: from the cache if the answer is fresh, else from the network. An answer with any status is a success.
   ///
   /// ```swift
   /// let response = try await cache.get("https://example.org/a.json")
   /// ```
   ///
-  /// - Throws: why there is no answer; `cancelled` when the task is, which ends the request.
+  /// - Throws: the reason of the failure; `cancelled` if the task was cancelled, which ends the request.
   public func get(_ url: String) async throws(NuthatchError) -> Response {
     try await response(for: Request(url))
   }
 
-  /// Carries out a request without sizes and waits for its answer: the one that holds now, or a stale one where `delivery` is
-  /// `first`.
+  /// Carries out a request without sizes and waits for its answer: a fresh one, or also a stale one if `delivery` is `first`.
   ///
-  /// - Parameter answering: Answers what the request asks; nil leaves its questions unanswered, without waiting.
-  /// - Throws: as `get`; `bad_header`; `invalid` for a request with sizes.
+  /// - Parameter answering: Answers the request's questions; nil leaves them unanswered, without waiting.
+  /// - Throws: like `get`; `bad_header`; `invalid` for a request with sizes.
   public func response(
     for request: Request, answering: Answering? = nil
   ) async throws(NuthatchError) -> Response {
@@ -29,23 +28,23 @@ extension Cache {
     return try await final(of: request, answering).result.get()
   }
 
-  /// A thumbnail that fits a square box of `size` pixels a side: upright, never enlarged; from the cache while that is
-  /// fresh, else the picture is fetched, and both are kept.
+  /// Returns a thumbnail that fits a square box of `size` pixels a side: upright, never enlarged. A fresh thumbnail comes from the cache.
+  /// Else the picture is fetched, and picture and thumbnail are stored.
   ///
   /// ```swift
   /// let image = try await cache.thumbnail("https://example.org/a.jpg", size: 256)
   /// ```
   ///
-  /// - Throws: as `get`; `http` when the answer isn't a success; `not_an_image`, `unsupported_format`, `corrupt`,
-  ///   `truncated`, `too_many_pixels`.
+  /// - Throws: like `get`; `http` if the answer isn't a success; `not_an_image`, `unsupported_format`, `corrupt`, `truncated`,
+  ///   `too_many_pixels`.
   public func thumbnail(_ url: String, size: Int) async throws(NuthatchError) -> Image {
-    // What was shown before needs no request.
+    // A thumbnail that was shown before needs no request.
     if let image = url.withBytes({ instant.hit($0, size: size) }) { return image }
     return try await thumbnail(Request(url), ThumbnailBox(size))
   }
 
-  /// A thumbnail of what `request` fetches, that fits any box; its own sizes are left aside. With the `delivery` `first` it may
-  /// be stale.
+  /// Returns a thumbnail of the picture that `request` fetches, for any box; the request's own sizes are ignored. If `delivery` is
+  /// `first`, it can be stale.
   public func thumbnail(_ request: Request, _ box: ThumbnailBox) async throws(NuthatchError) -> Image {
     var request = request
     request.boxes = [box]
@@ -55,11 +54,10 @@ extension Cache {
     return image
   }
 
-  /// Carries out a request with sizes and waits for the images, in the order of the sizes. With the `delivery` `first` they may
-  /// be stale.
+  /// Carries out a request with sizes and waits for the images, in the order of the sizes. If `delivery` is `first`, they can be stale.
   ///
   /// - Parameter answering: as for `response(for:answering:)`.
-  /// - Throws: as `thumbnail`; `invalid` for a request without sizes.
+  /// - Throws: like `thumbnail`; `invalid` for a request without sizes.
   public func images(
     for request: Request, answering: Answering? = nil
   ) async throws(NuthatchError) -> [Image] {
@@ -71,19 +69,19 @@ extension Cache {
     return event.images
   }
 
-  /// Starts a request and gives its events: a stale answer from the cache and the one that holds now after it, progress,
-  /// questions; the final one is the last.
+  /// Starts a request and returns its events: a stale answer from the cache and then the fresh one, progress, questions. The final event
+  /// is the last.
   ///
   /// ```swift
   /// for await event in try cache.events(for: request) { show(event.images) }
   /// ```
   ///
-  /// - Throws: as `submit`; what goes wrong later is an event.
+  /// - Throws: like `submit`; later errors are events.
   public func events(for request: Request) throws(NuthatchError) -> EventSequence {
     EventSequence(try submit(request))
   }
 
-  /// The final event of a request that waits for one answer.
+  /// Returns the final event of a request that waits for one answer.
   private func final(of request: Request, _ answering: Answering?) async throws(NuthatchError) -> Event {
     var request = request.forOneAnswer
     request.progressEvents = false
@@ -96,7 +94,7 @@ extension Cache {
       do throws(NuthatchError) {
         try ticket.answer(question, reply)
       } catch {
-        // Too late, and the final event tells what came of it; or no answer to this question, and there is none then.
+        // The reply is too late, and the final event has the result; or the reply doesn't fit the question, which then stays unanswered.
         try? ticket.answer(question, .pass)
       }
     }
@@ -105,7 +103,7 @@ extension Cache {
 }
 
 extension Ticket {
-  /// The final event. Cancelling the task cancels the request.
+  /// Returns the final event. Cancelling the task cancels the request.
   fileprivate func ended() async -> Event {
     if let event = take(), event.isFinal { return event }
     return await withTaskCancellationHandler {

@@ -1,11 +1,11 @@
 import NuthatchCore
 
-/// The events of one request, as they come; the final one is the last. From `Cache.events(for:)`.
+/// The events of one request, as they come; the final event is the last. Made by `Cache.events(for:)`.
 ///
-/// Each event is handed out once, whoever iterates. Cancelling the task that waits cancels the request, whose final event
-/// then says so; leaving the loop early doesn't: what comes is kept in the cache. `ticket.cancel()` does.
+/// Each event is returned once, by one of the iterators. Cancelling the task that waits cancels the request; its final event is then
+/// `cancelled`. Leaving the loop early doesn't cancel it: the answer is stored in the cache. To cancel it, call `ticket.cancel()`.
 public struct EventSequence: AsyncSequence, Sendable {
-  /// For cancelling, for another priority, for answering questions.
+  /// The ticket, to cancel the request, change its priority, or answer questions.
   public let ticket: Ticket
   private let news = News()
 
@@ -14,19 +14,19 @@ public struct EventSequence: AsyncSequence, Sendable {
     ticket.whenNews { [news] in news.ring() }
   }
 
-  /// Hands out what has not been handed out.
+  /// Returns an iterator over the events that weren't returned yet.
   public func makeAsyncIterator() -> Iterator { Iterator(ticket: ticket, news: news) }
 
-  /// Hands out events; nil after the final one.
+  /// Returns events; nil after the final one.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let ticket: Ticket
     fileprivate let news: News
 
-    /// The next event. Holds no thread while it waits.
+    /// Returns the next event. Holds no thread while it waits.
     public func next() async -> Event? {
       while true {
         let ring = news.current
-        // In this order: a ticket that has ended has its last event already.
+        // The state is read first: a ticket that has ended has its final event already.
         let isOver = ticket.state == .done || ticket.state == .cancelled
         if let event = ticket.take() { return event }
         if isOver { return nil }
@@ -40,7 +40,7 @@ public struct EventSequence: AsyncSequence, Sendable {
   }
 }
 
-/// Wakes tasks: those that wait, and those that are just about to.
+/// Wakes tasks that wait for events. `current` before a check and `wait(after:)` after it lose no wake-up in between.
 private final class News: Sendable {
   private struct Book {
     var rings = 0
@@ -60,7 +60,7 @@ private final class News: Sendable {
     for task in waiting { task.resume() }
   }
 
-  /// Waits until it has rung after the time that `ring` was the current one.
+  /// Waits until the number of rings differs from `ring`.
   func wait(after ring: Int) async {
     await withCheckedContinuation { task in
       let hasRung = book.withLock { book in

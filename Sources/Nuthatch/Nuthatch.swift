@@ -1,8 +1,8 @@
 // # Nuthatch: the library for Swift programs
 //
-// The core as it is, and an `async` face for it (`Cache+Async`, `Site+Async`, `EventSequence`). Swift's concurrency lives
-// in this room only: it would pull Dispatch into the C library. It must hold no logic of its own.
+// The core, with an `async` interface (`Cache+Async`, `Site+Async`, `EventSequence`). Only this module uses Swift's concurrency, which
+// would pull Dispatch into the C library. Logic belongs in the core.
 //
-// No call of the face holds a thread while it waits. docs/SWIFT.md is its manual.
+// No call of this interface holds a thread while it waits. docs/SWIFT.md is its manual.
 
 @_exported import NuthatchCore

@@ -6,7 +6,7 @@ extension Site {
     try await cache.response(for: request(reference))
   }
 
-  /// A thumbnail of a picture of the site, as `Cache.thumbnail` gives it.
+  /// Returns a thumbnail of a picture of the site, like `Cache.thumbnail`.
   public func thumbnail(_ reference: String, size: Int) async throws(NuthatchError) -> Image {
     try await cache.thumbnail(request(reference), ThumbnailBox(size))
   }

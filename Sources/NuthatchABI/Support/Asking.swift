@@ -1,16 +1,16 @@
 import CNuthatch
 import NuthatchCore
 
-// What calls ask for that take a URL and options.
+// Arguments of calls that take a URL and options.
 
-/// The request that a call describes.
+/// Returns the request that a call describes.
 func asked(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) throws(NuthatchError) -> Draft {
   try Draft(Request(try string(url, "url")), options, for: .request)
 }
 
-/// The same for a call that gives the answer itself, and no pictures.
+/// Like `asked`, for a call that returns the answer itself, not images.
 func askedForAnswer(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) throws(NuthatchError) -> Draft {
@@ -21,7 +21,7 @@ func askedForAnswer(
   return draft
 }
 
-/// The same for a call that gives one picture.
+/// Like `asked`, for a call that returns one image.
 func askedForPicture(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?
 ) throws(NuthatchError) -> Draft {
@@ -33,8 +33,8 @@ func askedForPicture(
   return draft
 }
 
-/// The side of the square that is asked for, 0 for none, where nothing else is said that has a part in which stored answer is
-/// given; nil for what must be looked for as a request.
+/// Returns the side of the requested square, 0 for none, if no other option affects which stored answer is returned; nil if the request
+/// must be built.
 func plainSide(_ options: UnsafePointer<nh_options>?) throws(NuthatchError) -> Int? {
   if let side = onlySide(options) { return side }
   let said = try read(options, for: .request)
@@ -43,13 +43,13 @@ func plainSide(_ options: UnsafePointer<nh_options>?) throws(NuthatchError) -> I
   return Int(said.raw.size)
 }
 
-/// The side of the square that is asked for where nothing else is said, 0 where nothing is said at all; nil for what must be read.
-/// What was given before is found by it, without a request.
+/// Returns the side of the requested square if it is the only option, 0 if no option is set; nil if the options must be read. With it a
+/// repeated request is answered without being built.
 func onlySide(_ options: UnsafePointer<nh_options>?) -> Int? {
   guard let options else { return 0 }
   let bytes = UnsafeRawPointer(options)
   let size = MemoryLayout<nh_options>.size
-  // The first word has another member beside the size of the struct.
+  // The first word also has another member than the size of the struct.
   guard UInt(bitPattern: bytes) % 8 == 0, bytes.load(as: UInt64.self) == UInt64(size) else { return nil }
   let words = bytes.assumingMemoryBound(to: UInt64.self)
   let place = nh_size_word

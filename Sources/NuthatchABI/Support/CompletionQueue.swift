@@ -3,24 +3,24 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// The tickets of one handle that have events to take: of those with a callback for nh_dispatch, of the others for nh_poll.
+/// The tickets of one handle that have events to take: tickets with a callback for nh_dispatch, the others for nh_poll.
 ///
-/// It holds tickets, not events. So an event that nh_wait takes is gone from here, too, and of progress there is never
-/// more than the newest.
+/// The queue holds tickets, not events. So an event that nh_wait takes is gone from here, too, and of progress events only the newest is
+/// kept.
 // What isn't constant is under its lock, hence Sendable.
 final class CompletionQueue: @unchecked Sendable {
-  /// Where a ticket stands in the queue.
+  /// The state of a ticket in the queue.
   enum Standing {
     case absent
-    /// In line, at this place.
+    /// In a line, at this index.
     case listed(Int)
-    /// Its callback is being called, and nobody else may call it meanwhile.
+    /// Its callback runs; no other thread may call it meanwhile.
     case called
-    /// The same, and there is more to tell.
+    /// Its callback runs, and there are more events.
     case calledAgain
   }
 
-  /// What a callback is told.
+  /// The argument of a callback.
   enum Taken {
     case event(Event, TicketView)
     case notification(Notification)
@@ -29,24 +29,24 @@ final class CompletionQueue: @unchecked Sendable {
   private struct Book {
     var isClosed = false
     var isShutDown = false
-    /// What belongs to no ticket.
+    /// Notifications without a ticket.
     var notesForPoll: [Notification] = []
     var notesForDispatch: [Notification] = []
     var forPoll = Line()
     var forDispatch = Line()
-    /// Readable while something is in line; -1 until a program asks for it.
+    /// Readable while a line has entries; -1 until a program asks for it.
     var descriptor: Int32 = -1
     var isReadable = false
   }
 
   private let book = Locked(Book())
-  /// Rings for those who wait in nh_dispatch.
+  /// Wakes the threads that wait in nh_dispatch.
   private let bell = EventCount()
   private let epoch = nhs_fork_epoch()
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 
-  // MARK: What comes in
+  // MARK: New events
 
   /// Lists the ticket whenever it has news, until its final event has been taken.
   func watch(_ view: TicketView) {
@@ -71,7 +71,7 @@ final class CompletionQueue: @unchecked Sendable {
     if mustRing { bell.ring() }
   }
 
-  /// Lists what belongs to no ticket.
+  /// Adds a notification without a ticket.
   func add(_ notification: Notification) {
     guard !isForked else { return }
     let mustRing = book.withLock { book in
@@ -88,7 +88,7 @@ final class CompletionQueue: @unchecked Sendable {
     if mustRing { bell.ring() }
   }
 
-  /// Somebody has taken an event from the ticket itself: it leaves the line if that was all.
+  /// Call it after an event was taken from the ticket itself: removes the ticket from its line if it has no more events.
   func settle(_ view: TicketView) {
     guard !isForked else { return }
     let gone: TicketView? = book.withLock { book in
@@ -96,13 +96,13 @@ final class CompletionQueue: @unchecked Sendable {
       defer { Self.signal(&book) }
       return view.callback == nil ? book.forPoll.remove(at: place) : book.forDispatch.remove(at: place)
     }
-    // Given up out of the lock, which its end may want.
+    // Released after the lock, because its deinit may take this lock.
     withExtendedLifetime(gone) {}
   }
 
-  // MARK: What goes out
+  // MARK: Taking events
 
-  /// The next event for nh_poll, as C has it: a value that may be either kind would have parts that were never written.
+  /// Returns the next event for nh_poll, converted to C. An enum of both kinds would leave parts of the result uninitialized.
   func poll() throws(NuthatchError) -> nh_event? {
     while true {
       if isForked { throw .forked }
@@ -120,17 +120,17 @@ final class CompletionQueue: @unchecked Sendable {
     }
   }
 
-  /// Hands events to `call`: those of tickets that are in line now. Waits for the first until `deadline`. Says how many
-  /// there were.
+  /// Calls `call` with the events of the tickets that are in line at the start. Waits for the first event until `deadline`. Returns the
+  /// number of events.
   ///
-  /// - Throws: `closed` when none will come any more; `forked`.
+  /// - Throws: `closed` if no more events will come; `forked`.
   func dispatch(
     until deadline: Int64, isIdle: () -> Bool, _ call: (Taken) -> Void
   ) throws(NuthatchError) -> Int {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
-      // What callbacks bring about comes with the next call, so that this one ends.
+      // Events that callbacks cause wait for the next call, so that this one ends.
       let (waiting, notes): (Int, [Notification]) = book.withLock { book in
         defer { Self.signal(&book) }
         defer { book.notesForDispatch = [] }
@@ -171,7 +171,7 @@ final class CompletionQueue: @unchecked Sendable {
 
   // MARK: The descriptor
 
-  /// An eventfd that can be read while there is something to take.
+  /// Returns an eventfd that is readable while there are events to take.
   func descriptor() throws(NuthatchError) -> Int32 {
     if isForked { throw .forked }
     let (found, reason): (Int32, Int32) = book.withLock { book in
@@ -189,7 +189,7 @@ final class CompletionQueue: @unchecked Sendable {
     throw NuthatchError(.io, "no descriptor for nh_fd: \(String(cString: strerror(reason)))")
   }
 
-  /// Makes the descriptor say whether there is something. Under the lock.
+  /// Makes the descriptor readable if there are events, else not. Call it under the lock.
   private static func signal(_ book: inout Book) {
     let isDue =
       book.forPoll.count > 0 || book.forDispatch.count > 0 || !book.notesForPoll.isEmpty
@@ -204,16 +204,16 @@ final class CompletionQueue: @unchecked Sendable {
     }
   }
 
-  // MARK: The end
+  // MARK: Close
 
-  /// No more will come than is there when this is called.
+  /// Ends `dispatch` with `closed` after the events that are there now.
   func shutDown() {
     guard !isForked else { return }
     book.withLock { $0.isShutDown = true }
     bell.ring()
   }
 
-  /// Gives up what nobody has taken, and takes nothing more.
+  /// Discards all events that weren't taken, and accepts no more.
   func close() {
     guard !isForked else { return }
     let left: (Line, Line) = book.withLock { book in
@@ -221,7 +221,7 @@ final class CompletionQueue: @unchecked Sendable {
       (book.notesForPoll, book.notesForDispatch) = ([], [])
       if book.descriptor >= 0 {
         nhs_keep_in_child(book.descriptor)
-        // Who waits for it is woken.
+        // Wakes threads that poll the descriptor.
         _ = eventfd_write(book.descriptor, 1)
         Glibc.close(book.descriptor)
         book.descriptor = -1
@@ -234,9 +234,9 @@ final class CompletionQueue: @unchecked Sendable {
   }
 }
 
-/// Tickets in the order in which they had something to tell; any of them may leave.
+/// Tickets in the order in which their events came. Any ticket can be removed.
 private struct Line {
-  /// Holes where one left.
+  /// nil where a ticket was removed.
   private var places: [TicketView?] = []
   private var first = 0
   private(set) var count = 0

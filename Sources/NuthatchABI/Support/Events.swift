@@ -2,7 +2,7 @@ import CNuthatch
 import Glibc
 import NuthatchCore
 
-/// What a program is told, as C has it.
+/// Converts a notification to a C event.
 func cEvent(_ notification: Notification) -> nh_event {
   var told = nh_event()
   told.struct_size = UInt32(MemoryLayout<nh_event>.size)
@@ -19,7 +19,7 @@ func cEvent(_ notification: Notification) -> nh_event {
     do throws(NuthatchError) {
       try give(FrozenView(item), .frozen, to: &told.frozen)
     } catch {
-      // The number is told at least.
+      // The event at least has the number.
       told.frozen = nil
     }
   case .secretWanted(let provider):
@@ -36,13 +36,13 @@ func cEvent(_ notification: Notification) -> nh_event {
   return told
 }
 
-/// Calls who listens, on this thread, and gives back what is left.
+/// Calls the listener's callback on this thread, and frees what it leaves in the event.
 func tell(_ notification: Notification) {
   guard let callback = notification.listening.callback else { return }
   lend(cEvent(notification), to: callback)
 }
 
-/// An event as C has it. Where there are no handles left for what it carries, it tells of that instead of being lost.
+/// Converts an event to C. If no handle is left for its result, the event becomes a failure instead of being lost.
 func cEvent(_ event: Event, of view: TicketView) -> nh_event {
   var told = blankEvent(event, view)
   do throws(NuthatchError) {
@@ -61,7 +61,7 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
     if event.kind == .data { try put(event.data, into: &told) }
     if let question = event.question { try put(question, into: &told, of: view) }
   } catch {
-    // Whatever was made so far goes with the event that carried it.
+    // Frees what was made so far.
     try? giveBack(&told)  // its handles were made a moment ago
     told = blankEvent(event, view)
     told.kind = event.isFinal ? NH_EVENT_FAILED : told.kind
@@ -126,7 +126,7 @@ private func putImages(_ images: [Image], into told: inout nh_event) throws(Nuth
   for (index, image) in images.enumerated() { try give(image, .image, to: list + index) }
 }
 
-/// Gives back what an event owns, as much of it as its `struct_size` says, and zeroes it.
+/// Frees everything that an event owns, up to its `struct_size`, and zeroes it.
 func giveBack(_ place: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
   let size = Int(place.pointee.struct_size)
   guard size <= MemoryLayout<nh_event>.size else {
@@ -155,7 +155,7 @@ private func giveBack(_ old: nh_event) throws(NuthatchError) {
   if let failure { throw failure }
 }
 
-/// Calls a program's function with an event, on this thread, and gives back what it leaves.
+/// Calls a program's function with an event, on this thread, and frees what it leaves in the event.
 private func lend(_ event: nh_event, to callback: nh_callback) {
   let room = roomOfNewerEvents
   withUnsafeTemporaryAllocation(byteCount: room, alignment: MemoryLayout<nh_event>.alignment) { bytes in
@@ -165,18 +165,18 @@ private func lend(_ event: nh_event, to callback: nh_callback) {
     base.storeBytes(of: event, as: nh_event.self)
     let place = base.assumingMemoryBound(to: nh_event.self)
     callback(place, event.user_data)
-    // What the callback keeps it has taken out; what is no handle any more it has released itself.
+    // The callback has taken out the handles that it keeps. A handle that is no longer open was released by the callback.
     try? giveBack(place)
   }
 }
 
 private let roomOfNewerEvents = 512
 
-/// Tells a program's callback of an event, on this thread, and gives back what it leaves.
+/// Calls a ticket's callback with an event, on this thread, and frees what it leaves in the event.
 func tell(_ view: TicketView, of event: Event) {
   guard let callback = view.callback else { return }
   var told = cEvent(event, of: view)
-  // Who is asked needs a ticket to answer by, be it for the time of the call.
+  // The program needs a ticket to answer a question; without one it gets a handle for the duration of the call.
   var lent: nh_ticket_ref?
   if event.question != nil, told.ticket == nil {
     try? give(view, .ticket, to: &lent)  // without one the question goes unanswered
@@ -186,7 +186,7 @@ func tell(_ view: TicketView, of event: Event) {
   if lent != nil { try? remove(lent, .ticket) }  // the callback may have released it
 }
 
-/// Where a program wants its events: `count` of them, each of the size that its header has.
+/// The caller's array for events: `count` elements, each of the size in the caller's header.
 struct EventPlaces {
   private let base: UnsafeMutableRawPointer
   private let stride: Int
@@ -207,7 +207,7 @@ struct EventPlaces {
 
   func clear(_ index: Int) { memset(base + index * stride, 0, stride) }
 
-  /// A newer program has room for more than there is to tell, an older one for less.
+  /// A newer program has space for more members than this library writes, an older one for fewer.
   func put(_ event: nh_event, at index: Int) {
     clear(index)
     let known = min(stride, MemoryLayout<nh_event>.size)
@@ -217,7 +217,7 @@ struct EventPlaces {
       (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known)
     }
     guard known < MemoryLayout<nh_event>.size else { return }
-    // What it carries in members that the program doesn't know.
+    // Frees members that the program doesn't know.
     withUnsafeMutableBytes(of: &event) { _ = memset($0.baseAddress ?? base, 0, known) }
     try? giveBack(event)
   }

@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// A request in the outbox with its strings in the shape that C wants.
+/// A request in the outbox with its strings in C form.
 final class FrozenView: Sendable {
   let item: Outbox.Item
   private let strings: StringArena
@@ -46,12 +46,12 @@ final class FrozenView: Sendable {
 }
 
 extension Outbox.Item {
-  /// Why it isn't done; NH_OK when it is, and while nothing speaks against it.
+  /// The reason why it isn't done; NH_OK if it is done or has no error so far.
   var cCode: nh_status {
     if state == .done { return NH_OK }
     if let code { return nh_status(UInt32(code.rawValue)) }
     if status > 0 { return NH_HTTP }
-    // Too old, too often tried, or its key forgotten.
+    // Too old, too many attempts, or its Idempotency-Key has expired.
     return state == .dead ? NH_TIMEOUT : NH_OK
   }
 }

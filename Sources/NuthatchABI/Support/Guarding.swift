@@ -3,7 +3,7 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// Runs the body of a C function: what it throws becomes the returned status and the thread's error message.
+/// Runs the body of a C function. An error becomes the returned status and the thread's error message.
 func answering(_ body: () throws(NuthatchError) -> Void) -> nh_status {
   do {
     try body()
@@ -13,7 +13,8 @@ func answering(_ body: () throws(NuthatchError) -> Void) -> nh_status {
   }
 }
 
-/// The same for a function that gives a handle, or nothing: the thread's last error tells the two apart.
+/// Like `answering`, for a function that returns a handle or nothing. Both failure and nothing are NULL; the thread's last error tells
+/// them apart.
 func handing(_ body: () throws(NuthatchError) -> OpaquePointer?) -> OpaquePointer? {
   do {
     let handle = try body()
@@ -25,7 +26,7 @@ func handing(_ body: () throws(NuthatchError) -> OpaquePointer?) -> OpaquePointe
   }
 }
 
-/// The same for a function that gives a number: a failure is its status, negative.
+/// Like `answering`, for a function that returns a number: a failure is the negative status.
 func counting(_ body: () throws(NuthatchError) -> Int) -> Int32 {
   do {
     return Int32(clamping: try body())
@@ -34,9 +35,9 @@ func counting(_ body: () throws(NuthatchError) -> Int) -> Int32 {
   }
 }
 
-/// Writes as much of a text as fits, and a NUL behind it.
+/// Writes as much of a text as fits, terminated by NUL.
 ///
-/// - Returns: how many bytes all of it has, without the NUL.
+/// - Returns: the number of bytes of the whole text, without the NUL.
 func put(
   _ text: String, into buffer: UnsafeMutablePointer<CChar>?, _ capacity: UInt
 ) throws(NuthatchError) -> Int {
@@ -52,7 +53,7 @@ func put(
   return bytes.count
 }
 
-/// Notes `error` as the thread's last and gives its status.
+/// Stores `error` as the thread's last error and returns its status.
 func fail(_ error: NuthatchError) -> nh_status {
   setMessage(error.message)
   let code = nh_status(UInt32(error.code.rawValue))
@@ -97,18 +98,18 @@ extension NuthatchError {
 
 // MARK: - Arguments
 
-/// The object of a handle.
+/// Returns the object of a handle.
 func find<Object: AnyObject>(_ handle: OpaquePointer?, _ kind: HandleKind, as: Object.Type)
   throws(NuthatchError) -> Object
 {
-  // The table answers for the kind, so the cast can't fail; a check costs little.
+  // The table has checked the kind, so the cast can't fail; it is cheap.
   guard let object = HandleTable.shared.find(handle, kind) as? Object else {
     throw .notOpen(handle, kind)
   }
   return object
 }
 
-/// Calls `body` with the object of a handle, for what is short and asked for often: see `HandleTable.use`.
+/// Calls `body` with the object of a handle, for short and frequent calls: see `HandleTable.use`.
 @inline(__always)
 func use<Object: AnyObject, Result>(
   _ handle: OpaquePointer?, _ kind: HandleKind, as type: Object.Type,
@@ -125,7 +126,7 @@ func remove(_ handle: OpaquePointer?, _ kind: HandleKind) throws(NuthatchError) 
   guard HandleTable.shared.remove(handle, kind) else { throw .notOpen(handle, kind) }
 }
 
-/// Makes a handle and puts it where the caller wants it.
+/// Makes a handle and stores it in the caller's variable.
 func give(_ object: consuming AnyObject, _ kind: HandleKind, to place: UnsafeMutablePointer<OpaquePointer?>)
   throws(NuthatchError)
 {
@@ -135,12 +136,12 @@ func give(_ object: consuming AnyObject, _ kind: HandleKind, to place: UnsafeMut
   place.pointee = handle
 }
 
-/// The place for a result, empty until there is one.
+/// Returns the caller's variable for a result, set to nil.
 func place<Value>(_ pointer: UnsafeMutablePointer<Value?>?, _ name: String) throws(NuthatchError)
   -> UnsafeMutablePointer<Value?>
 {
   guard let pointer else { throw .null(name) }
-  // Whatever lies there was never written by anybody.
+  // The variable may be uninitialized.
   pointer.initialize(to: nil)
   return pointer
 }
@@ -149,7 +150,7 @@ private func missing(_ pointer: UnsafePointer<CChar>?, _ name: String) -> Nuthat
   pointer == nil ? .null(name) : NuthatchError(.invalid, "\(name) can't be off")
 }
 
-/// The bytes of a string argument, of which no string is made.
+/// Returns the bytes of a string argument without making a String.
 func bytes(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> UnsafeRawBufferPointer {
   guard let pointer, !isOff(pointer) else { throw missing(pointer, name) }
   return UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a handle can name.
+/// The kinds of objects that have handles.
 enum HandleKind: UInt64, CaseIterable {
   case cache = 1
   case request = 2
@@ -13,19 +13,19 @@ enum HandleKind: UInt64, CaseIterable {
 
 /// The objects that C programs hold, found by number.
 ///
-/// A handle says slot, generation and kind in the shape of an odd pointer, so that a released, foreign or made-up one
-/// is found out without following it. Looking up, adding and removing take no lock: a forked child can use the table
-/// whatever its parent's threads were doing in it.
+/// A handle contains slot, generation and kind, in the form of an odd pointer. So a released or invalid handle is detected without
+/// dereferencing it. Look-up, adding and removing take no lock: a forked child can use the table in any state that its parent's threads
+/// left it in.
 ///
-/// A slot's word holds its generation, its kind (0: free), a mark that it has been removed, and a count of the lookups
-/// that are just taking a reference. Whoever brings the count of a removed slot to zero gives the object back.
+/// A slot's word holds its generation, its kind (0: free), a bit for "removed", and the number of look-ups that are taking a reference.
+/// The thread that brings this number of a removed slot to zero releases the object.
 // The directory of chunks never moves and all in it is atomic, hence Sendable.
 final class HandleTable: @unchecked Sendable {
   static let shared = HandleTable()
 
   private struct Slot: ~Copyable {
     let word = Atomic<UInt64>(0)
-    /// The next free slot plus 1, while this one is free.
+    /// The index of the next free slot plus 1, while this slot is free.
     let nextFree = Atomic<UInt32>(0)
     let object = Atomic<UnsafeMutableRawPointer?>(nil)
   }
@@ -40,8 +40,8 @@ final class HandleTable: @unchecked Sendable {
 
   private let chunks: UnsafeMutablePointer<Atomic<UnsafeMutableRawPointer?>>
   private let used = Atomic<Int>(0)
-  /// First free slot plus 1 in the low half; a counter above it, so that a slot that was taken and freed meanwhile is
-  /// not mistaken for an unchanged list.
+  /// The index of the first free slot plus 1 in the low half. The high half is a counter: it detects that a slot was taken and freed
+  /// meanwhile (ABA problem).
   private let free = Atomic<UInt64>(0)
 
   private init() {
@@ -49,7 +49,7 @@ final class HandleTable: @unchecked Sendable {
     for index in 0..<Self.chunkCount { (chunks + index).initialize(to: Atomic(nil)) }
   }
 
-  /// Keeps `object` until `remove`. nil when 16 million handles are in use or memory is out.
+  /// Keeps `object` until `remove`. Returns nil if 16 million handles are in use or memory is out.
   func add(_ object: consuming AnyObject, _ kind: HandleKind) -> OpaquePointer? {
     guard let index = takeSlot(), let slot = slot(index) else { return nil }
     slot.pointee.object.store(Unmanaged.passRetained(object).toOpaque(), ordering: .relaxed)
@@ -59,13 +59,13 @@ final class HandleTable: @unchecked Sendable {
     return OpaquePointer(bitPattern: UInt(generation << 29 | UInt64(index) << 5 | kind.rawValue << 1 | 1))
   }
 
-  /// The object behind a handle; nil when there is none of this kind.
+  /// Returns the object of a handle; nil if there is none of this kind.
   func find(_ handle: OpaquePointer?, _ kind: HandleKind) -> AnyObject? {
     use(handle, kind) { $0 }
   }
 
-  /// Calls `body` with the object behind a handle, which isn't retained for that; nil when there is none of this kind. For
-  /// what is short: should the process fork meanwhile, the object stays in the child for good.
+  /// Calls `body` with the object of a handle, without retaining it; returns nil if there is none of this kind. Only for short bodies: if
+  /// the process forks meanwhile, the child never frees the object.
   @inline(__always)
   func use<Result, Failure: Error>(
     _ handle: OpaquePointer?, _ kind: HandleKind, _ body: (AnyObject) throws(Failure) -> Result
@@ -87,7 +87,7 @@ final class HandleTable: @unchecked Sendable {
     return try Unmanaged<AnyObject>.fromOpaque(object).use(body)
   }
 
-  /// Ends a handle. False when it names nothing of this kind, or was ended before.
+  /// Ends a handle. Returns false if it has no object of this kind, or was ended before.
   func remove(_ handle: OpaquePointer?, _ kind: HandleKind) -> Bool {
     guard let (slot, identity) = locate(handle, kind) else { return false }
     var word = slot.pointee.word.load(ordering: .acquiring)
@@ -150,7 +150,7 @@ final class HandleTable: @unchecked Sendable {
 
   private func giveBack(_ handle: OpaquePointer?, _ slot: UnsafeMutablePointer<Slot>) {
     let bits = UInt64(UInt(bitPattern: handle))
-    // Nobody else has to do with the slot at this moment.
+    // No other thread uses the slot at this moment.
     let object = slot.pointee.object.load(ordering: .relaxed)
     slot.pointee.object.store(nil, ordering: .relaxed)
     let generation = ((bits >> 29) &+ 1) & Self.generationMask
@@ -170,11 +170,11 @@ final class HandleTable: @unchecked Sendable {
 }
 
 extension Unmanaged {
-  /// Calls `body` with the object, which isn't retained for that: somebody else keeps it meanwhile.
+  /// Calls `body` with the object, without retaining it. The caller guarantees that it stays alive.
   @inline(__always)
   func use<Result, Failure: Error>(_ body: (Instance) throws(Failure) -> Result) throws(Failure) -> Result {
     try _withUnsafeGuaranteedRef { object in
-      // It passes on what is thrown only without its type.
+      // The inner function rethrows without the error's type.
       Swift.Result { () throws(Failure) in try body(object) }
     }.get()
   }

@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// Whom events without a ticket go to.
+/// The listener for events without a ticket.
 struct Listening: Sendable {
   let callback: nh_callback?
   private let userBits: UInt
@@ -11,16 +11,16 @@ struct Listening: Sendable {
     userBits = UInt(bitPattern: user)
   }
 
-  /// Never followed here: a number as far as the library is concerned.
+  /// The library never follows this pointer and treats it as a number.
   var userData: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: userBits) }
 }
 
-/// Something to tell that belongs to no ticket.
+/// An event without a ticket.
 struct Notification: Sendable {
   let notice: Notice
   let listening: Listening
 
-  /// Of a site only the newest counts, so that who never asks doesn't pile them up.
+  /// Of each site only the newest event is kept, so that events of a program that never polls don't pile up.
   func add(to notes: inout [Notification]) {
     if case .reachability(let site, _) = notice {
       notes.removeAll { if case .reachability(site, _) = $0.notice { true } else { false } }
@@ -29,11 +29,11 @@ struct Notification: Sendable {
   }
 }
 
-/// Who listens for what, of one handle.
+/// The listeners of one handle.
 final class Listeners: Sendable {
   private struct Book {
     var handlers: [String: Listening] = [:]
-    /// The one for nil gets what nobody else does.
+    /// The listener for nil gets questions for all other providers.
     var providers: [String?: Listening] = [:]
     var sites: [String: Listening] = [:]
     var activity: Listening?
@@ -54,7 +54,7 @@ final class Listeners: Sendable {
 
   func watchActivity(_ listening: Listening) { book.withLock { $0.activity = listening } }
 
-  /// True for the first who asks.
+  /// Returns true at the first call only.
   func beginsToListen() -> Bool {
     book.withLock { book in
       defer { book.isListening = true }
@@ -62,7 +62,7 @@ final class Listeners: Sendable {
     }
   }
 
-  /// Nil when nobody wants to hear of it.
+  /// Returns nil if no listener wants it.
   func notification(of notice: Notice) -> Notification? {
     let found = book.withLock { book in
       switch notice {

@@ -1,9 +1,9 @@
 import CNuthatch
 import NuthatchCore
 
-// Reads the members of nh_options that have another form in Swift. Options+Reading, made from the table, reads the rest.
+// Reads the members of nh_options that have another form in Swift. Options+Reading, made from options.toml, reads the rest.
 
-/// - Throws: `invalid`, also for what this level doesn't have.
+/// - Throws: `invalid`, also for options that this level doesn't have.
 func read(
   _ pointer: UnsafePointer<nh_options>?, for level: OptionLevel
 ) throws(NuthatchError) -> SaidOptions {
@@ -20,7 +20,7 @@ func read(
   return said
 }
 
-/// What a C program says, and where: most of the struct is zero, and nothing is made of that.
+/// A C program's options, and which of them are set. Most of the struct is zero, and is skipped.
 struct SaidOptions {
   let raw: nh_options
   let words: SaidWords
@@ -31,7 +31,7 @@ struct SaidOptions {
   }
 }
 
-/// The numbers of the words of the struct, of eight bytes each, that aren't zero. In the first, its size is left aside.
+/// The indices of the 8-byte words of the struct that aren't zero. In the first word, the struct's size is ignored.
 struct SaidWords: Sequence, IteratorProtocol {
   private var bits: UInt128 = 0
 
@@ -43,7 +43,7 @@ struct SaidWords: Sequence, IteratorProtocol {
       var first = 0
       while first < words.count {
         let next = Swift.min(first + 8, words.count)
-        // Most say nothing: eight are looked at in one.
+        // Most words are zero: eight are checked at once.
         if next < words.count {
           let four = words[first] | words[first + 1] | words[first + 2] | words[first + 3]
           let more = words[first + 4] | words[first + 5] | words[first + 6] | words[first + 7]
@@ -68,14 +68,14 @@ struct SaidWords: Sequence, IteratorProtocol {
 }
 
 extension nh_options {
-  /// Of a member that must be 0: a newer version has something in its place.
+  /// Error for a member that must be 0: a newer version has a member in its place.
   func newer(_ member: KeyPath<nh_options, UInt32>) -> NuthatchError {
     .newerMember(of: "options", at: MemoryLayout<nh_options>.offset(of: member) ?? 0)
   }
 }
 
 extension Options {
-  /// What a C program says for a cache, a site or the process.
+  /// The options that a C program sets for a cache, a site or the process.
   init(_ said: SaidOptions) throws(NuthatchError) {
     self.init()
     try take(said)

@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-// Values of options as C programs read them; Options+Telling, made from the table, has the rest.
+// Converts values of options to C. Options+Telling, made from options.toml, has the rest.
 
 func told(_ limit: Request.Limit?) -> Int64 {
   switch limit {
@@ -11,7 +11,7 @@ func told(_ limit: Request.Limit?) -> Int64 {
   }
 }
 
-/// Zero is said by NH_NONE, since 0 says nothing.
+/// Zero is written as NH_NONE, because 0 means "not set".
 func told<Number: FixedWidthInteger>(_ number: Number?) -> Int64 {
   guard let number else { return 0 }
   return number == 0 ? .min : Int64(clamping: number)
@@ -31,7 +31,7 @@ func told(_ flag: Bool?) -> nh_choice { flag.map { $0 ? NH_YES : NH_NO } ?? NH_U
 
 extension nh_options {
   mutating func tellProxy(_ proxy: String?, _ texts: ToldTexts) {
-    // Its password is hidden.
+    // The password is hidden.
     self.proxy = texts.pointer(proxy.map { $0.isEmpty ? "" : Request($0).shownURL })
   }
 
@@ -63,7 +63,8 @@ extension nh_options {
   }
 }
 
-/// Texts that were told of a cache or a site, and live as long as its handle. They never change, so there are only so many.
+/// Texts of options that were returned for a cache or a site, valid as long as its handle. The options never change, so their number is
+/// limited.
 final class ToldTexts: @unchecked Sendable {
   private let arenas = Locked<[String: StringArena]>([:])
   // Guarded by the same lock, hence Sendable.

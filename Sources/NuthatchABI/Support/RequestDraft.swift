@@ -1,7 +1,7 @@
 import CNuthatch
 import NuthatchCore
 
-/// What a C program has said about a request so far.
+/// What a C program has set for a request so far.
 struct Draft: Sendable {
   var request: Request
   var hooks = Hooks()
@@ -12,15 +12,15 @@ struct Draft: Sendable {
   private(set) var isQuiet = false
   private(set) var decodes = false
   private var isFreezable = false
-  /// Kept apart from the headers, which may be said after it.
+  /// Not in the headers, because a later `headers` option would replace it.
   private var bearer: String?
-  /// What becomes of it when its server can't be reached, where that is wanted.
+  /// The options of the outbox; used only if the request is freezable.
   private var freezing = Request.Freezing()
 
-  /// Who hears of a request's events, and with what.
+  /// The callback for a request's events, and the pointer that they carry.
   struct Hooks: Sendable {
     var callback: nh_callback?
-    /// A number as far as the library is concerned.
+    /// The library never follows this pointer and treats it as a number.
     var userBits: UInt = 0
 
     mutating func take(_ raw: nh_options) {
@@ -28,7 +28,7 @@ struct Draft: Sendable {
       if let said = raw.user_data { userBits = UInt(bitPattern: said) }
     }
 
-    /// What a request doesn't say is as its site has it.
+    /// Returns these hooks; values that the request doesn't set come from its site.
     func over(_ site: Hooks) -> Hooks {
       Hooks(callback: callback ?? site.callback, userBits: userBits == 0 ? site.userBits : userBits)
     }
@@ -36,7 +36,7 @@ struct Draft: Sendable {
 
   init(_ request: Request) { self.request = request }
 
-  /// What a call says of a request, or of a picture.
+  /// The options of a call, for a request or an image.
   init(
     _ request: Request, _ options: UnsafePointer<nh_options>?, for level: OptionLevel
   ) throws(NuthatchError) {
@@ -46,7 +46,7 @@ struct Draft: Sendable {
     try self.request.options.check(.request)
   }
 
-  /// Says something more.
+  /// Sets further options.
   mutating func take(_ said: SaidOptions) throws(NuthatchError) {
     try request.options.take(said)
     guard said.words.has(anyOf: .reachingHits) else { return }
@@ -61,7 +61,7 @@ struct Draft: Sendable {
     if raw.user != nil { request.isAnonymous = isOff(raw.user) }
     if let place = try text(raw.user_place, "user_place") {
       guard let place = SignInPlace(place) else {
-        // Without the text, which may be the end of a password.
+        // The text isn't quoted, because it may be the end of a password.
         throw NuthatchError(.invalid, "user_place is no host, host:port or https://host")
       }
       request.userPlace = place
@@ -118,20 +118,20 @@ struct Draft: Sendable {
 
   var sizeCount: Int { sizes.count }
 
-  /// The request as a cache is to carry it out.
+  /// The request in the form that a cache carries out.
   var complete: Request {
     var result = request
     result.boxes = sizes.map {
       ThumbnailBox(width: $0.width, height: $0.height, fit: fit, enlarge: enlarge, scaling: scaling)
     }
     if let bearer { result.setBearer(bearer) }
-    // A request of which nothing else is said is answered soonest.
+    // `freezing` stays nil for other requests: a request without it is answered fastest.
     if isFreezable { result.freezing = freezing }
     return result
   }
 }
 
-/// A request under construction, which several threads may touch.
+/// A request under construction; several threads may use it.
 final class RequestDraft: Sendable {
   private let draft: Locked<Draft>
 
@@ -144,7 +144,7 @@ final class RequestDraft: Sendable {
   }
 }
 
-/// Says something more about a request.
+/// Changes a request under construction.
 func changing(_ handle: OpaquePointer?, _ body: (inout Draft) throws(NuthatchError) -> Void)
   -> nh_status
 {

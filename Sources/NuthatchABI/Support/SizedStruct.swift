@@ -1,16 +1,16 @@
 import Glibc
 import NuthatchCore
 
-// Structs of the ABI begin with their size, so that a program and a library of different versions understand each
-// other: what one side doesn't know is 0.
+// Structs of the ABI begin with their size, so that a program and a library of different versions work together: members that one side
+// doesn't know are 0.
 
-/// How many bytes of a struct have whole fields when it is so long: half a pointer is none. All of a field is in the same unit of the
-/// struct's alignment, or begins with one.
+/// Returns the number of bytes of a struct of this size that belong to complete fields: half a pointer doesn't count. A field never
+/// crosses a boundary of the struct's alignment, unless it begins at one.
 private func wholeFields<Struct: BitwiseCopyable>(_ size: Int, of _: Struct.Type) -> Int {
   min(size / MemoryLayout<Struct>.alignment * MemoryLayout<Struct>.alignment, MemoryLayout<Struct>.size)
 }
 
-/// The caller's options, with zeros for what an older caller doesn't have.
+/// Returns the caller's struct; members that an older caller doesn't have are zero.
 func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: Struct, _ name: String)
   throws(NuthatchError) -> Struct
 {
@@ -23,7 +23,7 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
   guard size <= 65_536 else {
     throw NuthatchError(.invalid, "struct_size of \(name) is \(size), which no version has")
   }
-  // A newer caller that leaves its new fields 0 wants nothing that we don't know.
+  // A newer caller may be served if its newer members are all 0.
   for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
     throw .newerMember(of: name, at: offset)
   }
@@ -36,7 +36,8 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
 }
 
 extension NuthatchError {
-  /// Of what only a newer program says. Python and C++ take the byte out of the message, and name the option by their own table.
+  /// Error for a member that only newer versions have. Python and C++ read the byte offset from the message and find the option's name in
+  /// their own table.
   static func newerMember(of name: String, at offset: Int) -> NuthatchError {
     NuthatchError(
       .invalid,
@@ -45,7 +46,7 @@ extension NuthatchError {
   }
 }
 
-/// Fills in as much of a result struct as the caller has room for, and leaves its `struct_size` as it was.
+/// Writes the members of a result struct that the caller has space for, and doesn't change its `struct_size`.
 func writeSized<Struct: BitwiseCopyable>(
   _ value: Struct, to pointer: UnsafeMutablePointer<Struct>, _ name: String
 ) throws(NuthatchError) {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// C strings that live as long as the object that they belong to.
+/// C strings that are valid as long as their owner.
 final class StringArena: @unchecked Sendable {
-  // Written while it is made, only read afterwards, hence Sendable.
+  // Written in `init` only, then read, hence Sendable.
   private let bytes: UnsafeMutablePointer<CChar>
   private let starts: [Int]
 

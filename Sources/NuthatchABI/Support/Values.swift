@@ -1,9 +1,9 @@
 import CNuthatch
 import NuthatchCore
 
-// Values of options as C programs give them. 0 and NULL say nothing; NH_NONE, NH_FOREVER and NH_OFF have a meaning of their own.
+// Converts values of options from C. 0 and NULL mean "not set"; NH_NONE, NH_FOREVER and NH_OFF have their own meanings.
 
-/// A limit in time.
+/// Returns a time limit; nil if it isn't set.
 func limit(_ milliseconds: Int64) -> Request.Limit? {
   switch milliseconds {
   case 0: nil
@@ -12,14 +12,14 @@ func limit(_ milliseconds: Int64) -> Request.Limit? {
   }
 }
 
-/// The same, checked here: `Options.check` knows only options that Swift has in the same form.
+/// Like `limit`, with a check of the range: `Options.check` covers only options that Swift has in the same form.
 func limit(_ milliseconds: Int64, _ name: String) throws(NuthatchError) -> Request.Limit? {
   let said = limit(milliseconds)
   guard case .milliseconds(let count)? = said, count < 1 else { return said }
   throw NuthatchError(.invalid, "\(name) is \(count) ms; it must be 1 ms or more, or none")
 }
 
-/// A lifetime, of which none is zero.
+/// Returns a lifetime; NH_NONE means zero.
 func lifetime(_ milliseconds: Int64) -> Duration? {
   switch milliseconds {
   case 0: nil
@@ -29,9 +29,9 @@ func lifetime(_ milliseconds: Int64) -> Duration? {
 }
 
 /// - Parameters:
-///   - none: what none means; nil where it means nothing.
-///   - greatest: what NH_FOREVER stands for.
-/// - Throws: `invalid` for none where that means nothing.
+///   - none: the value of NH_NONE; nil if the option refuses it.
+///   - greatest: the value of NH_FOREVER.
+/// - Throws: `invalid` for NH_NONE if the option refuses it.
 func number(
   _ said: Int64, _ name: String, none: Int64?, greatest: Int64
 ) throws(NuthatchError) -> Int64? {
@@ -45,16 +45,16 @@ func number(
   }
 }
 
-/// A share of which none is zero.
+/// Returns a share; NH_NONE means zero.
 func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
-  // NaN compares with nothing, so it is refused here.
+  // NaN passes all later comparisons, so it is refused here.
   guard said == said else {
     throw NuthatchError(.invalid, "\(name) is no number; it must be 0 to 1, or none")
   }
   return said == 0 ? nil : said == Double(Int64.min) ? 0 : said == Double(Int64.max) ? 1 : said
 }
 
-/// A number a second, of which none is no limit, as when nothing is said.
+/// Returns a rate per second; NH_NONE means no limit, as if it weren't set.
 func startRate(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
   said == 0 || said == Double(Int64.min) || said == Double(Int64.max) ? nil : said
 }
@@ -66,9 +66,9 @@ func given(_ text: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) 
   text == nil ? nil : try string(text, name)
 }
 
-/// A text of an option.
+/// Returns the text of an option.
 ///
-/// - Throws: `invalid` for NH_OFF, and for one that is empty where that means nothing.
+/// - Throws: `invalid` for NH_OFF, and for an empty text unless `mayBeEmpty`.
 func text(
   _ said: UnsafePointer<CChar>?, _ name: String, mayBeEmpty: Bool = false
 ) throws(NuthatchError) -> String? {
@@ -77,7 +77,7 @@ func text(
   return text
 }
 
-/// Names with commas between them.
+/// Returns names that are separated by commas or spaces.
 func names(_ said: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> [String]? {
   try text(said, name, mayBeEmpty: true).map { $0.split { $0 == "," || $0 == " " }.map(String.init) }
 }
@@ -92,9 +92,9 @@ func given(questions: UInt64, _ name: String) throws(NuthatchError) -> Set<Quest
   return Set(known)
 }
 
-/// An array of a C program's.
+/// Returns a C program's array.
 ///
-/// - Throws: `invalid` for NULL, and for more than there may be.
+/// - Throws: `invalid` for NULL, and for more than `most` elements.
 func list<Element>(
   _ first: UnsafePointer<Element>?, _ count: Int, _ name: String, most: Int
 ) throws(NuthatchError) -> UnsafeBufferPointer<Element> {
@@ -105,7 +105,7 @@ func list<Element>(
   return UnsafeBufferPointer(start: first, count: count)
 }
 
-/// What a number of one of C's enumerations stands for.
+/// Returns the Swift value for a number of a C enumeration.
 ///
 /// - Throws: `invalid` for a number that the enumeration doesn't have.
 func chosen<Number: Equatable, Value>(
