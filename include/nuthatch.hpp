@@ -121,31 +121,31 @@ struct Duration {
   std::int64_t raw;
 };
 
-/** What is taken for fresh. */
+/** Which stored answers count as fresh. */
 enum class Policy { kit = NH_POLICY_KIT, rfc9111 = NH_POLICY_RFC9111, offline = NH_POLICY_OFFLINE, reload = NH_POLICY_RELOAD };
 
-/** Which addresses may be connected to. Judged on the address really connected to, for every hop. */
+/** Which addresses may be connected to. The address of the actual connection is checked, for every redirect. */
 enum class Addresses { guarded = NH_ADDRESSES_GUARDED, public_ = NH_ADDRESSES_PUBLIC, any = NH_ADDRESSES_ANY };
 
-/** How a request shows user and password. */
+/** How user and password are sent. */
 enum class SignIn { basic = NH_SIGN_IN_BASIC, digest = NH_SIGN_IN_DIGEST, ntlm = NH_SIGN_IN_NTLM, negotiate = NH_SIGN_IN_NEGOTIATE, any = NH_SIGN_IN_ANY };
 
-/** Whether a site's cookies are sent back to its servers, and where they are kept meanwhile. */
+/** Whether a site's cookies are sent back to its servers, and where they are stored. */
 enum class CookieJar { off = NH_COOKIE_JAR_OFF, memory = NH_COOKIE_JAR_MEMORY, disk = NH_COOKIE_JAR_DISK };
 
 /** When answers from the cache are delivered (docs/HTTP.md of the sources has a table). */
 enum class Delivery { twice = NH_DELIVERY_TWICE, first = NH_DELIVERY_FIRST, fresh = NH_DELIVERY_FRESH };
 
-/** When what comes is written to disk. */
+/** When new answers are written to disk. */
 enum class Spill { eager = NH_SPILL_EAGER, pressure = NH_SPILL_PRESSURE };
 
-/** When what is read from the disk is compared with its checksum. */
+/** When bytes read from the disk are compared with their checksum. */
 enum class CheckBytes { first = NH_CHECK_BYTES_FIRST, always = NH_CHECK_BYTES_ALWAYS };
 
-/** How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case. */
+/** How thumbnails are stored on disk. Those of at most 16 KiB are always stored raw. */
 enum class ThumbStore { packed = NH_THUMB_STORE_PACKED, lossless = NH_THUMB_STORE_LOSSLESS, raw = NH_THUMB_STORE_RAW };
 
-/** Whether a process sends what is in an outbox. */
+/** Whether a process sends the requests of an outbox. */
 enum class Outbox { auto_ = NH_OUTBOX_AUTO, off = NH_OUTBOX_OFF };
 
 /** How a picture is made to fit its box. */
@@ -223,85 +223,85 @@ class Options {
  public:
   operator const nh_options *() const { return &raw_; }
 
-  /** What is taken for fresh. */
+  /** Which stored answers count as fresh. */
   Options &policy(Policy said) { raw_.policy = static_cast<nh_policy>(said); return *this; }
   /** kit: how long pictures with a validator and no lifetime are fresh. */
   Options &validator_ttl(Duration said) { raw_.validator_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
-  /** kit: how long pictures without any word on caching are fresh. */
+  /** kit: how long pictures without any caching header are fresh. */
   Options &image_ttl(Duration said) { raw_.image_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** kit: how long answers marked no-cache are fresh. */
   Options &no_cache_ttl(Duration said) { raw_.no_cache_ttl_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh. */
   Options &heuristic(double said) { raw_.heuristic = said == 0 ? static_cast<double>(NH_NONE) : said; return *this; }
   Options &heuristic(None) { raw_.heuristic = static_cast<double>(NH_NONE); return *this; }
-  /** Longest silence: connecting, waiting, between two bytes. */
+  /** Longest time without a byte: connecting, waiting, between two bytes. */
   Options &timeout(Duration said) { raw_.timeout_ms = above_zero(said.raw, "timeout is 0; it must be 1 ms or more, or none"); return *this; }
-  /** Longest time for all of a request. */
+  /** Longest time for the whole request. */
   Options &deadline(Duration said) { raw_.deadline_ms = above_zero(said.raw, "deadline is 0; it must be 1 ms or more, or none"); return *this; }
-  /** Further attempts after one that failed. */
+  /** Further attempts after a failed one. */
   Options &retries(Number said) { raw_.retries = said.raw == 0 ? NH_NONE : said.raw; return *this; }
-  /** How long a host may be out of reach before its requests fail. */
+  /** How long a host may be unreachable before its requests fail. */
   Options &give_up_after(Duration said) { raw_.give_up_after_ms = said.raw == 0 ? 1 : said.raw; return *this; }
   /** Largest body. */
   Options &max_bytes(Number said) { raw_.max_bytes = above_zero(said.raw, "max_bytes is 0; it must be 1 or more, or none"); return *this; }
   /** Most pixels that a picture may have. */
   Options &max_pixels(Number said) { raw_.max_pixels = above_zero(said.raw, "max_pixels is 0; it must be 1 or more, or none"); return *this; }
-  /** It is one of a batch: of many that are submitted at once. */
+  /** The request is one of many that are submitted at once. */
   Options &batched(bool said = true) { raw_.batched = said ? NH_YES : NH_NO; return *this; }
-  /** The site whose options hold, and against whose URL this one is resolved. */
+  /** The site of the request: its options apply, and its URL is the base of a relative URL. */
   Options &site(const Site &said);
   /** Which addresses may be connected to. */
   Options &addresses(Addresses said) { raw_.addresses = static_cast<nh_addresses>(said); return *this; }
-  /** The way of all requests; empty for none. */
+  /** Proxy for all requests; empty for none. */
   Options &proxy(std::string said) { raw_.proxy = keep(std::move(said)); return *this; }
   /** The method, such as POST. */
   Options &method(std::string said) { raw_.method = keep(std::move(said)); return *this; }
-  /** Headers that are sent, in this order. */
+  /** Headers to send, in this order. */
   Options &headers(const Headers &said) { return list(raw_.headers, raw_.header_count, kept(said)); }
-  /** Names of headers that go along to other origins. */
+  /** Names of headers that are also sent to other origins. */
   Options &keep_headers_across_origins(const std::vector<std::string> &said) { raw_.keep_headers_across_origins = keep(joined(said)); return *this; }
-  /** What the User-Agent header says. */
+  /** Value of the User-Agent header. */
   Options &user_agent(std::string said) { raw_.user_agent = keep(std::move(said)); return *this; }
-  /** What the Accept header says. */
+  /** Value of the Accept header. */
   Options &accept(std::string said) { raw_.accept = keep(std::move(said)); return *this; }
   /** User and password, for one origin. */
   Options &user(std::string said) { raw_.user = keep(std::move(said)); return *this; }
   Options &user(None) { raw_.user = NH_OFF; return *this; }
-  /** The password of user. */
+  /** Password of user. */
   Options &password(std::string said) { raw_.password = keep(std::move(said)); return *this; }
-  /** Where user and password may go, for programs that send them along with many URLs. */
+  /** Where user and password may be sent, for programs that set them for many URLs. */
   Options &user_place(std::string said) { raw_.user_place = keep(std::move(said)); return *this; }
-  /** Sign in with a token, sent to the origin of the URL and to no other. */
+  /** Token to sign in with, sent to the origin of the URL and to no other. */
   Options &bearer(std::string said) { raw_.bearer = keep(std::move(said)); return *this; }
-  /** How user and password are shown. */
+  /** How user and password are sent. */
   Options &sign_in(SignIn said) { raw_.sign_in = static_cast<nh_sign_in>(said); return *this; }
-  /** A certificate that says who asks, in a file in PEM. */
+  /** Client certificate, a file in PEM. */
   Options &cert(std::string said) { raw_.cert = keep(std::move(said)); return *this; }
-  /** The key of cert. */
+  /** Private key of cert, a file in PEM. */
   Options &cert_key(std::string said) { raw_.cert_key = keep(std::move(said)); return *this; }
-  /** What the key of cert is encrypted with. */
+  /** Password of the key of cert. */
   Options &cert_password(std::string said) { raw_.cert_password = keep(std::move(said)); return *this; }
   /** A file with users and passwords by host. */
   Options &netrc(std::string said) { raw_.netrc = keep(std::move(said)); return *this; }
   Options &netrc(None) { raw_.netrc = NH_OFF; return *this; }
-  /** A name for whose answers these are, in place of the credentials that are sent. */
+  /** Name that separates these answers from others, instead of the credentials. */
   Options &partition(std::string said) { raw_.partition = keep(std::move(said)); return *this; }
-  /** Whether cookies that the servers set are sent back, and where they are kept. */
+  /** Whether cookies that the servers set are sent back, and where they are stored. */
   Options &cookie_jar(CookieJar said) { raw_.cookie_jar = static_cast<nh_cookie_jar>(said); return *this; }
-  /** What the program wants to be asked. */
+  /** Questions that the program answers while the request runs. */
   Options &asks(std::initializer_list<nh_question> said) { for (nh_question one : said) raw_.asks |= static_cast<std::uint64_t>(one); return *this; }
-  /** What its site asks and this request doesn't. */
+  /** Questions of the site that this request doesn't ask. */
   Options &asks_not(std::initializer_list<nh_question> said) { for (nh_question one : said) raw_.asks_not |= static_cast<std::uint64_t>(one); return *this; }
-  /** What the answer is kept under, instead of the URL. */
+  /** Cache key of the answer, instead of the URL. */
   Options &cache_key(std::string said) { raw_.cache_key = keep(std::move(said)); return *this; }
-  /** Keep the answer under the URL without its query. */
+  /** Store and find the answer by the URL without its query. */
   Options &ignore_query(bool said = true) { raw_.ignore_query = said ? NH_YES : NH_NO; return *this; }
-  /** The boxes of the thumbnails that are wanted, at most 64. */
+  /** Boxes of the wanted thumbnails, at most 64. */
   Options &size(Number said) { raw_.size = above_zero(said.raw, "size is 0; it must be 1 to 65535"); return *this; }
   Options &sizes(std::vector<nh_size> said) { return list(raw_.sizes, raw_.size_count, std::move(said)); }
   /** How pictures are made to fit their boxes. */
   Options &fit(Fit said) { raw_.fit = static_cast<nh_fit>(said); return *this; }
-  /** Make smaller pictures larger. */
+  /** Enlarge pictures that are smaller than the box. */
   Options &enlarge(bool said = true) { raw_.enlarge = said ? NH_YES : NH_NO; return *this; }
   /** How much of a picture is decoded before it is scaled down. */
   Options &scaling(Scaling said) { raw_.scaling = static_cast<nh_scaling>(said); return *this; }
@@ -309,35 +309,35 @@ class Options {
   Options &allow_damaged(bool said = true) { raw_.allow_damaged = said ? NH_YES : NH_NO; return *this; }
   /** End the transfer of a progressive JPEG when the thumbnails are done. */
   Options &early_stop(bool said = true) { raw_.early_stop = said ? NH_YES : NH_NO; return *this; }
-  /** Have nh_peek unpack a thumbnail that lies on disk as a file, which takes some tenths of a millisecond. */
+  /** Let nh_peek decode a thumbnail that is stored as a file; this takes some tenths of a millisecond. */
   Options &decode(bool said = true) { raw_.decode = said ? NH_YES : NH_NO; return *this; }
   /** When answers from the cache are delivered. */
   Options &delivery(Delivery said) { raw_.delivery = static_cast<nh_delivery>(said); return *this; }
   /** Place in the queue, higher ones first. */
   Options &priority(Number said) { raw_.priority = said.raw == 0 ? NH_NONE : said.raw; return *this; }
-  /** A word to cancel by. */
+  /** Word by which requests can be cancelled. */
   Options &tag(std::string said) { raw_.tag = keep(std::move(said)); return *this; }
-  /** Tell of progress, of what is sent and of what comes. */
+  /** Send events about the progress of the upload and the download. */
   Options &progress_events(bool said = true) { raw_.progress_events = said ? NH_YES : NH_NO; return *this; }
-  /** Keep a file whose transfer broke off, hidden, to be gone on with. */
+  /** After a broken transfer keep the hidden partial file, so that a later request can continue it. */
   Options &resume(bool said = true) { raw_.resume = said ? NH_YES : NH_NO; return *this; }
-  /** Keep it in the outbox, and send it when its server can be reached again. */
+  /** Put the request into the outbox if its server can't be reached, and send it later. */
   Options &freezable(bool said = true) { raw_.freezable = said ? NH_YES : NH_NO; return *this; }
-  /** Write it down before the first attempt, so that not even a kill in the middle loses it. */
+  /** Store the request before the first attempt, so that it survives a kill during it. */
   Options &outbox_durable(bool said = true) { raw_.outbox_durable = said ? NH_YES : NH_NO; return *this; }
-  /** Requests of one queue are sent one after the other. */
+  /** Queue in the outbox; its requests are sent one after the other. */
   Options &outbox_queue(std::string said) { raw_.outbox_queue = keep(std::move(said)); return *this; }
-  /** Who gets the outcome. */
+  /** Name of the handler that gets the outcome. */
   Options &outbox_handler(std::string said) { raw_.outbox_handler = keep(std::move(said)); return *this; }
-  /** Where the values of secret headers come from when it is sent later. */
+  /** Providers of the values of secret headers, for later attempts. */
   Options &secrets(const std::vector<Secret> &said) { return list(raw_.secrets, raw_.secret_count, kept(said)); }
-  /** Who knows the password of user. */
+  /** Provider of the password of user. */
   Options &password_provider(std::string said) { raw_.password_provider = keep(std::move(said)); return *this; }
-  /** How often a server may answer that it can't now, before the request is put aside. */
+  /** After how many answers that report a temporary failure (408, 425, 429, 5xx) the request is put aside. */
   Options &outbox_attempts(Number said) { raw_.outbox_attempts = above_zero(said.raw, "outbox_attempts is 0; it must be 1 or more, or none"); return *this; }
-  /** For how long it is tried at all. */
+  /** Longest time for all attempts. */
   Options &outbox_max_age(Duration said) { raw_.outbox_max_age_ms = above_zero(said.raw, "outbox_max_age is 0; it must be 1 ms or more, or none"); return *this; }
-  /** For how long the server knows the Idempotency-Key. */
+  /** How long the server remembers the Idempotency-Key. */
   Options &outbox_key_lifetime(Duration said) { raw_.outbox_key_lifetime_ms = above_zero(said.raw, "outbox_key_lifetime is 0; it must be 1 ms or more, or none"); return *this; }
   /** A pointer that the events carry; the library never follows it. */
   Options &user_data(void *said) { raw_.user_data = said; return *this; }
@@ -345,48 +345,48 @@ class Options {
   Options &callback(nh_callback said) { raw_.callback = said; return *this; }
   /** Keep the events out of the completion queue. */
   Options &quiet(bool said = true) { raw_.quiet = said ? NH_YES : NH_NO; return *this; }
-  /** What this process may keep in memory, decoded thumbnails mostly. */
+  /** Memory that this process may use for stored things, mostly decoded thumbnails. */
   Options &memory_bytes(Number said) { raw_.memory_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** How many things this process may keep in memory. */
   Options &memory_items(Number said) { raw_.memory_items = above_zero(said.raw, "memory_items is 0; it must be 1 or more, or none"); return *this; }
-  /** What the directory may take on disk, the outbox apart. */
+  /** Disk space of the directory, without the outbox. */
   Options &disk_bytes(std::int64_t said) { raw_.disk_bytes = above_zero(said, "disk_bytes is 0; it must be 4 MiB to 64 TiB"); return *this; }
-  /** When what comes is written to disk. */
+  /** When new answers are written to disk. */
   Options &spill(Spill said) { raw_.spill = static_cast<nh_spill>(said); return *this; }
-  /** How thumbnails are kept on disk. */
+  /** How thumbnails are stored on disk. */
   Options &thumb_store(ThumbStore said) { raw_.thumb_store = static_cast<nh_thumb_store>(said); return *this; }
-  /** Keep bodies of pictures, so that other sizes can be made of them. */
+  /** Store the bodies of pictures, so that other sizes can be made of them. */
   Options &keep_source(bool said = true) { raw_.keep_source = said ? NH_YES : NH_NO; return *this; }
-  /** Read file: URLs: any file that this process may read. */
+  /** Allow file: URLs; they can read any file that this process may read. */
   Options &allow_files(bool said = true) { raw_.allow_files = said ? NH_YES : NH_NO; return *this; }
-  /** Whether this process sends what is in the directory's outbox. */
+  /** Whether this process sends the requests of the directory's outbox. */
   Options &outbox(Outbox said) { raw_.outbox = static_cast<nh_outbox>(said); return *this; }
-  /** What the outbox may take on disk; more is refused. */
+  /** Disk space of the outbox; requests beyond it are refused. */
   Options &outbox_bytes(Number said) { raw_.outbox_bytes = above_zero(said.raw, "outbox_bytes is 0; it must be 1 or more, or none"); return *this; }
-  /** How many requests the outbox may hold, those among them whose outcome waits. */
+  /** How many requests the outbox may hold, including those whose outcome waits. */
   Options &outbox_items(Number said) { raw_.outbox_items = above_zero(said.raw, "outbox_items is 0; it must be 1 or more, or none"); return *this; }
-  /** How many requests run at once, of all caches together. */
+  /** How many requests run at once, in all caches together. */
   Options &concurrency(std::int64_t said) { raw_.concurrency = above_zero(said, "concurrency is 0; it must be 1 to 512"); return *this; }
-  /** How many of them at one host. */
+  /** How many requests run at once at one host. */
   Options &per_host(std::int64_t said) { raw_.per_host = above_zero(said, "per_host is 0; it must be 1 to 512"); return *this; }
-  /** More at a host that bears it, for requests of a batch. */
+  /** Raise per_host for hosts that can take it, for requests of a batch. */
   Options &per_host_grows(bool said = true) { raw_.per_host_grows = said ? NH_YES : NH_NO; return *this; }
-  /** How many requests may begin in a second at one host. */
+  /** How many requests may start in a second at one host. */
   Options &rate(double said) { raw_.rate = above_zero(said, "rate is 0; it must be 0.000001 to 1000000, or none"); return *this; }
   Options &rate(None) { raw_.rate = static_cast<double>(NH_NONE); return *this; }
-  /** What bodies on their way may hold in memory; more goes to files. */
+  /** Memory for bodies that are being received; bytes beyond it go to files. */
   Options &inflight_bytes(Number said) { raw_.inflight_bytes = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** How many redirects are followed. */
   Options &redirects(Number said) { raw_.redirects = said.raw == 0 ? NH_NONE : said.raw; return *this; }
-  /** Certificates that servers are checked by, in a file in PEM. */
+  /** Certificates that servers are checked with, in a file in PEM. */
   Options &ca_file(std::string said) { raw_.ca_file = keep(std::move(said)); return *this; }
-  /** A folder of certificates that servers are checked by, one a file, named by their hashes (openssl rehash). */
+  /** A folder of certificates that servers are checked with, one a file, named by their hashes (openssl rehash). */
   Options &ca_dir(std::string said) { raw_.ca_dir = keep(std::move(said)); return *this; }
-  /** Certificates aren't checked: anybody on the way can read and change what is sent and what comes. */
+  /** Don't check certificates: anyone on the path can read and change the traffic. */
   Options &insecure(bool said = true) { raw_.insecure = said ? NH_YES : NH_NO; return *this; }
-  /** When what is read from the disk is compared with its checksum. */
+  /** When bytes read from the disk are compared with their checksum. */
   Options &check_bytes(CheckBytes said) { raw_.check_bytes = static_cast<nh_check_bytes>(said); return *this; }
-  /** How long answers are fresh since they came, whatever their headers say. */
+  /** How long answers are fresh after they came; replaces their headers. */
   Options &expire_after(Duration said) { raw_.expire_after_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
  private:
   template <typename Said>

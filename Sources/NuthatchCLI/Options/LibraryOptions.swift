@@ -76,9 +76,9 @@ enum LibraryOptions {
 
   private static let policy = Option(
     "policy", value: "POLICY",
-    "what is taken for fresh: kit, rfc9111, offline or reload (kit)",
+    "which stored answers count as fresh: kit, rfc9111, offline or reload (kit)",
     words: ["kit", "rfc9111", "offline", "reload"],
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "policy", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
@@ -90,7 +90,7 @@ enum LibraryOptions {
     "validator-ttl", value: "TIME",
     "kit: how long pictures with a validator and no lifetime are fresh (1d)",
     range: "0 or more, or none",
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "validator_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
@@ -100,9 +100,9 @@ enum LibraryOptions {
 
   private static let imageTtl = Option(
     "image-ttl", value: "TIME",
-    "kit: how long pictures without any word on caching are fresh (7d)",
+    "kit: how long pictures without any caching header are fresh (7d)",
     range: "0 or more, or none",
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "image_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
@@ -114,7 +114,7 @@ enum LibraryOptions {
     "no-cache-ttl", value: "TIME",
     "kit: how long answers marked no-cache are fresh (60s)",
     range: "0 or more, or none",
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "no_cache_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
@@ -126,7 +126,7 @@ enum LibraryOptions {
     "heuristic", value: "F",
     "rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh (0.1)",
     range: "0 to 1, or none",
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "heuristic", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
@@ -136,7 +136,7 @@ enum LibraryOptions {
 
   private static let timeout = Option(
     "timeout", value: "TIME",
-    "longest silence: connecting, waiting, between two bytes (30s)",
+    "longest time without a byte: connecting, waiting, between two bytes (30s)",
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
@@ -148,7 +148,7 @@ enum LibraryOptions {
 
   private static let deadline = Option(
     "deadline", value: "TIME",
-    "longest time for all of a request (two minutes for pictures, else none)",
+    "longest time for the whole request (two minutes for pictures, else none)",
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
@@ -160,7 +160,7 @@ enum LibraryOptions {
 
   private static let retries = Option(
     "retries", value: "N",
-    "further attempts after one that failed (3)",
+    "further attempts after a failed one (3)",
     range: "0 to 1000, or none",
     group: "Limits",
     library: Option.Library(
@@ -172,7 +172,7 @@ enum LibraryOptions {
 
   private static let giveUpAfter = Option(
     "give-up-after", value: "TIME",
-    "how long a host may be out of reach before its requests fail (five minutes for requests of a batch, else none)",
+    "how long a host may be unreachable before its requests fail (five minutes for requests of a batch, else none)",
     range: "0 or more, or none",
     group: "Limits",
     library: Option.Library(
@@ -212,7 +212,7 @@ enum LibraryOptions {
     "which addresses may be connected to (guarded)",
     words: ["guarded", "public", "any"],
     old: ["guard": nil, "deny-private": "public", "allow-private": "any"],
-    group: "Where to",
+    group: "Site, addresses, proxy",
     library: Option.Library(
       "addresses", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
@@ -222,9 +222,9 @@ enum LibraryOptions {
 
   private static let proxy = Option(
     "proxy", value: "URL",
-    "the way of all requests; empty for none (what the environment says)",
+    "proxy for all requests; empty for none (what the environment says)",
     range: "a text that is not empty",
-    group: "Where to",
+    group: "Site, addresses, proxy",
     library: Option.Library(
       "proxy", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -258,7 +258,7 @@ enum LibraryOptions {
 
   private static let keepHeadersAcrossOrigins = Option(
     "keep-headers-across-origins", value: "NAMES",
-    "names of headers that go along to other origins",
+    "names of headers that are also sent to other origins",
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
@@ -270,7 +270,7 @@ enum LibraryOptions {
 
   private static let userAgent = Option(
     "user-agent", value: "TEXT",
-    "what the User-Agent header says (nuthatch and its version)",
+    "value of the User-Agent header (nuthatch and its version)",
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
@@ -282,7 +282,7 @@ enum LibraryOptions {
 
   private static let accept = Option(
     "accept", value: "TEXT",
-    "what the Accept header says (*/*; for pictures, first what is decoded)",
+    "value of the Accept header (*/*; for pictures, first what is decoded)",
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
@@ -296,7 +296,7 @@ enum LibraryOptions {
     "user", letter: "u", value: "NAME:PASSWORD",
     "user and password, for one origin",
     range: "a text that is not empty",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "user", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -306,9 +306,9 @@ enum LibraryOptions {
 
   private static let bearer = Option(
     "bearer", value: "TOKEN",
-    "sign in with a token, sent to the origin of the URL and to no other",
+    "token to sign in with, sent to the origin of the URL and to no other",
     range: "a text that is not empty",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "bearer", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
@@ -318,9 +318,9 @@ enum LibraryOptions {
 
   private static let signIn = Option(
     "sign-in", value: "HOW",
-    "how user and password are shown: basic, digest, ntlm, negotiate or any (basic)",
+    "how user and password are sent: basic, digest, ntlm, negotiate or any (basic)",
     words: ["basic", "digest", "ntlm", "negotiate", "any"],
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "sign_in", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -330,9 +330,9 @@ enum LibraryOptions {
 
   private static let cert = Option(
     "cert", value: "FILE",
-    "a certificate that says who asks, in a file in PEM",
+    "client certificate, a file in PEM",
     range: "a text that is not empty",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "cert", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
@@ -342,10 +342,10 @@ enum LibraryOptions {
 
   private static let certKey = Option(
     "cert-key", value: "FILE",
-    "with --cert: the key of cert (in the same file)",
+    "with --cert: private key of cert, a file in PEM (in the same file)",
     range: "a text that is not empty",
     needs: "cert",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "cert_key", commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
@@ -355,10 +355,10 @@ enum LibraryOptions {
 
   private static let certPassword = Option(
     "cert-password", value: "TEXT",
-    "with --cert: what the key of cert is encrypted with",
+    "with --cert: password of the key of cert",
     range: "a text that is not empty",
     needs: "cert",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "cert_password", commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
@@ -370,7 +370,7 @@ enum LibraryOptions {
     "netrc-file", value: "FILE",
     "a file with users and passwords by host",
     range: "a text that is not empty",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -381,7 +381,7 @@ enum LibraryOptions {
   private static let netrcBare = Option(
     "netrc",
     "the same with $NETRC, else ~/.netrc",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -391,9 +391,9 @@ enum LibraryOptions {
 
   private static let partition = Option(
     "partition", value: "NAME",
-    "a name for whose answers these are, in place of the credentials that are sent (the credentials)",
+    "name that separates these answers from others, instead of the credentials (the credentials)",
     range: "a text that is not empty",
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "partition", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -403,10 +403,10 @@ enum LibraryOptions {
 
   private static let cookieJar = Option(
     "cookie-jar", value: "off|memory|disk",
-    "whether cookies that the servers set are sent back, and where they are kept (off)",
+    "whether cookies that the servers set are sent back, and where they are stored (off)",
     words: ["off", "memory", "disk"],
     old: ["cookies": "disk"],
-    group: "Who asks",
+    group: "Credentials and cookies",
     library: Option.Library(
       "cookie_jar", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
@@ -416,9 +416,9 @@ enum LibraryOptions {
 
   private static let cacheKey = Option(
     "cache-key", value: "TEXT",
-    "keep answers under TEXT, in which {} stands for the URL without its query (the URL)",
+    "store answers under the key TEXT, in which {} stands for the URL without its query (the URL)",
     range: "a text that is not empty",
-    group: "What the answer is kept under",
+    group: "Cache key",
     library: Option.Library(
       "cache_key", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -428,8 +428,8 @@ enum LibraryOptions {
 
   private static let ignoreQuery = Option(
     "ignore-query",
-    "keep the answer under the URL without its query",
-    group: "What the answer is kept under",
+    "store and find the answer by the URL without its query",
+    group: "Cache key",
     library: Option.Library(
       "ignore_query", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -439,7 +439,7 @@ enum LibraryOptions {
 
   private static let sizes = Option(
     "size", letter: "s", value: "N[xM][,…]",
-    "the boxes of the thumbnails that are wanted, at most 64 (none: the answer itself)",
+    "boxes of the wanted thumbnails, at most 64 (none: the answer itself)",
     range: "N or NxM, 1 to 65535, at most 64 with commas between them",
     group: "Thumbnails",
     library: Option.Library(
@@ -466,7 +466,7 @@ enum LibraryOptions {
 
   private static let enlarge = Option(
     "enlarge",
-    "with --size: make smaller pictures larger",
+    "with --size: enlarge pictures that are smaller than the box",
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
@@ -519,7 +519,7 @@ enum LibraryOptions {
     "delivery", value: "twice|first|fresh",
     "when answers from the cache are delivered (fresh)",
     words: ["twice", "first", "fresh"],
-    group: "How the answer comes",
+    group: "Delivery",
     library: Option.Library(
       "delivery", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -531,7 +531,7 @@ enum LibraryOptions {
     "priority", value: "N",
     "place in the queue, higher ones first (0; prefetch -5)",
     range: "-10 to 10, or none",
-    group: "How the answer comes",
+    group: "Delivery",
     library: Option.Library(
       "priority", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -541,10 +541,10 @@ enum LibraryOptions {
 
   private static let tag = Option(
     "tag", value: "WORD",
-    "with --freezable: a word that the outbox shows",
+    "with --freezable: a word that the list of the outbox shows",
     range: "a text that is not empty",
     needs: "freezable",
-    group: "How the answer comes",
+    group: "Delivery",
     library: Option.Library(
       "tag", commands: ["get"],
       namesAnswers: false
@@ -554,8 +554,8 @@ enum LibraryOptions {
 
   private static let resume = Option(
     "no-resume",
-    "leave nothing of a transfer that breaks off, to be gone on with by the next",
-    group: "How the answer comes",
+    "after a broken transfer keep no partial file",
+    group: "Delivery",
     library: Option.Library(
       "resume", commands: ["get"],
       namesAnswers: false
@@ -565,8 +565,8 @@ enum LibraryOptions {
 
   private static let freezable = Option(
     "freezable",
-    "keep it in the outbox, and send it when its server can be reached again",
-    group: "What becomes of it when its server can't be reached",
+    "put the request into the outbox if its server can't be reached, and send it later",
+    group: "Outbox",
     library: Option.Library(
       "freezable", commands: ["get"],
       namesAnswers: false
@@ -576,10 +576,10 @@ enum LibraryOptions {
 
   private static let outboxDurable = Option(
     "outbox-durable",
-    "with --freezable: write it down before the first attempt, so that not even a kill in the middle loses it",
+    "with --freezable: store the request before the first attempt, so that it survives a kill during it",
     needs: "freezable",
     old: ["durable": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_durable", commands: ["get"],
       namesAnswers: false
@@ -589,11 +589,11 @@ enum LibraryOptions {
 
   private static let outboxQueue = Option(
     "outbox-queue", value: "NAME",
-    "with --freezable: requests of one queue are sent one after the other (the URL's origin)",
+    "with --freezable: queue in the outbox; its requests are sent one after the other (the URL's origin)",
     range: "a text that is not empty",
     needs: "freezable",
     old: ["queue": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_queue", commands: ["get"],
       namesAnswers: false
@@ -603,11 +603,11 @@ enum LibraryOptions {
 
   private static let outboxHandler = Option(
     "outbox-handler", value: "NAME",
-    "with --freezable: who gets the outcome (none: the outcome waits to be collected)",
+    "with --freezable: name of the handler that gets the outcome (none: the outcome waits to be collected)",
     range: "a text that is not empty",
     needs: "freezable",
     old: ["handler": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_handler", commands: ["get"],
       namesAnswers: false
@@ -617,11 +617,11 @@ enum LibraryOptions {
 
   private static let secrets = Option(
     "secrets", value: "'K: [PREFIX ]env:NAME'",
-    "with --freezable: send this header, whose value is a variable of the environment and never written; repeatable",
+    "with --freezable: send this header with the value of an environment variable, which is never written; repeatable",
     range: "a text that is not empty",
     needs: "freezable",
     old: ["secret": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "secrets", commands: ["get"],
       namesAnswers: false
@@ -631,11 +631,11 @@ enum LibraryOptions {
 
   private static let passwordProvider = Option(
     "password-provider", value: "env:NAME",
-    "with --freezable: who knows the password of user",
+    "with --freezable: provider of the password of user",
     range: "a text that is not empty",
     needs: "freezable",
     old: ["password": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "password_provider", commands: ["get"],
       namesAnswers: false
@@ -645,11 +645,11 @@ enum LibraryOptions {
 
   private static let outboxAttempts = Option(
     "outbox-attempts", value: "N",
-    "with --freezable: how often a server may answer that it can't now, before the request is put aside (25)",
+    "with --freezable: after how many answers that report a temporary failure (408, 425, 429, 5xx) the request is put aside (25)",
     range: "1 or more, or none",
     needs: "freezable",
     old: ["attempts": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_attempts", commands: ["get"],
       namesAnswers: false
@@ -659,11 +659,11 @@ enum LibraryOptions {
 
   private static let outboxMaxAge = Option(
     "outbox-max-age", value: "TIME",
-    "with --freezable: for how long it is tried at all (7d)",
+    "with --freezable: longest time for all attempts (7d)",
     range: "1 ms or more, or none",
     needs: "freezable",
     old: ["longest": nil],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_max_age", commands: ["get"],
       namesAnswers: false
@@ -673,11 +673,11 @@ enum LibraryOptions {
 
   private static let outboxKeyLifetime = Option(
     "outbox-key-lifetime", value: "TIME",
-    "with --freezable: for how long the server knows the Idempotency-Key (24h)",
+    "with --freezable: how long the server remembers the Idempotency-Key (24h)",
     range: "1 ms or more, or none",
     needs: "freezable",
     old: ["key-lifetime": nil, "resend-late": "none"],
-    group: "What becomes of it when its server can't be reached",
+    group: "Outbox",
     library: Option.Library(
       "outbox_key_lifetime", commands: ["get"],
       namesAnswers: false
@@ -687,9 +687,9 @@ enum LibraryOptions {
 
   private static let memoryBytes = Option(
     "memory-bytes", value: "SIZE",
-    "what this process may keep in memory, decoded thumbnails mostly (64 MiB or less; prefetch 4 MiB)",
+    "memory that this process may use for stored things, mostly decoded thumbnails (64 MiB or less; prefetch 4 MiB)",
     range: "0 or more, or none",
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "memory_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -701,7 +701,7 @@ enum LibraryOptions {
     "memory-items", value: "N",
     "how many things this process may keep in memory (as many as fit)",
     range: "1 or more, or none",
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "memory_items", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -711,9 +711,9 @@ enum LibraryOptions {
 
   private static let diskBytes = Option(
     "disk-bytes", value: "SIZE",
-    "what the directory may take on disk, the outbox apart (as before, else 4 GiB)",
+    "disk space of the directory, without the outbox (as before, else 4 GiB)",
     range: "4 MiB to 64 TiB",
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "disk_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -723,9 +723,9 @@ enum LibraryOptions {
 
   private static let spill = Option(
     "spill", value: "eager|pressure",
-    "when what comes is written to disk (eager)",
+    "when new answers are written to disk (eager)",
     words: ["eager", "pressure"],
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "spill", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -735,10 +735,10 @@ enum LibraryOptions {
 
   private static let thumbStore = Option(
     "thumb-store", value: "packed|lossless|raw",
-    "how thumbnails are kept on disk (packed)",
+    "how thumbnails are stored on disk (packed)",
     words: ["packed", "lossless", "raw"],
     old: ["store": nil],
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "thumb_store", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -748,10 +748,10 @@ enum LibraryOptions {
 
   private static let keepSource = Option(
     "keep-source", value: "yes|no",
-    "keep bodies of pictures, so that other sizes can be made of them (yes)",
+    "store the bodies of pictures, so that other sizes can be made of them (yes)",
     words: ["yes", "no"],
     range: "yes or no",
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "keep_source", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -761,8 +761,8 @@ enum LibraryOptions {
 
   private static let allowFiles = Option(
     "allow-files",
-    "read file: URLs: any file that this process may read",
-    group: "The cache's own",
+    "allow file: URLs; they can read any file that this process may read",
+    group: "Cache",
     library: Option.Library(
       "allow_files", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
@@ -772,9 +772,9 @@ enum LibraryOptions {
 
   private static let concurrency = Option(
     "concurrency", value: "N",
-    "how many requests run at once, of all caches together (as many as the way to the network carries)",
+    "how many requests run at once, in all caches together (as many as the way to the network carries)",
     range: "1 to 512",
-    group: "The process's queue",
+    group: "Queue of the process",
     library: Option.Library(
       "concurrency", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -784,9 +784,9 @@ enum LibraryOptions {
 
   private static let perHost = Option(
     "per-host", value: "N",
-    "how many of them at one host (6, or 32 where the host speaks HTTP/2)",
+    "how many requests run at once at one host (6, or 32 where the host speaks HTTP/2)",
     range: "1 to 512",
-    group: "The process's queue",
+    group: "Queue of the process",
     library: Option.Library(
       "per_host", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -796,8 +796,8 @@ enum LibraryOptions {
 
   private static let perHostGrows = Option(
     "per-host-grows",
-    "more at a host that bears it, for requests of a batch",
-    group: "The process's queue",
+    "raise per_host for hosts that can take it, for requests of a batch",
+    group: "Queue of the process",
     library: Option.Library(
       "per_host_grows", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -807,9 +807,9 @@ enum LibraryOptions {
 
   private static let rate = Option(
     "rate", value: "N",
-    "how many requests may begin in a second at one host (no limit)",
+    "how many requests may start in a second at one host (no limit)",
     range: "0.000001 to 1000000, or none",
-    group: "The process's queue",
+    group: "Queue of the process",
     library: Option.Library(
       "rate", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -819,9 +819,9 @@ enum LibraryOptions {
 
   private static let inflightBytes = Option(
     "inflight-bytes", value: "SIZE",
-    "what bodies on their way may hold in memory; more goes to files (64 MiB or less)",
+    "memory for bodies that are being received; bytes beyond it go to files (64 MiB or less)",
     range: "0 or more, or none",
-    group: "The process's queue",
+    group: "Queue of the process",
     library: Option.Library(
       "inflight_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
@@ -833,7 +833,7 @@ enum LibraryOptions {
     "redirects", value: "N",
     "how many redirects are followed (10)",
     range: "0 to 100, or none",
-    group: "Where to",
+    group: "Site, addresses, proxy",
     library: Option.Library(
       "redirects", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -843,9 +843,9 @@ enum LibraryOptions {
 
   private static let caFile = Option(
     "cacert", value: "FILE",
-    "certificates that servers are checked by, in a file in PEM (what the environment says, else the system's)",
+    "certificates that servers are checked with, in a file in PEM (what the environment says, else the system's)",
     range: "a text that is not empty",
-    group: "Whom to trust",
+    group: "TLS certificates",
     library: Option.Library(
       "ca_file", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -855,9 +855,9 @@ enum LibraryOptions {
 
   private static let caDir = Option(
     "capath", value: "DIR",
-    "a folder of certificates that servers are checked by, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
+    "a folder of certificates that servers are checked with, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
     range: "a text that is not empty",
-    group: "Whom to trust",
+    group: "TLS certificates",
     library: Option.Library(
       "ca_dir", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -867,8 +867,8 @@ enum LibraryOptions {
 
   private static let insecure = Option(
     "insecure", letter: "k",
-    "certificates aren't checked: anybody on the way can read and change what is sent and what comes",
-    group: "Whom to trust",
+    "don't check certificates: anyone on the path can read and change the traffic",
+    group: "TLS certificates",
     library: Option.Library(
       "insecure", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
@@ -878,9 +878,9 @@ enum LibraryOptions {
 
   private static let checkBytes = Option(
     "check-bytes", value: "first|always",
-    "when what is read from the disk is compared with its checksum (first)",
+    "when bytes read from the disk are compared with their checksum (first)",
     words: ["first", "always"],
-    group: "The cache's own",
+    group: "Cache",
     library: Option.Library(
       "check_bytes", commands: ["get", "prefetch", "export"],
       namesAnswers: false
@@ -890,9 +890,9 @@ enum LibraryOptions {
 
   private static let expireAfter = Option(
     "expire-after", value: "TIME",
-    "how long answers are fresh since they came, whatever their headers say (what headers and policy say)",
+    "how long answers are fresh after they came; replaces their headers (what headers and policy say)",
     range: "0 or more, or none",
-    group: "What is fresh",
+    group: "Freshness",
     library: Option.Library(
       "expire_after", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false

@@ -1,15 +1,15 @@
 // Generated from options.toml by Scripts/make-header; edit that instead.
 
-/// What is taken for fresh.
+/// Which stored answers count as fresh.
 public enum Policy: Int32, Sendable, CaseIterable {
-  /// Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a lifetime is asked for
-  /// again each time.
+  /// Pictures stay fresh for days unless the server says otherwise. Any other answer without a lifetime is revalidated each
+  /// time.
   case kit = 1
   /// RFC 9111, to the letter.
   case rfc9111 = 2
-  /// Whatever is stored is fresh, however old; the network is never asked.
+  /// Every stored answer is fresh, however old; the network is never used.
   case offline = 3
-  /// Nothing that is stored answers; what comes is stored.
+  /// No stored answer is used; new answers are stored.
   case reload = 4
 
   /// The word of the command, Python and messages.
@@ -23,13 +23,13 @@ public enum Policy: Int32, Sendable, CaseIterable {
   }
 }
 
-/// Which addresses may be connected to. Judged on the address really connected to, for every hop.
+/// Which addresses may be connected to. The address of the actual connection is checked, for every redirect.
 public enum Addresses: Int32, Sendable, CaseIterable {
-  /// No link-local ones (cloud metadata), and no private ones by redirect from a public one.
+  /// No link-local addresses (cloud metadata), and no private ones after a redirect from a public one.
   case guarded = 1
-  /// Public ones only.
+  /// Only public addresses.
   case `public` = 2
-  /// All.
+  /// All addresses.
   case any = 3
 
   /// The word of the command, Python and messages.
@@ -42,19 +42,18 @@ public enum Addresses: Int32, Sendable, CaseIterable {
   }
 }
 
-/// How a request shows user and password.
+/// How user and password are sent.
 public enum SignIn: Int32, Sendable, CaseIterable {
-  /// Basic, with the first request, unasked.
+  /// Basic, with the first request.
   case basic = 1
-  /// Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and not `auth`), a request
-  /// with a body is the error `http`, with the status 401.
+  /// Digest, after the server has asked for it. If the server demands that the body is protected, too (`auth-int` and not
+  /// `auth`), a request with a body fails with `http`, with the status 401.
   case digest = 2
-  /// NTLM, after the server has asked.
+  /// NTLM, after the server has asked for it.
   case ntlm = 3
-  /// Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system knows.
+  /// Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's Kerberos credentials.
   case negotiate = 4
-  /// The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no password, where there is
-  /// none.
+  /// The strongest scheme that the server offers, Basic is the weakest. Without a password: Negotiate, which needs none.
   case any = 5
 
   /// The word of the command, Python and messages.
@@ -69,13 +68,13 @@ public enum SignIn: Int32, Sendable, CaseIterable {
   }
 }
 
-/// Whether a site's cookies are sent back to its servers, and where they are kept meanwhile.
+/// Whether a site's cookies are sent back to its servers, and where they are stored.
 public enum CookieJarMode: Int32, Sendable, CaseIterable {
-  /// They are ignored.
+  /// Cookies are ignored.
   case off = 1
-  /// In memory, as long as the directory is open in this process.
+  /// In memory, while the directory is open in this process.
   case memory = 2
-  /// In the cache's directory, too, for other processes and later ones: readable for its owner only, and in clear.
+  /// Also in the cache's directory, for other and later processes: readable for its owner only, and not encrypted.
   case disk = 3
 
   /// The word of the command, Python and messages.
@@ -90,12 +89,13 @@ public enum CookieJarMode: Int32, Sendable, CaseIterable {
 
 /// When answers from the cache are delivered (docs/HTTP.md of the sources has a table).
 public enum Delivery: Int32, Sendable, CaseIterable {
-  /// A stale one at once, and after it the fresh one, or why there is none.
+  /// A stale answer at once, and then the fresh one, or the error.
   case twice = 1
-  /// One answer, a stale one too; it is revalidated behind. Where the program judges answers (a verdict) it is as fresh.
+  /// One answer, also a stale one, which is then revalidated in the background. If the program judges answers (a verdict),
+  /// the same as fresh.
   case first = 2
-  /// One answer, which holds now, or which its server lets be shown while it is asked (`stale-while-revalidate`). Where the
-  /// server can't be asked, fails (429, 5xx), or takes longer than the deadline, a stale one is given in its place.
+  /// One answer, which is fresh, or which its server allows to use during the revalidation (`stale-while-revalidate`). If
+  /// the server can't be asked, fails (429, 5xx), or takes longer than the deadline, a stale answer is delivered instead.
   case fresh = 3
 
   /// The word of the command, Python and messages.
@@ -108,12 +108,12 @@ public enum Delivery: Int32, Sendable, CaseIterable {
   }
 }
 
-/// When what comes is written to disk.
+/// When new answers are written to disk.
 public enum Spill: Int32, Sendable, CaseIterable {
-  /// At once: it survives this process however it ends, and other processes find it.
+  /// At once: they survive the end of this process, and other processes find them.
   case eager = 1
-  /// When memory is short, or when the cache is closed. Until then it is this process's: lost with it, and out of reach of
-  /// what other processes remove (not of their clear).
+  /// When memory is short, or when the cache is closed. Until then they belong to this process: they are lost with it, and
+  /// removals in other processes don't affect them (a clear does).
   case pressure = 2
 
   /// The word of the command, Python and messages.
@@ -125,12 +125,12 @@ public enum Spill: Int32, Sendable, CaseIterable {
   }
 }
 
-/// When what is read from the disk is compared with its checksum.
+/// When bytes read from the disk are compared with their checksum.
 public enum ByteCheck: Int32, Sendable, CaseIterable {
-  /// When it is read for the first time while any process has the directory open, by whichever of them. Disks say by
-  /// themselves when they fail.
+  /// At the first read by any process; this counts anew after all processes have closed the directory. Disks report their
+  /// own failures.
   case first = 1
-  /// Each time it is read: for disks, and file systems, that change bytes without a word.
+  /// At each read: for disks, and file systems, that change bytes without an error.
   case always = 2
 
   /// The word of the command, Python and messages.
@@ -142,13 +142,13 @@ public enum ByteCheck: Int32, Sendable, CaseIterable {
   }
 }
 
-/// How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
+/// How thumbnails are stored on disk. Those of at most 16 KiB are always stored raw.
 public enum ThumbStore: Int32, Sendable, CaseIterable {
-  /// As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room.
+  /// As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
   case packed = 1
   /// As PNG: the same pixels every time.
   case lossless = 2
-  /// As pixels, used where they lie.
+  /// As pixels, which are used without a copy.
   case raw = 3
 
   /// The word of the command, Python and messages.
@@ -161,11 +161,11 @@ public enum ThumbStore: Int32, Sendable, CaseIterable {
   }
 }
 
-/// Whether a process sends what is in an outbox.
+/// Whether a process sends the requests of an outbox.
 public enum OutboxMode: Int32, Sendable, CaseIterable {
-  /// In its turn, when no other process does.
+  /// The process sends them if no other process does.
   case auto = 1
-  /// Requests may be frozen, and looked at, but are sent by others.
+  /// Requests can be stored and listed, but other processes send them.
   case off = 2
 
   /// The word of the command, Python and messages.

@@ -4,61 +4,61 @@
 /// set is that of its site, then that of the cache, then the default. An option that a level doesn't have is the error
 /// `invalid` there.
 public struct Options: Sendable, Equatable {
-  /// Longest silence: connecting, waiting, between two bytes.
+  /// Longest time without a byte: connecting, waiting, between two bytes.
   ///
-  /// An answer that drips may take any time: `deadline` limits the whole.
+  /// A slow answer may take any time as long as bytes come: `deadline` limits the whole request.
   ///
   /// Default: 30s. Said of a cache or a site or a request.
   public var timeout: Request.Limit?
-  /// Longest time for all of a request.
+  /// Longest time for the whole request.
   ///
-  /// One that is said counts from the call, the wait for its turn in the queue included, and from the first attempt for
-  /// requests of a batch (`batched`); it runs on while the server has asked to be left alone (Retry-After). The default for
-  /// pictures counts neither.
+  /// A deadline that is set counts from the call, and includes the wait in the queue. For requests of a batch (`batched`)
+  /// it counts from the first attempt. It also runs while the request waits because the server asked for a pause (Retry-
+  /// After). The default deadline of pictures excludes both waits.
   ///
   /// Default: two minutes for pictures, else none. Said of a cache or a site or a request.
   public var deadline: Request.Limit?
-  /// Further attempts after one that failed.
+  /// Further attempts after a failed one.
   ///
-  /// Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a fault of the
-  /// connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408, 425, 429, 500, 502, 503
-  /// and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s; or for as long as Retry-After says,
-  /// and where that is more than five minutes there is none. The last one of a request of a batch (`batched`) waits 5 s
-  /// where the host refused or broke the connection.
+  /// Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST and PATCH. A
+  /// retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and the statuses 408, 425, 429,
+  /// 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the server
+  /// sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no retry. The last retry
+  /// of a batch request (`batched`) waits 5 s if the host refused or broke the connection.
   ///
   /// Default: 3. Said of a cache or a site or a request.
   public var retries: Int?
-  /// How long a host may be out of reach before its requests fail.
+  /// How long a host may be unreachable before its requests fail.
   ///
-  /// For how long the host may be out of reach, or have too much to do (429, 503), since its last good answer. Until then
-  /// the request waits for the host, whatever `retries` says, and what it waits is no part of its deadline; after that it
-  /// fails with the fault or the status. A millisecond is as good as no wait. A request that must not be sent twice, or
-  /// that is freezable, doesn't wait either. A host that has never answered is out of reach once five requests to it have
-  /// failed in a row. Before that, `retries` counts.
+  /// The limit counts from the host's last good answer. A host is unavailable if it can't be reached, or answers 429 or
+  /// 503. The request waits for the host up to the limit, even beyond `retries`, and that wait isn't part of its deadline.
+  /// After the limit it fails with the fault or the status. A millisecond means almost no wait. A request that must not be
+  /// sent twice, or that is freezable, doesn't wait. A host that has never answered counts as unreachable after five failed
+  /// requests in a row. Until then `retries` decides.
   ///
   /// Default: five minutes for requests of a batch, else none. Said of a request.
   public var giveUpAfter: Request.Limit?
-  /// It is one of a batch: of many that are submitted at once.
+  /// The request is one of many that are submitted at once.
   ///
-  /// Its deadline counts from its first attempt: the waits for its turn in the queue are left out, unless it is freezable.
-  /// It waits for a host that is away, or has too much to do, for as long as `give_up_after` says.
+  /// Its deadline counts from its first attempt: the wait in the queue is left out, unless the request is freezable. It
+  /// waits for a host that is unreachable or overloaded for as long as `give_up_after` allows.
   ///
   /// Default: no. Said of a request.
   public var isBatched = false
-  /// The boxes of the thumbnails that are wanted, at most 64.
+  /// Boxes of the wanted thumbnails, at most 64.
   ///
   /// Default: none: the answer itself. Said of a request or an image.
   public var boxes: [ThumbnailBox] = []
   /// End the transfer of a progressive JPEG when the thumbnails are done.
   ///
-  /// Where much of it remains. Other sizes cost another fetch then, because the original isn't kept. Where originals aren't
-  /// kept anyway it always may.
+  /// Only if much of the body is still missing. Other sizes then need another fetch, because the original isn't stored. If
+  /// the cache stores no originals (`keep_source`), transfers always may end early.
   ///
   /// Default: no. Said of a request.
   public var earlyStop = false
   /// When answers from the cache are delivered.
   ///
-  /// A call that waits for one answer takes twice for fresh.
+  /// A call that waits for one answer treats twice as fresh.
   ///
   /// Default: twice. Said of a request.
   public var delivery = Delivery.twice
@@ -66,15 +66,15 @@ public struct Options: Sendable, Equatable {
   ///
   /// Default: 0. Said of a request.
   public var priority = 0
-  /// A word to cancel by.
+  /// Word by which requests can be cancelled.
   ///
   /// Default: none. Said of a request.
   public var tag: String?
-  /// Tell of progress, of what is sent and of what comes.
+  /// Send events about the progress of the upload and the download.
   ///
   /// Default: no. Said of a request.
   public var progressEvents = false
-  /// What is taken for fresh.
+  /// Which stored answers count as fresh.
   ///
   /// Default: kit. Said of a cache or a site or a request.
   public var policy: Policy? {
@@ -88,7 +88,7 @@ public struct Options: Sendable, Equatable {
     get { read(\.validatorTTL) }
     set { special.validatorTTL = newValue }
   }
-  /// kit: how long pictures without any word on caching are fresh.
+  /// kit: how long pictures without any caching header are fresh.
   ///
   /// Default: 7d. Said of a cache or a site or a request.
   public var imageTTL: Duration? {
@@ -111,7 +111,7 @@ public struct Options: Sendable, Equatable {
   }
   /// Largest body.
   ///
-  /// What is saved while it comes may be of any size unless its request says a number.
+  /// An answer that is saved while it arrives has no limit unless its request sets one.
   ///
   /// Default: 64MiB. Said of a cache or a site or a request.
   public var maxBytes: Int64? {
@@ -132,48 +132,49 @@ public struct Options: Sendable, Equatable {
     get { read(\.addresses) }
     set { special.addresses = newValue }
   }
-  /// The way of all requests; empty for none.
+  /// Proxy for all requests; empty for none.
   ///
-  /// `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept for it alone.
+  /// `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came through a proxy are stored
+  /// separately, for that proxy only.
   ///
-  /// The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What only the proxy
-  /// knows goes through, and what a proxy finds for a name is its business: give it rules of its own. With `socks5h://` no
-  /// name is looked up here.
+  /// The address guard (`addresses`) checks addresses in URLs, and names that this machine can look up within a second. A
+  /// name that only the proxy can look up passes the guard. The guard can't check which address the proxy connects to: give
+  /// the proxy its own rules. With `socks5h://` this machine looks up no name.
   ///
   /// Default: what the environment says. Empty: none. Said of a cache or a site.
   public var proxy: String? {
     get { read(\.proxy) }
     set { special.proxy = newValue }
   }
-  /// Headers that are sent, in this order.
+  /// Headers to send, in this order.
   ///
-  /// A header replaces those of the same name that a level above, or the library, would send. Said again for the same
-  /// request, they take the place of all those that were said before.
+  /// A header replaces the headers of the same name that the library or a level above would send. A later value for the
+  /// same request replaces all earlier values of that name.
   ///
   /// Default: none. Said of a cache or a site or a request.
   public var headers: [(name: String, value: String)] {
     get { read(\.headers) }
     _modify { yield &special.headers }
   }
-  /// Names of headers that go along to other origins.
+  /// Names of headers that are also sent to other origins.
   ///
-  /// When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for harmless ones
-  /// (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever secrets are in them; `Host`
-  /// never goes. All levels together name them.
+  /// A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`, `Content-Type`
+  /// and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if their values are secret.
+  /// `Host` is never sent there. The names of all levels are added together.
   ///
   /// Default: none. Said of a cache or a site or a request.
   public var keepHeadersAcrossOrigins: [String] {
     get { read(\.keepHeadersAcrossOrigins) }
     _modify { yield &special.keepHeadersAcrossOrigins }
   }
-  /// What the User-Agent header says.
+  /// Value of the User-Agent header.
   ///
   /// Default: nuthatch/VERSION. Empty: an empty header. Said of a cache or a site.
   public var userAgent: String? {
     get { read(\.userAgent) }
     set { special.userAgent = newValue }
   }
-  /// What the Accept header says.
+  /// Value of the Accept header.
   ///
   /// Default: anything; for pictures, first of all what is decoded. Empty: an empty header. Said of a cache or a site.
   public var accept: String? {
@@ -182,21 +183,21 @@ public struct Options: Sendable, Equatable {
   }
   /// User and password, for one origin.
   ///
-  /// They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
+  /// They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after redirects.
   ///
   /// Default: nobody. Empty: an empty name. Said of a site or a request.
   public var user: (name: String, password: String)? {
     get { read(\.user) }
     set { special.user = newValue }
   }
-  /// How user and password are shown.
+  /// How user and password are sent.
   ///
   /// Default: basic. Said of a site or a request.
   public var signIn: SignIn? {
     get { read(\.signIn) }
     set { special.signIn = newValue }
   }
-  /// A certificate that says who asks, in a file in PEM.
+  /// Client certificate, a file in PEM.
   ///
   /// Default: none. Said of a site or a request.
   public var cert: ClientCertificate? {
@@ -205,59 +206,61 @@ public struct Options: Sendable, Equatable {
   }
   /// A file with users and passwords by host.
   ///
-  /// Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may write to it.
+  /// It is used if nothing else gives credentials. The file must belong to you or to root, and no other user may write to
+  /// it.
   ///
   /// Default: none. Empty: $NETRC, else ~/.netrc. Said of a cache or a site or a request.
   public var netrc: Netrc? {
     get { read(\.netrc) }
     set { special.netrc = newValue }
   }
-  /// A name for whose answers these are, in place of the credentials that are sent.
+  /// Name that separates these answers from others, instead of the credentials.
   ///
-  /// For tokens that change.
+  /// Useful for tokens that change.
   ///
   /// Default: the credentials. Said of a cache or a site or a request.
   public var partition: String? {
     get { read(\.partition) }
     set { special.partition = newValue }
   }
-  /// Whether cookies that the servers set are sent back, and where they are kept.
+  /// Whether cookies that the servers set are sent back, and where they are stored.
   ///
-  /// Sites with the same base URL, user and partition share their cookies. What waits in the outbox is sent without.
+  /// Sites with the same base URL, user and partition share their cookies. A request that is sent from the outbox has no
+  /// cookies of its site.
   ///
   /// Default: off. Said of a site.
   public var cookieJar: CookieJarMode {
     get { read(\.cookieJar) }
     set { special.cookieJar = newValue }
   }
-  /// What the program wants to be asked.
+  /// Questions that the program answers while the request runs.
   ///
-  /// Questions come as events and are answered with `answer`; in a blocking call the callback gets them, on the caller's
-  /// thread, and without one they count as unanswered. One that nobody answers within 30 seconds, or before the deadline,
-  /// counts as unanswered, too.
+  /// Questions come as events and are answered with `answer`. In a blocking call the callback gets them, on the caller's
+  /// thread; without a callback they count as unanswered. A question without an answer within 30 seconds, or before the
+  /// deadline, counts as unanswered, too.
   ///
   /// Default: nothing. Said of a site or a request.
   public var asks: Set<Question.Kind> {
     get { read(\.asks) }
     _modify { yield &special.asks }
   }
-  /// What its site asks and this request doesn't.
+  /// Questions of the site that this request doesn't ask.
   ///
   /// Default: nothing. Said of a request.
   public var asksNot: Set<Question.Kind> {
     get { read(\.asksNot) }
     _modify { yield &special.asksNot }
   }
-  /// What the answer is kept under, instead of the URL.
+  /// Cache key of the answer, instead of the URL.
   ///
-  /// For URLs that carry a signature or a date.
+  /// For URLs that contain a signature or a date.
   ///
   /// Default: the URL. Said of a request.
   public var cacheKey: String? {
     get { read(\.cacheKey) }
     set { special.cacheKey = newValue }
   }
-  /// Keep the answer under the URL without its query.
+  /// Store and find the answer by the URL without its query.
   ///
   /// Default: no. Said of a request.
   public var ignoreQuery: Bool {
@@ -273,14 +276,14 @@ public struct Options: Sendable, Equatable {
     get { read(\.allowDamaged) }
     set { special.allowDamaged = newValue }
   }
-  /// Keep a file whose transfer broke off, hidden, to be gone on with.
+  /// After a broken transfer keep the hidden partial file, so that a later request can continue it.
   ///
   /// Default: yes. Said of a request.
   public var resume: Bool {
     get { read(\.resume) }
     set { special.resume = newValue }
   }
-  /// What this process may keep in memory, decoded thumbnails mostly.
+  /// Memory that this process may use for stored things, mostly decoded thumbnails.
   ///
   /// Default: the smaller of 64 MiB and an eighth of the memory. Said of a cache.
   public var memoryBytes: Int64? {
@@ -294,101 +297,101 @@ public struct Options: Sendable, Equatable {
     get { read(\.memoryItems) }
     set { special.memoryItems = newValue }
   }
-  /// What the directory may take on disk, the outbox apart.
+  /// Disk space of the directory, without the outbox.
   ///
-  /// Each process that writes may take two 64ths of it more (64 KiB each at the least), because it reserves ahead.
+  /// Each process that writes may take two 64ths more (at least 64 KiB each), because it reserves space ahead.
   ///
   /// Default: what the directory was given before, else 4 GiB. Said of a cache.
   public var diskBytes: Int64? {
     get { read(\.diskBytes) }
     set { special.diskBytes = newValue }
   }
-  /// When what comes is written to disk.
+  /// When new answers are written to disk.
   ///
   /// Default: as the directory's first open in this process says, else eager. Said of a cache.
   public var spill: Spill? {
     get { read(\.spill) }
     set { special.spill = newValue }
   }
-  /// How thumbnails are kept on disk.
+  /// How thumbnails are stored on disk.
   ///
-  /// Those of at most 16 KiB are kept raw in any case.
+  /// Thumbnails of at most 16 KiB are always stored raw.
   ///
   /// Default: as the directory's first open in this process says, else packed. Said of a cache.
   public var thumbStore: ThumbStore? {
     get { read(\.thumbStore) }
     set { special.thumbStore = newValue }
   }
-  /// Keep bodies of pictures, so that other sizes can be made of them.
+  /// Store the bodies of pictures, so that other sizes can be made of them.
   ///
   /// Default: as the directory's first open in this process says, else yes. Said of a cache.
   public var keepSource: Bool? {
     get { read(\.keepSource) }
     set { special.keepSource = newValue }
   }
-  /// Read file: URLs: any file that this process may read.
+  /// Allow file: URLs; they can read any file that this process may read.
   ///
   /// Default: no. Said of a cache.
   public var allowFiles: Bool {
     get { read(\.allowFiles) }
     set { special.allowFiles = newValue }
   }
-  /// Whether this process sends what is in the directory's outbox.
+  /// Whether this process sends the requests of the directory's outbox.
   ///
   /// Default: auto. Said of a cache.
   public var outbox: OutboxMode {
     get { read(\.outbox) }
     set { special.outbox = newValue }
   }
-  /// What the outbox may take on disk; more is refused.
+  /// Disk space of the outbox; requests beyond it are refused.
   ///
   /// Default: as the directory's first open in this process says, else 256 MiB. Said of a cache.
   public var outboxBytes: Int64? {
     get { read(\.outboxBytes) }
     set { special.outboxBytes = newValue }
   }
-  /// How many requests the outbox may hold, those among them whose outcome waits.
+  /// How many requests the outbox may hold, including those whose outcome waits.
   ///
   /// Default: as the directory's first open in this process says, else 10,000. Said of a cache.
   public var outboxItems: Int? {
     get { read(\.outboxItems) }
     set { special.outboxItems = newValue }
   }
-  /// How many requests run at once, of all caches together.
+  /// How many requests run at once, in all caches together.
   ///
   /// Default: as many as the way to the network carries. Said of the process.
   public var concurrency: Int? {
     get { read(\.concurrency) }
     set { special.concurrency = newValue }
   }
-  /// How many of them at one host.
+  /// How many requests run at once at one host.
   ///
   /// Default: 6, or 32 where the host speaks HTTP/2. Said of the process.
   public var perHost: Int? {
     get { read(\.perHost) }
     set { special.perHost = newValue }
   }
-  /// More at a host that bears it, for requests of a batch.
+  /// Raise per_host for hosts that can take it, for requests of a batch.
   ///
-  /// From `per_host`, else from 6, up to 32. The host's first 429, 503 or reset halves that, and after that one more is
-  /// tried once a minute.
+  /// From `per_host`, else from 6, up to 32. The host's first 429, 503 or reset halves the number. After that it grows by
+  /// one a minute.
   ///
   /// Default: no. Said of the process.
   public var perHostGrows: Bool {
     get { read(\.perHostGrows) }
     set { special.perHostGrows = newValue }
   }
-  /// How many requests may begin in a second at one host.
+  /// How many requests may start in a second at one host.
   ///
   /// Default: no limit. Said of the process.
   public var rate: Double? {
     get { read(\.rate) }
     set { special.rate = newValue }
   }
-  /// What bodies on their way may hold in memory; more goes to files.
+  /// Memory for bodies that are being received; bytes beyond it go to files.
   ///
-  /// All of them together. The files have no name, and lie in the cache's directory. The memory is the machine's, or its
-  /// control group's.
+  /// The limit counts all bodies together. The files have no name, and are in the cache's directory. "The memory" in the
+  /// default is the machine's, or that of its control group.
   ///
   /// Default: the smaller of 64 MiB and an eighth of the memory. Said of the process.
   public var inFlightBytes: Int64? {
@@ -397,24 +400,25 @@ public struct Options: Sendable, Equatable {
   }
   /// How many redirects are followed.
   ///
-  /// After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body stay. With none a
-  /// redirect is the answer, with its status and its `Location`, and is kept apart from what it leads to. One more than are
-  /// followed is the error `too_many_redirects`. An answer in the cache that lies behind more of them is fetched again.
+  /// After a 303, and after a 301 or 302 to a POST, a GET without the body follows; else the method and the body stay. With
+  /// none a redirect is the answer, with its status and its `Location`, and is stored separately from the answer at its
+  /// target. One redirect too many is the error `too_many_redirects`. A stored answer that needed more redirects than are
+  /// allowed is fetched again.
   ///
   /// Default: 10. Said of a cache or a site or a request.
   public var redirects: Int? {
     get { read(\.redirects) }
     set { special.redirects = newValue }
   }
-  /// Certificates that servers are checked by, in a file in PEM.
+  /// Certificates that servers are checked with, in a file in PEM.
   ///
-  /// In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the environment's
+  /// They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the environment don't
   /// count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the folder is `SSL_CERT_DIR`, else
-  /// the system's. The environment isn't read where a program is privileged.
+  /// the system's. A privileged program doesn't read these environment variables.
   ///
-  /// An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others. What a site
-  /// says about them counts at its origin; what a cache or a request says, wherever redirects lead. It is about servers,
-  /// and not about a proxy over `https`.
+  /// An answer that was fetched with your own certificates, or unchecked, is stored separately from all others. A site's
+  /// value counts at the site's origin; the value of a cache or a request counts for all servers, also after redirects. It
+  /// applies to servers, not to a proxy over `https`.
   ///
   /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
   /// request.
@@ -422,9 +426,9 @@ public struct Options: Sendable, Equatable {
     get { read(\.caFile) }
     set { special.caFile = newValue }
   }
-  /// A folder of certificates that servers are checked by, one a file, named by their hashes (`openssl rehash`).
+  /// A folder of certificates that servers are checked with, one a file, named by their hashes (`openssl rehash`).
   ///
-  /// As `ca_file`, and beside it where both are said.
+  /// Like `ca_file`; if both are set, both are used.
   ///
   /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
   /// request.
@@ -432,32 +436,31 @@ public struct Options: Sendable, Equatable {
     get { read(\.caDir) }
     set { special.caDir = newValue }
   }
-  /// Certificates aren't checked: anybody on the way can read and change what is sent and what comes.
+  /// Don't check certificates: anyone on the path can read and change the traffic.
   ///
-  /// For servers of one's own that have no certificate that could be named by `ca_file`. The log has a warning, once in
-  /// each process. What is said of a site counts at its origin, as for `ca_file`.
+  /// For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in each process.
+  /// A site's value counts at the site's origin, as for `ca_file`.
   ///
   /// Default: no. Said of a cache or a site or a request.
   public var insecure: Bool? {
     get { read(\.insecure) }
     set { special.insecure = newValue }
   }
-  /// When what is read from the disk is compared with its checksum.
+  /// When bytes read from the disk are compared with their checksum.
   ///
-  /// What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time to read all
-  /// of it; then memory holds copies of it, and nothing of the disk's.
+  /// If they don't match, the answer counts as missing and is fetched again. `always` costs a copy of the answer, and the
+  /// time to read all of it; memory then holds that copy, and no mapping of the file.
   ///
   /// Default: as the directory's first open in this process says, else first. Said of a cache.
   public var checkBytes: ByteCheck? {
     get { read(\.checkBytes) }
     set { special.checkBytes = newValue }
   }
-  /// How long answers are fresh since they came, whatever their headers say.
+  /// How long answers are fresh after they came; replaces their headers.
   ///
-  /// For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is stored for its
-  /// sake. Zero: expired at once, so that the server is asked whether an answer still holds. What may be done with a stale
-  /// answer its headers say all the same (`must-revalidate`, `stale-while-revalidate`), and the request (`delivery`).
-  /// Fractions of a second count as whole ones.
+  /// It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers expire at once, so
+  /// the server is asked whether a stored answer is still valid. The headers (`must-revalidate`, `stale-while-revalidate`)
+  /// and `delivery` still decide whether a stale answer may be delivered. Fractions of a second are rounded up.
   ///
   /// Default: what headers and policy say. Said of a cache or a site or a request.
   public var expireAfter: Duration? {

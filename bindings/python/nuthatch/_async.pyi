@@ -34,67 +34,68 @@ class AsyncCache(AsyncFetching):
     0 True
     1 False
 
-    :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+    :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
     :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-    :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+    :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
     :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
     :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
         fresh. Default: 0.1.
-    :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-    :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+    :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
         limit.
-    :param retries: further attempts after one that failed. Default: 3.
+    :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+        limit.
+    :param retries: further attempts after a failed one. Default: 3.
     :param max_bytes: largest body. Default: 64MiB. None: no limit.
     :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
     :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-    :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
-    :param headers: headers that are sent, in this order. Default: none.
-    :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-    :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
-    :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+    :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+    :param headers: headers to send, in this order. Default: none.
+    :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
+    :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
+    :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
         "": an empty header.
     :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
         None: none.
-    :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-        the credentials.
-    :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-    :param memory_bytes: what this process may keep in memory, decoded thumbnails mostly. Default: the smaller
-        of 64 MiB and an eighth of the memory.
+    :param partition: name that separates these answers from others, instead of the credentials. Default: the
+        credentials.
+    :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+    :param memory_bytes: memory that this process may use for stored things, mostly decoded thumbnails. Default:
+        the smaller of 64 MiB and an eighth of the memory.
     :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
         limit.
-    :param disk_bytes: what the directory may take on disk, the outbox apart. Default: what the directory was
-        given before, else 4 GiB.
-    :param spill: when what comes is written to disk: "eager" or "pressure". Default: as the directory's first
+    :param disk_bytes: disk space of the directory, without the outbox. Default: what the directory was given
+        before, else 4 GiB.
+    :param spill: when new answers are written to disk: "eager" or "pressure". Default: as the directory's first
         open in this process says, else eager.
-    :param thumb_store: how thumbnails are kept on disk: "packed", "lossless" or "raw". Default: as the
+    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: as the
         directory's first open in this process says, else packed.
-    :param keep_source: keep bodies of pictures, so that other sizes can be made of them. Default: as the
+    :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: as the
         directory's first open in this process says, else yes.
-    :param allow_files: read file: URLs: any file that this process may read. Default: no.
-    :param outbox: whether this process sends what is in the directory's outbox: "auto" or "off". Default: auto.
-    :param outbox_bytes: what the outbox may take on disk; more is refused. Default: as the directory's first
-        open in this process says, else 256 MiB. None: no limit.
-    :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
-        as the directory's first open in this process says, else 10,000. None: no limit.
+    :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
+    :param outbox: whether this process sends the requests of the directory's outbox: "auto" or "off". Default:
+        auto.
+    :param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: as the directory's
+        first open in this process says, else 256 MiB. None: no limit.
+    :param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default: as
+        the directory's first open in this process says, else 10,000. None: no limit.
     :param redirects: how many redirects are followed. Default: 10.
-    :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+    :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
         says, else the system's. "": as if nothing were said.
-    :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+    :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
         (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-    :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-        comes. Default: no.
-    :param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
+    :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+    :param check_bytes: when bytes read from the disk are compared with their checksum: "first" or "always".
         Default: as the directory's first open in this process says, else first.
-    :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+    :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
         headers and policy say.
-    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
-    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
         password, or None.
-    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
         another attempt, or None.
-    :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-        False (it fails), or "retry".
+    :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+        returns True, False (the request fails), or "retry".
     """
     def __init__(
         self, path: Union[str, 'os.PathLike[str]', None]=None,
@@ -178,55 +179,55 @@ class AsyncCache(AsyncFetching):
     ) -> 'AsyncSite':
         """As :meth:`Cache.site`, with methods to be awaited.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-        :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
-        :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+        :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
+        :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
+        :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cookie_jar: whether cookies that the servers set are sent back, and where they are kept: "off",
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cookie_jar: whether cookies that the servers set are sent back, and where they are stored: "off",
             "memory" or "disk". Default: off.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     def cancel_all(self, tag: Optional[str]=None) -> None:
         """As :meth:`Cache.cancel_all`."""
@@ -264,27 +265,26 @@ class AsyncCache(AsyncFetching):
     ) -> None:
         """As :meth:`Cache.remove`.
 
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         """
     async def clear(self) -> None:
         """As :meth:`Cache.clear`."""

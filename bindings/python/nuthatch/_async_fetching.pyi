@@ -81,82 +81,86 @@ class AsyncFetching:
     ) -> Response:
         """As :meth:`Cache.get`.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     async def request(
         self, method: str, url: str,
@@ -220,81 +224,85 @@ class AsyncFetching:
     ) -> Response:
         """As :meth:`Cache.request`.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     async def thumbnail(
         self, url: str, size: Size,
@@ -359,82 +367,86 @@ class AsyncFetching:
     ) -> Image:
         """As :meth:`Cache.thumbnail`. Returns a thumbnail that is in memory without a turn of the loop.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     def peek(
         self, url: str, size: Size, *, decode: bool=False,
@@ -498,82 +510,86 @@ class AsyncFetching:
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`. Returns at once; don't await it.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     @overload
     def submit(
@@ -638,82 +654,86 @@ class AsyncFetching:
     ) -> AsyncTicket[Response]:
         """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     @overload
     def submit(
@@ -778,82 +798,86 @@ class AsyncFetching:
     ) -> AsyncTicket[Image]:
         """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     @overload
     def submit(
@@ -918,82 +942,86 @@ class AsyncFetching:
     ) -> AsyncTicket[List[Image]]:
         """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     def events(
         self, url: str, size: Optional[Size]=None, *, sizes: Optional[Sequence[Size]]=None,
@@ -1057,82 +1085,86 @@ class AsyncFetching:
     ) -> AsyncIterator[Event[Any]]:
         """Gives the events of a request as they come. Leaving the loop cancels the request.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     def prefetch(
         self, urls: 'Union[Iterable[str], AsyncIterable[str]]', sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
@@ -1194,79 +1226,83 @@ class AsyncFetching:
     ) -> AsyncIterator[Item]:
         """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     async def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any: ...

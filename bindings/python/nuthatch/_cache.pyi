@@ -35,138 +35,142 @@ class Cache(Fetching):
     ...     cache.get(url).status
     200
 
-    :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-        "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
-        lifetime is asked for again each time.
+    :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        "kit": Pictures stay fresh for days unless the server says otherwise. Any other answer without a
+        lifetime is revalidated each time.
         "rfc9111": RFC 9111, to the letter.
-        "offline": Whatever is stored is fresh, however old; the network is never asked.
-        "reload": Nothing that is stored answers; what comes is stored.
+        "offline": Every stored answer is fresh, however old; the network is never used.
+        "reload": No stored answer is used; new answers are stored.
     :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-    :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+    :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
     :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
     :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
         fresh. Default: 0.1.
-    :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        An answer that drips may take any time: `deadline` limits the whole.
-    :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+    :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
         limit.
-        One that is said counts from the call, the wait for its turn in the queue included, and from the first
-        attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
-        (Retry-After). The default for pictures counts neither.
-    :param retries: further attempts after one that failed. Default: 3.
-        Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
-        fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
-        425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
-        s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
-        one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
+        A slow answer may take any time as long as bytes come: `deadline` limits the whole request.
+    :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+        limit.
+        A deadline that is set counts from the call, and includes the wait in the queue. For requests of a batch
+        (`batched`) it counts from the first attempt. It also runs while the request waits because the server
+        asked for a pause (Retry-After). The default deadline of pictures excludes both waits.
+    :param retries: further attempts after a failed one. Default: 3.
+        Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST
+        and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and
+        the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500
+        ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is
+        longer than five minutes, there is no retry. The last retry of a batch request (`batched`) waits 5 s if
+        the host refused or broke the connection.
     :param max_bytes: largest body. Default: 64MiB. None: no limit.
-        What is saved while it comes may be of any size unless its request says a number.
+        An answer that is saved while it arrives has no limit unless its request sets one.
     :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
     :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-        "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
-        "public": Public ones only.
-        "any": All.
-    :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
-        `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept
-        for it alone.
-        The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What
-        only the proxy knows goes through, and what a proxy finds for a name is its business: give it rules of
-        its own. With `socks5h://` no name is looked up here.
-    :param headers: headers that are sent, in this order. Default: none.
-        A header replaces those of the same name that a level above, or the library, would send. Said again for
-        the same request, they take the place of all those that were said before.
-    :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-        When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-        harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
-        secrets are in them; `Host` never goes. All levels together name them.
-    :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
-    :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+        "guarded": No link-local addresses (cloud metadata), and no private ones after a redirect from a public
+        one.
+        "public": Only public addresses.
+        "any": All addresses.
+    :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+        `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came through a proxy are
+        stored separately, for that proxy only.
+        The address guard (`addresses`) checks addresses in URLs, and names that this machine can look up within
+        a second. A name that only the proxy can look up passes the guard. The guard can't check which address
+        the proxy connects to: give the proxy its own rules. With `socks5h://` this machine looks up no name.
+    :param headers: headers to send, in this order. Default: none.
+        A header replaces the headers of the same name that the library or a level above would send. A later
+        value for the same request replaces all earlier values of that name.
+    :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
+        A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
+        `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
+        their values are secret. `Host` is never sent there. The names of all levels are added together.
+    :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
+    :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
         "": an empty header.
     :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
         None: none.
-        Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
-        write to it.
-    :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-        the credentials.
-        For tokens that change.
-    :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
-        the program.
-    :param memory_bytes: what this process may keep in memory, decoded thumbnails mostly. Default: the smaller
-        of 64 MiB and an eighth of the memory.
+        It is used if nothing else gives credentials. The file must belong to you or to root, and no other user
+        may write to it.
+    :param partition: name that separates these answers from others, instead of the credentials. Default: the
+        credentials.
+        Useful for tokens that change.
+    :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        The values are never written. The provider `env:NAME` reads an environment variable; the program gives
+        the values of other providers.
+    :param memory_bytes: memory that this process may use for stored things, mostly decoded thumbnails. Default:
+        the smaller of 64 MiB and an eighth of the memory.
     :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
         limit.
-    :param disk_bytes: what the directory may take on disk, the outbox apart. Default: what the directory was
-        given before, else 4 GiB.
-        Each process that writes may take two 64ths of it more (64 KiB each at the least), because it reserves
+    :param disk_bytes: disk space of the directory, without the outbox. Default: what the directory was given
+        before, else 4 GiB.
+        Each process that writes may take two 64ths more (at least 64 KiB each), because it reserves space
         ahead.
-    :param spill: when what comes is written to disk: "eager" or "pressure". Default: as the directory's first
+    :param spill: when new answers are written to disk: "eager" or "pressure". Default: as the directory's first
         open in this process says, else eager.
-        "eager": At once: it survives this process however it ends, and other processes find it.
-        "pressure": When memory is short, or when the cache is closed. Until then it is this process's: lost
-        with it, and out of reach of what other processes remove (not of their clear).
-    :param thumb_store: how thumbnails are kept on disk: "packed", "lossless" or "raw". Default: as the
+        "eager": At once: they survive the end of this process, and other processes find them.
+        "pressure": When memory is short, or when the cache is closed. Until then they belong to this process:
+        they are lost with it, and removals in other processes don't affect them (a clear does).
+    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: as the
         directory's first open in this process says, else packed.
-        "packed": As JPEG of quality 92 where they are opaque, else as PNG: a tenth of the room.
+        "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
         "lossless": As PNG: the same pixels every time.
-        "raw": As pixels, used where they lie.
-        Those of at most 16 KiB are kept raw in any case.
-    :param keep_source: keep bodies of pictures, so that other sizes can be made of them. Default: as the
+        "raw": As pixels, which are used without a copy.
+        Thumbnails of at most 16 KiB are always stored raw.
+    :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: as the
         directory's first open in this process says, else yes.
-    :param allow_files: read file: URLs: any file that this process may read. Default: no.
-    :param outbox: whether this process sends what is in the directory's outbox: "auto" or "off". Default: auto.
-        "auto": In its turn, when no other process does.
-        "off": Requests may be frozen, and looked at, but are sent by others.
-    :param outbox_bytes: what the outbox may take on disk; more is refused. Default: as the directory's first
-        open in this process says, else 256 MiB. None: no limit.
-    :param outbox_items: how many requests the outbox may hold, those among them whose outcome waits. Default:
-        as the directory's first open in this process says, else 10,000. None: no limit.
+    :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
+    :param outbox: whether this process sends the requests of the directory's outbox: "auto" or "off". Default:
+        auto.
+        "auto": The process sends them if no other process does.
+        "off": Requests can be stored and listed, but other processes send them.
+    :param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: as the directory's
+        first open in this process says, else 256 MiB. None: no limit.
+    :param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default: as
+        the directory's first open in this process says, else 10,000. None: no limit.
     :param redirects: how many redirects are followed. Default: 10.
-        After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
-        stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
-        what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
-        that lies behind more of them is fetched again.
-    :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        After a 303, and after a 301 or 302 to a POST, a GET without the body follows; else the method and the
+        body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
+        separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
+        stored answer that needed more redirects than are allowed is fetched again.
+    :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
         says, else the system's. "": as if nothing were said.
-        In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
-        environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
-        folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
-        An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
-        What a site says about them counts at its origin; what a cache or a request says, wherever redirects
-        lead. It is about servers, and not about a proxy over `https`.
-    :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
+        environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+        folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
+        variables.
+        An answer that was fetched with your own certificates, or unchecked, is stored separately from all
+        others. A site's value counts at the site's origin; the value of a cache or a request counts for all
+        servers, also after redirects. It applies to servers, not to a proxy over `https`.
+    :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
         (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        As `ca_file`, and beside it where both are said.
-    :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-        comes. Default: no.
-        For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
-        warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
-    :param check_bytes: when what is read from the disk is compared with its checksum: "first" or "always".
+        Like `ca_file`; if both are set, both are used.
+    :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
+        each process. A site's value counts at the site's origin, as for `ca_file`.
+    :param check_bytes: when bytes read from the disk are compared with their checksum: "first" or "always".
         Default: as the directory's first open in this process says, else first.
-        "first": When it is read for the first time while any process has the directory open, by whichever of
-        them. Disks say by themselves when they fail.
-        "always": Each time it is read: for disks, and file systems, that change bytes without a word.
-        What doesn't match isn't given, and is fetched again. Always costs a copy of what is given, and the time
-        to read all of it; then memory holds copies of it, and nothing of the disk's.
-    :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        "first": At the first read by any process; this counts anew after all processes have closed the
+        directory. Disks report their own failures.
+        "always": At each read: for disks, and file systems, that change bytes without an error.
+        If they don't match, the answer counts as missing and is fetched again. `always` costs a copy of the
+        answer, and the time to read all of it; memory then holds that copy, and no mapping of the file.
+    :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
         headers and policy say.
-        For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
-        stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
-        What may be done with a stale answer its headers say all the same (`must-revalidate`,
-        `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
-    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
+        expire at once, so the server is asked whether a stored answer is still valid. The headers
+        (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
+        delivered. Fractions of a second are rounded up.
+    :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
-    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+    :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
         password, or None.
-    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+    :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
         another attempt, or None.
-        Whatever was sent. The headers take the place of those of the same name. It is called again when these
-        are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
-        expired.
-    :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-        False (it fails), or "retry".
-        What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
-        on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+        It is called even if the request already had credentials. The headers replace those of the same name. If
+        the server refuses these, too, the function is called again, up to ten times: for schemes that the
+        library doesn't know, and tokens that have expired.
+    :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+        returns True, False (the request fails), or "retry".
+        These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
+        after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
     """
     def __init__(
         self, path: Union[str, 'os.PathLike[str]', None]=None,
@@ -283,82 +287,86 @@ class Cache(Fetching):
         >>> cache.peek(picture_url, 64).size
         (64, 48)
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-        :param retries: further attempts after one that failed. Default: 3.
-        :param give_up_after: how long a host may be out of reach before its requests fail. Default: five minutes
-            for requests of a batch, else none. None: no limit.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+        :param retries: further attempts after a failed one. Default: 3.
+        :param give_up_after: how long a host may be unreachable before its requests fail. Default: five minutes for
+            requests of a batch, else none. None: no limit.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param method: the method, such as POST. Default: GET.
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param fit: how pictures are made to fit their boxes: "inside", "cover" or "stretch". Default: inside.
-        :param enlarge: make smaller pictures larger. Default: no.
+        :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
         :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
-        :param tag: a word to cancel by. Default: none.
-        :param progress_events: tell of progress, of what is sent and of what comes. Default: no.
-        :param resume: keep a file whose transfer broke off, hidden, to be gone on with. Default: yes.
-        :param freezable: keep it in the outbox, and send it when its server can be reached again. Default: no.
-        :param outbox_durable: write it down before the first attempt, so that not even a kill in the middle loses
-            it. Default: no.
-        :param outbox_queue: requests of one queue are sent one after the other. Default: the URL's origin.
-        :param outbox_handler: who gets the outcome. Default: none: the outcome waits to be collected.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-        :param password_provider: who knows the password of user. Default: none.
-        :param outbox_attempts: how often a server may answer that it can't now, before the request is put aside.
-            Default: 25. None: no limit.
-        :param outbox_max_age: for how long it is tried at all. Default: 7d. None: no limit.
-        :param outbox_key_lifetime: for how long the server knows the Idempotency-Key. Default: 24h. None: no limit.
+        :param tag: word by which requests can be cancelled. Default: none.
+        :param progress_events: send events about the progress of the upload and the download. Default: no.
+        :param resume: after a broken transfer keep the hidden partial file, so that a later request can continue
+            it. Default: yes.
+        :param freezable: put the request into the outbox if its server can't be reached, and send it later.
+            Default: no.
+        :param outbox_durable: store the request before the first attempt, so that it survives a kill during it.
+            Default: no.
+        :param outbox_queue: queue in the outbox; its requests are sent one after the other. Default: the URL's
+            origin.
+        :param outbox_handler: name of the handler that gets the outcome. Default: none: the outcome waits to be
+            collected.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+        :param password_provider: provider of the password of user. Default: none.
+        :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
+            request is put aside. Default: 25. None: no limit.
+        :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
+        :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-        :param body: what is sent: bytes, or a Path, which is read while it is sent.
-        :param json: a value to send as JSON, in which NaN and infinity are Invalid.
-        :param form: fields to send as a form does, without those that are None.
+        :param body: body to send: bytes, or a Path, which is read while it is sent.
+        :param json: a value to send as JSON; NaN and infinity raise Invalid.
+        :param form: fields to send like a web form, without those that are None.
         :param files: files to send, by the names of their fields: bytes, paths, open files, or tuples (file name,
             one of these[, type]).
-        :param save_to: where the answer goes while it comes: a path, an open file or descriptor, a function, or a
-            list of these.
-        :param append: add to the files that save_to names.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+        :param save_to: where the answer is saved while it arrives: a path, an open file or descriptor, a function,
+            or a list of these.
+        :param append: add to the end of the files that save_to names.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
         """
     def cancel_all(self, tag: Optional[str]=None) -> None:
         """Cancels the requests that are under way, or only those with a tag."""
@@ -421,128 +429,132 @@ class Cache(Fetching):
         partition share their cookies. An option that is not given is that of the cache. A question that is None is not
         asked.
 
-        :param policy: what is taken for fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
-            "kit": Pictures stay fresh for days unless the server says otherwise. Whatever else comes without a
-            lifetime is asked for again each time.
+        :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
+            "kit": Pictures stay fresh for days unless the server says otherwise. Any other answer without a
+            lifetime is revalidated each time.
             "rfc9111": RFC 9111, to the letter.
-            "offline": Whatever is stored is fresh, however old; the network is never asked.
-            "reload": Nothing that is stored answers; what comes is stored.
+            "offline": Every stored answer is fresh, however old; the network is never used.
+            "reload": No stored answer is used; new answers are stored.
         :param validator_ttl: kit: how long pictures with a validator and no lifetime are fresh. Default: 1d.
-        :param image_ttl: kit: how long pictures without any word on caching are fresh. Default: 7d.
+        :param image_ttl: kit: how long pictures without any caching header are fresh. Default: 7d.
         :param no_cache_ttl: kit: how long answers marked no-cache are fresh. Default: 60s.
         :param heuristic: rfc9111: share of the time since Last-Modified for which an answer without a lifetime is
             fresh. Default: 0.1.
-        :param timeout: longest silence: connecting, waiting, between two bytes. Default: 30s. None: no limit.
-            An answer that drips may take any time: `deadline` limits the whole.
-        :param deadline: longest time for all of a request. Default: two minutes for pictures, else none. None: no
+        :param timeout: longest time without a byte: connecting, waiting, between two bytes. Default: 30s. None: no
             limit.
-            One that is said counts from the call, the wait for its turn in the queue included, and from the first
-            attempt for requests of a batch (`batched`); it runs on while the server has asked to be left alone
-            (Retry-After). The default for pictures counts neither.
-        :param retries: further attempts after one that failed. Default: 3.
-            Of what may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and not POST and PATCH. After a
-            fault of the connection (`timeout`, `dns`, `refused`, `reset`, `truncated`), and after the statuses 408,
-            425, 429, 500, 502, 503 and 504. Each waits for a random time: up to 250 ms, 500 ms and so on, up to 20
-            s; or for as long as Retry-After says, and where that is more than five minutes there is none. The last
-            one of a request of a batch (`batched`) waits 5 s where the host refused or broke the connection.
+            A slow answer may take any time as long as bytes come: `deadline` limits the whole request.
+        :param deadline: longest time for the whole request. Default: two minutes for pictures, else none. None: no
+            limit.
+            A deadline that is set counts from the call, and includes the wait in the queue. For requests of a batch
+            (`batched`) it counts from the first attempt. It also runs while the request waits because the server
+            asked for a pause (Retry-After). The default deadline of pictures excludes both waits.
+        :param retries: further attempts after a failed one. Default: 3.
+            Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST
+            and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and
+            the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500
+            ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is
+            longer than five minutes, there is no retry. The last retry of a batch request (`batched`) waits 5 s if
+            the host refused or broke the connection.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
-            What is saved while it comes may be of any size unless its request says a number.
+            An answer that is saved while it arrives has no limit unless its request sets one.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-            "guarded": No link-local ones (cloud metadata), and no private ones by redirect from a public one.
-            "public": Public ones only.
-            "any": All.
-        :param proxy: the way of all requests; empty for none. Default: what the environment says. "": none.
-            `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came by a proxy are kept
-            for it alone.
-            The guard judges addresses in URLs, and names as far as this machine can look them up in a second. What
-            only the proxy knows goes through, and what a proxy finds for a name is its business: give it rules of
-            its own. With `socks5h://` no name is looked up here.
-        :param headers: headers that are sent, in this order. Default: none.
-            A header replaces those of the same name that a level above, or the library, would send. Said again for
-            the same request, they take the place of all those that were said before.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
-            When a redirect, or the URL of a site's request, leads to another origin, headers stay behind, but for
-            harmless ones (`Accept`, `Content-Type` and their like: docs/HTTP.md of the sources) and these, whatever
-            secrets are in them; `Host` never goes. All levels together name them.
-        :param user_agent: what the User-Agent header says. Default: nuthatch/VERSION. "": an empty header.
-        :param accept: what the Accept header says. Default: anything; for pictures, first of all what is decoded.
+            "guarded": No link-local addresses (cloud metadata), and no private ones after a redirect from a public
+            one.
+            "public": Only public addresses.
+            "any": All addresses.
+        :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+            `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came through a proxy are
+            stored separately, for that proxy only.
+            The address guard (`addresses`) checks addresses in URLs, and names that this machine can look up within
+            a second. A name that only the proxy can look up passes the guard. The guard can't check which address
+            the proxy connects to: give the proxy its own rules. With `socks5h://` this machine looks up no name.
+        :param headers: headers to send, in this order. Default: none.
+            A header replaces the headers of the same name that the library or a level above would send. A later
+            value for the same request replaces all earlier values of that name.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
+            A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
+            `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
+            their values are secret. `Host` is never sent there. The names of all levels are added together.
+        :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
+        :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
             "": an empty header.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-            They go to the site's origin, or that of the request's URL, and to no other, also across redirects.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+            They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
+            redirects.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-            "basic": Basic, with the first request, unasked.
-            "digest": Digest, after the server has asked. Of a server that wants a body proven, too (`auth-int` and
-            not `auth`), a request with a body is the error `http`, with the status 401.
-            "ntlm": NTLM, after the server has asked.
-            "negotiate": Negotiate (Kerberos), where libcurl has it; without user and password, as whom the system
-            knows.
-            "any": The strongest that the server asks for, Basic being the weakest; Negotiate, which uses no
-            password, where there is none.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+            "basic": Basic, with the first request.
+            "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
+            too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+            "ntlm": NTLM, after the server has asked for it.
+            "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
+            Kerberos credentials.
+            "any": The strongest scheme that the server offers, Basic is the weakest. Without a password: Negotiate,
+            which needs none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-            Requests sign in by it when nothing else says who asks. It must be yours or root's, and nobody else may
-            write to it.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-            For tokens that change.
-        :param cookie_jar: whether cookies that the servers set are sent back, and where they are kept: "off",
+            It is used if nothing else gives credentials. The file must belong to you or to root, and no other user
+            may write to it.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+            Useful for tokens that change.
+        :param cookie_jar: whether cookies that the servers set are sent back, and where they are stored: "off",
             "memory" or "disk". Default: off.
-            "off": They are ignored.
-            "memory": In memory, as long as the directory is open in this process.
-            "disk": In the cache's directory, too, for other processes and later ones: readable for its owner only,
-            and in clear.
-            Sites with the same base URL, user and partition share their cookies. What waits in the outbox is sent
-            without.
-        :param secrets: where the values of secret headers come from when it is sent later. Default: none.
-            The values are never written. A provider `env:NAME` is a variable of the environment; others are told by
-            the program.
-        :param password_provider: who knows the password of user. Default: none.
-            A request without a user that asks its program for one needs a provider; it knows both then, as
-            `name:password`. Only the first attempt asks the program; the outbox asks the provider, and sends
+            "off": Cookies are ignored.
+            "memory": In memory, while the directory is open in this process.
+            "disk": Also in the cache's directory, for other and later processes: readable for its owner only, and
+            not encrypted.
+            Sites with the same base URL, user and partition share their cookies. A request that is sent from the
+            outbox has no cookies of its site.
+        :param secrets: providers of the values of secret headers, for later attempts. Default: none.
+            The values are never written. The provider `env:NAME` reads an environment variable; the program gives
+            the values of other providers.
+        :param password_provider: provider of the password of user. Default: none.
+            A request without a user that asks its program for credentials needs a provider, which then gives both,
+            as `name:password`. Only the first attempt asks the program. The outbox asks the provider, and sends
             nothing before it has both.
         :param redirects: how many redirects are followed. Default: 10.
-            After a 303, and a 301 or 302 to POST, a GET without the body follows; else the method and the body
-            stay. With none a redirect is the answer, with its status and its `Location`, and is kept apart from
-            what it leads to. One more than are followed is the error `too_many_redirects`. An answer in the cache
-            that lies behind more of them is fetched again.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+            After a 303, and after a 301 or 302 to a POST, a GET without the body follows; else the method and the
+            body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
+            separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
+            stored answer that needed more redirects than are allowed is fetched again.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-            In place of all others: where `ca_file` or `ca_dir` is said, neither the system's certificates nor the
-            environment's count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
-            folder is `SSL_CERT_DIR`, else the system's. The environment isn't read where a program is privileged.
-            An answer that was fetched with certificates of one's own, or unchecked, is kept apart from all others.
-            What a site says about them counts at its origin; what a cache or a request says, wherever redirects
-            lead. It is about servers, and not about a proxy over `https`.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+            They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
+            environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
+            folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
+            variables.
+            An answer that was fetched with your own certificates, or unchecked, is stored separately from all
+            others. A site's value counts at the site's origin; the value of a cache or a request counts for all
+            servers, also after redirects. It applies to servers, not to a proxy over `https`.
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-            As `ca_file`, and beside it where both are said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
-            For servers of one's own that have no certificate that could be named by `ca_file`. The log has a
-            warning, once in each process. What is said of a site counts at its origin, as for `ca_file`.
-        :param expire_after: how long answers are fresh since they came, whatever their headers say. Default: what
+            Like `ca_file`; if both are set, both are used.
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
+            For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
+            each process. A site's value counts at the site's origin, as for `ca_file`.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
             headers and policy say.
-            For the request that says so, when it looks into the cache; nothing of it is stored, and nothing is
-            stored for its sake. Zero: expired at once, so that the server is asked whether an answer still holds.
-            What may be done with a stale answer its headers say all the same (`must-revalidate`,
-            `stale-while-revalidate`), and the request (`delivery`). Fractions of a second count as whole ones.
-        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and gives
+            It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
+            expire at once, so the server is asked whether a stored answer is still valid. The headers
+            (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
+            delivered. Fractions of a second are rounded up.
+        :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
-        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and gives user and
+        :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
             password, or None.
-        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and gives headers for
+        :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-            Whatever was sent. The headers take the place of those of the same name. It is called again when these
-            are refused, too, up to ten times: for schemes that the library doesn't know, and tokens that have
-            expired.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored: True,
-            False (it fails), or "retry".
-            What is asked is asked on the thread that waits for the ticket; where no thread waits, the request goes
-            on after 30 seconds. What a function raises ends the request, and is raised by who waits for it.
+            It is called even if the request already had credentials. The headers replace those of the same name. If
+            the server refuses these, too, the function is called again, up to ten times: for schemes that the
+            library doesn't know, and tokens that have expired.
+        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
+            returns True, False (the request fails), or "retry".
+            These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
+            after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
         """
     @property
     def outbox(self) -> Outbox:
@@ -571,27 +583,26 @@ class Cache(Fetching):
 
         With options, only the answer is removed that a request with these options would get.
 
-        :param headers: headers that are sent, in this order. Default: none.
-        :param keep_headers_across_origins: names of headers that go along to other origins. Default: none.
+        :param headers: headers to send, in this order. Default: none.
+        :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
             netrc has a user.
-        :param bearer: sign in with a token, sent to the origin of the URL and to no other. Default: none.
-        :param sign_in: how user and password are shown: "basic", "digest", "ntlm", "negotiate" or "any". Default:
+        :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
+        :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
             basic.
-        :param cert: a certificate that says who asks, in a file in PEM. Default: none.
+        :param cert: client certificate, a file in PEM. Default: none.
         :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
             None: none.
-        :param partition: a name for whose answers these are, in place of the credentials that are sent. Default:
-            the credentials.
-        :param cache_key: what the answer is kept under, instead of the URL. Default: the URL.
-        :param ignore_query: keep the answer under the URL without its query. Default: no.
+        :param partition: name that separates these answers from others, instead of the credentials. Default: the
+            credentials.
+        :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
+        :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked by, in a file in PEM. Default: what the environment
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
             says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked by, one a file, named by their hashes
+        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
             (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
-        :param insecure: certificates aren't checked: anybody on the way can read and change what is sent and what
-            comes. Default: no.
+        :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         """
     def clear(self) -> None:
         """Removes everything that is stored."""

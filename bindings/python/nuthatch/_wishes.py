@@ -22,23 +22,23 @@ from ._option_values import (
 from ._option_values import Unpack as Unpack
 from ._quantities import ByteCount, Duration, PixelCount
 
-#: What is taken for fresh.
+#: Which stored answers count as fresh.
 Policy = Literal["kit", "rfc9111", "offline", "reload"]
-#: Which addresses may be connected to. Judged on the address really connected to, for every hop.
+#: Which addresses may be connected to. The address of the actual connection is checked, for every redirect.
 Addresses = Literal["guarded", "public", "any"]
-#: How a request shows user and password.
+#: How user and password are sent.
 SignIn = Literal["basic", "digest", "ntlm", "negotiate", "any"]
-#: Whether a site's cookies are sent back to its servers, and where they are kept meanwhile.
+#: Whether a site's cookies are sent back to its servers, and where they are stored.
 CookieJarMode = Literal["off", "memory", "disk"]
 #: When answers from the cache are delivered (docs/HTTP.md of the sources has a table).
 Delivery = Literal["twice", "first", "fresh"]
-#: When what comes is written to disk.
+#: When new answers are written to disk.
 Spill = Literal["eager", "pressure"]
-#: When what is read from the disk is compared with its checksum.
+#: When bytes read from the disk are compared with their checksum.
 ByteCheck = Literal["first", "always"]
-#: How thumbnails are kept on disk. Those of at most 16 KiB are kept raw in any case.
+#: How thumbnails are stored on disk. Those of at most 16 KiB are always stored raw.
 ThumbStore = Literal["packed", "lossless", "raw"]
-#: Whether a process sends what is in an outbox.
+#: Whether a process sends the requests of an outbox.
 OutboxMode = Literal["auto", "off"]
 #: How a picture is made to fit its box.
 Fit = Literal["inside", "cover", "stretch"]
