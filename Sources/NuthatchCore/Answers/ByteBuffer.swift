@@ -1,32 +1,32 @@
 import CSystem
 import Glibc
 
-/// Bytes that grow while they arrive and then stay where they are.
+/// Bytes that grow while they arrive, and then never move.
 ///
-/// Memory comes from `realloc`, checked, because a server chooses the size and Swift can't recover from a failed
-/// allocation. What all buffers together may hold is limited (`ReceiveBudget`): one that finds no room goes on in a file without
-/// a name. Written by one thread; once shared it is only read, which is why it is Sendable.
+/// Memory comes from `realloc`, with a check, because a server chooses the size and Swift can't recover from a failed allocation. All
+/// buffers together have a limit (`ReceiveBudget`): a buffer beyond it continues in a file without a name. One thread writes it; once
+/// shared it is only read, hence Sendable.
 final class ByteBuffer: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
   private(set) var count = 0
-  /// The file that `base` is mapped from, to be read; -1 for private memory.
+  /// The file that `base` is mapped from, for reading; -1 for private memory.
   private var file: Int32 = -1
   private var mapping = nhs_mapping()
   private let inFlight: ReceiveBudget?
-  /// Where a file may be made; where that can only be read, one is made where temporary files are.
+  /// The folder for a file; if it is read-only, the file is created in a folder for temporary files.
   private let folder: String
 
-  /// What is reserved on a server's word alone; more only when that much has come.
+  /// The most bytes that are reserved because of an announced length; more only when that many have arrived.
   private static let trust = 1 << 20
 
-  /// Bytes that count for nothing.
+  /// A buffer that no limit counts.
   init() {
     inFlight = nil
     folder = ""
   }
 
-  /// Bytes on their way.
+  /// A buffer for bytes that are being received.
   init(_ inFlight: ReceiveBudget, else folder: String) {
     self.inFlight = inFlight
     self.folder = folder
@@ -34,21 +34,21 @@ final class ByteBuffer: @unchecked Sendable {
 
   var contents: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Whether they lie in a file.
+  /// Whether the bytes are in a file.
   var isInFile: Bool { file >= 0 }
 
-  /// Whether some of them couldn't be read from the file: they are zeros then. To be asked after reading.
+  /// Whether some bytes couldn't be read from the file, and are zeros. Check it after reading.
   var isBroken: Bool { isInFile && nhs_is_broken(mapping.broken) != 0 }
 
-  /// Makes room in memory for an announced length.
+  /// Reserves memory for an announced length.
   func reserve(announced: Int64) {
-    // What can't be had now is asked for again when bytes come.
+    // If this fails, the memory is requested again when bytes arrive.
     _ = grow(to: Int(min(max(announced, 0), Int64(Self.trust))), staysInMemory: true)
   }
 
-  /// 0, or the number of the fault: ENOMEM, ENOSPC, or what else became of the file.
+  /// Appends bytes. Returns 0, or an error number: ENOMEM, ENOSPC, or another error of the file.
   ///
-  /// - Parameter staysInMemory: nothing is done that may wait for a disk; EAGAIN where that has to be.
+  /// - Parameter staysInMemory: does nothing that may wait for a disk; returns EAGAIN if that is necessary.
   func append(_ bytes: UnsafeRawBufferPointer, staysInMemory: Bool = false) -> Int32 {
     guard let source = bytes.baseAddress, !bytes.isEmpty else { return 0 }
     let (needed, overflow) = count.addingReportingOverflow(bytes.count)
@@ -58,7 +58,7 @@ final class ByteBuffer: @unchecked Sendable {
       guard fault == 0 else { return fault }
     }
     if isInFile {
-      // By a system call, which has an error where memory that belongs to a file has a signal.
+      // By a system call: it returns an error, where a write to mapped memory would raise a signal.
       let fault = nhs_write_at(file, source, bytes.count, Int64(count))
       guard fault == 0 else { return fault }
     } else {
@@ -69,14 +69,14 @@ final class ByteBuffer: @unchecked Sendable {
     return 0
   }
 
-  /// No more will come: what was reserved too much is given back.
+  /// Frees memory that was reserved beyond the received bytes. Call it after the last byte.
   func trim() {
     guard !isInFile, count > 0, count < capacity else { return }
-    // Nothing is lost when a smaller one can't be had.
+    // If the smaller block can't be allocated, the larger one stays.
     _ = resize(to: count)
   }
 
-  /// They are on their way no more, and count for nothing.
+  /// Ends the counting of these bytes: they are received.
   func arrive() {
     guard !isInFile else { return }
     inFlight?.give(charged)
@@ -108,10 +108,10 @@ final class ByteBuffer: @unchecked Sendable {
   private func moveToFile(_ wanted: Int) -> Int32 {
     var new = nhs_unlinked_file(folder)
     if new < 0, errno == EROFS || errno == EACCES {
-      // On the disk, if possible.
+      // In /var/tmp first, because /tmp may be in memory.
       new = nhs_unlinked_file("/var/tmp")
       if new < 0 { new = nhs_unlinked_file("/tmp") }
-      // Nowhere can a file be made: then it stays in memory, which no limit counts.
+      // If no file can be created anywhere, the bytes stay in memory, beyond the limit.
       if new < 0, errno == EROFS || errno == EACCES || errno == ENOENT { return resize(to: wanted) }
     }
     guard new >= 0 else { return errno }
@@ -138,12 +138,12 @@ final class ByteBuffer: @unchecked Sendable {
     return 0
   }
 
-  /// Files grow by a mebibyte at least.
+  /// Files grow by at least a mebibyte.
   private static func rounded(_ size: Int) -> Int { (size + trust - 1) & ~(trust - 1) }
 
   deinit {
     if isInFile {
-      // The disk frees a file without a name with its last descriptor, and may take its time.
+      // Closing the last descriptor frees the file on the disk, which can take long.
       nonisolated(unsafe) var (mapping, file) = (mapping, file)
       let release: @Sendable () -> Void = {
         nhs_unmap_file(&mapping)

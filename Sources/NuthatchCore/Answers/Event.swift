@@ -1,14 +1,14 @@
-/// What a ticket delivers. Exactly one event of a ticket is final, and it is the last.
+/// An event of a ticket. Exactly one event of a ticket is final, and it is the last.
 public struct Event: Sendable {
-  /// What happened.
+  /// The kind of an event.
   public enum Kind: Int32, Sendable {
-    /// More bytes have come, or been sent. Only for requests that ask for it, and of several only the newest is kept.
+    /// More bytes were received or sent. Only for requests that ask for it; of several events only the newest is kept.
     case progress = 1
     /// An answer from the cache.
     case cached = 2
-    /// The server says that the stored answer still holds.
+    /// The server has confirmed the stored answer (304).
     case unchanged = 3
-    /// A new answer from the network, which says nothing about for how long it holds.
+    /// A new answer from the network; it need not be fresh by its headers.
     case fresh = 4
     /// No answer.
     case failed = 5
@@ -16,29 +16,29 @@ public struct Event: Sendable {
     case cancelled = 6
     /// The server can't be reached; the request is in the outbox (`Request.freezing`).
     case frozen = 7
-    /// The program is asked something (`Ticket.answer`); never the last one.
+    /// A question to the program (`Ticket.answer`); never the last event.
     case question = 8
-    /// A piece of the answer's body (`data`), for requests that save to `Sink.events`; never the last one.
+    /// A piece of the answer's body (`data`), for requests that save to `Sink.events`; never the last event.
     case data = 9
   }
 
-  /// What happened.
+  /// The kind of the event.
   public let kind: Kind
-  /// Whether it is the last of its ticket.
+  /// Whether it is the last event of its ticket.
   public let isFinal: Bool
-  /// The answer; nil when only images were asked for, and for what is no success.
+  /// The answer; nil if only images were requested, and for a failure.
   public let response: Response?
-  /// The images, in the order of the sizes asked for; empty when none were, and for what is no success.
+  /// The images, in the order of the requested sizes; empty if none were requested, and for a failure.
   public let images: [Image]
-  /// Why there is no answer.
+  /// The reason of a failure; else nil.
   public let error: NuthatchError?
-  /// What is asked; of `question` only.
+  /// The question; only for `question`.
   public let question: Question?
-  /// Bytes of the body that are there, or have been sent; of `progress` only.
+  /// Bytes of the body that were received or sent; only for `progress`.
   public let bytesDone: Int64
-  /// Bytes that the body will have; nil when that isn't known.
+  /// The length of the body in bytes; nil if unknown.
   public let bytesTotal: Int64?
-  /// Whether these are bytes of the request's body; of `progress` only.
+  /// Whether the bytes are of the request's body; only for `progress`.
   public let isUpload: Bool
   private let chunk: Chunk?
 
@@ -77,29 +77,29 @@ public struct Event: Sendable {
       .data, isFinal: false, bytesDone: start + Int64(chunk.bytes.count), bytesTotal: total, chunk: chunk)
   }
 
-  /// The bytes of a `data` event; none of others. They hold the transfer up until the event is gone.
+  /// The bytes of a `data` event; empty for other events. They count against the limit of the transfer until the event is released.
   public var data: [UInt8] { chunk?.bytes ?? [] }
 
   static func progress(_ done: Int64, of total: Int64?, isUpload: Bool) -> Event {
     Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total, isUpload: isUpload)
   }
 
-  /// Whether the bytes were in the cache before the request was submitted. Of a failure: whether the answer was that it is about.
+  /// Whether the bytes were in the cache before the request was submitted. For a failure: whether the answer that caused it was.
   public var isInCache: Bool {
     response?.isInCache ?? images.first?.isInCache ?? error?.isInCache ?? false
   }
-  /// Whether the cache has the answer now: it was there, or has been kept.
+  /// Whether the answer is in the cache now: it was there, or was stored.
   public var isStored: Bool { response?.isStored ?? images.first?.isStored ?? error?.isInCache ?? false }
-  /// Where the bytes came from; nil when there are none.
+  /// Where the bytes came from; nil if there are none.
   public var source: Response.Source? { response?.source ?? images.first?.source }
-  /// Whether the answer is older than it should be.
+  /// Whether the answer is stale.
   public var isStale: Bool { response?.isStale ?? images.first?.isStale ?? false }
 
-  /// The HTTP status of the answer, of the one that images were made from, or of the one that was no success; nil where
-  /// there is none.
+  /// The HTTP status of the answer, of the answer that the images were made from, or of the answer that wasn't a success; nil if there is
+  /// none.
   public var status: Int? { response?.status ?? images.first?.status ?? error?.status }
 
-  /// The answer, or what stands in its place.
+  /// The answer, or the error.
   public var result: Result<Response, NuthatchError> {
     if let error { return .failure(error) }
     guard let response else {
@@ -109,13 +109,13 @@ public struct Event: Sendable {
   }
 }
 
-/// What a success event carries: what was asked for.
+/// The content of a success event.
 package struct Answer: Sendable {
   package var response: Response?
   package var images: [Image] = []
 }
 
 extension Event {
-  /// Whether this process itself has ended the request.
+  /// Whether this process has ended the request itself.
   var isOwnEnd: Bool { error?.isOwnEnd ?? false }
 }

@@ -1,9 +1,8 @@
 import Glibc
 
-/// Orders and kinds of pixels that an image's RGBA can be turned into. Where there is no alpha, what shows through is laid on
-/// white.
+/// Pixel formats that an image's RGBA can be converted to. For a format without alpha, transparent pixels are drawn on white.
 public enum PixelFormat: Int32, Sendable, CaseIterable {
-  /// Straight alpha: as they are.
+  /// Straight alpha, as in the image.
   case rgba = 1
   case bgra = 2
   /// Colours multiplied by alpha.
@@ -28,9 +27,9 @@ extension Image {
   /// Writes the pixels in another format.
   ///
   /// - Parameters:
-  ///   - target: where to; bytes between rows are left as they are.
-  ///   - stride: bytes from one row to the next; nil for no room between them.
-  /// - Throws: `invalid` when the target is too small or the stride shorter than a row.
+  ///   - target: gets the pixels; bytes between rows aren't changed.
+  ///   - stride: bytes from one row to the next; nil for no space between them.
+  /// - Throws: `invalid` if the target is too small or the stride shorter than a row.
   public func convert(
     to format: PixelFormat, into target: UnsafeMutableRawBufferPointer, stride: Int? = nil
   ) throws(NuthatchError) {
@@ -53,7 +52,7 @@ extension Image {
   }
 }
 
-/// Pointers lie within what `convert` has checked.
+/// `convert` has checked that the pointers stay in bounds.
 private func convertRow(
   _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int, _ format: PixelFormat
 ) {
@@ -96,7 +95,7 @@ private func convertRow(
       let p = from + 4 * x
       let alpha = UInt32(p[3])
       let (red, green, blue) = (onWhite(p[0], alpha), onWhite(p[1], alpha), onWhite(p[2], alpha))
-      // The weights in 65536ths; they add up to exactly that.
+      // The weights in 65536ths; their sum is exactly 65536.
       to[x] = UInt8(
         truncatingIfNeeded: (19595 * UInt32(red) + 38470 * UInt32(green) + 7471 * UInt32(blue) + 32768) >> 16)
     }

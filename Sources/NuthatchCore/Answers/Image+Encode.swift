@@ -1,10 +1,10 @@
 import NuthatchImaging
 
-/// Formats that images are written in.
+/// File formats for encoded images.
 public enum EncodedFormat: Sendable, Equatable {
-  /// Every pixel as it is. `small` takes much longer, for files that are kept or sent.
+  /// Lossless. `small` takes much longer, for files that are kept or sent.
   case png(small: Bool = false)
-  /// Quality 1…100; what shows through is laid on white.
+  /// Quality 1…100; transparent pixels are drawn on white.
   case jpeg(quality: Int = 92)
 }
 
@@ -14,7 +14,7 @@ public final class EncodedImage: Sendable {
 
   fileprivate init(_ bytes: EncodedBytes) { self.bytes = bytes }
 
-  /// How many there are.
+  /// The number of bytes.
   public var count: Int { bytes.count }
 
   /// Calls `use` with the bytes, which are valid as long as this object.
@@ -26,7 +26,7 @@ public final class EncodedImage: Sendable {
 }
 
 extension Image {
-  /// The image as a file.
+  /// Encodes the image as a file.
   ///
   /// - Throws: `invalid` for a quality outside 1…100 or sides that the format can't have; `out_of_memory`.
   public func encoded(as format: EncodedFormat) throws(NuthatchError) -> EncodedImage {

@@ -2,16 +2,16 @@ import NuthatchHTTP
 import NuthatchImaging
 import Synchronization
 
-/// A box that a thumbnail must fit, and how.
+/// A box for a thumbnail, and how the picture is fitted into it.
 public typealias ThumbnailBox = NuthatchImaging.ThumbnailBox
 
-/// A decoded picture: 8-bit RGBA, sRGB, straight alpha, upright. Immutable; its pixels stay where they are.
+/// A decoded picture: 8-bit RGBA, sRGB, straight alpha, upright. It never changes, and its pixels never move.
 public final class Image: Sendable {
   /// The URL as it was passed.
   public let url: String
   let picture: Picture
   let provenance: Provenance
-  /// What the layer above keeps of its own beside the image; made when it is first wanted.
+  /// An object that the layer above attaches to the image; created at first use.
   package let companion = AtomicLazyReference<Companion>()
 
   init(url: String, _ picture: Picture, _ provenance: Provenance) {
@@ -20,36 +20,36 @@ public final class Image: Sendable {
     self.provenance = provenance
   }
 
-  /// The same some seconds later.
+  /// Returns the image with its age increased.
   func aged(by seconds: Int64) -> Image {
     var provenance = provenance
     provenance.age &+= seconds
     return Image(url: url, picture, provenance)
   }
 
-  /// The URL that answered, after redirects; without user and password.
+  /// The URL of the answer, after redirects, without user and password.
   public var finalURL: String { provenance.finalURL }
-  /// Columns.
+  /// The width in pixels.
   public var width: Int { picture.width }
-  /// Rows.
+  /// The height in pixels.
   public var height: Int { picture.height }
   /// Bytes from one row to the next: always four times the width.
   public var stride: Int { picture.width * 4 }
-  /// The upright source's columns.
+  /// The width of the source, after its orientation was applied.
   public var originalWidth: Int { picture.originalSize.width }
-  /// The upright source's rows.
+  /// The height of the source, after its orientation was applied.
   public var originalHeight: Int { picture.originalSize.height }
-  /// Whether it, or what it was made from, was in the cache before the request was submitted.
+  /// Whether the image, or its source, was in the cache before the request was submitted.
   public var isInCache: Bool { provenance.isInCache }
-  /// Whether the cache has now what it was made from: it was there, or has been kept.
+  /// Whether the image's source is in the cache now: it was there, or was stored.
   public var isStored: Bool { provenance.isStored }
   /// Where it came from.
   public var source: Response.Source { provenance.source }
-  /// Whether it is older than it should be: served because the server can't be asked, or before it is.
+  /// Whether the image is stale: the server can't be asked, or hasn't answered yet.
   public var isStale: Bool { provenance.isStale }
-  /// How old its source is, in seconds, by the rules of HTTP.
+  /// The age of the source in seconds, by the rules of HTTP.
   public var age: Int64 { provenance.age }
-  /// Whether pixels are missing or wrong, because the source is damaged; only where that was allowed.
+  /// Whether pixels are missing or wrong because the source is damaged; only if `allowDamaged` was set.
   public var isPartial: Bool { picture.isPartial }
 
   /// Calls `use` with the pixels, row after row, which are valid as long as this image.
@@ -60,26 +60,26 @@ public final class Image: Sendable {
   }
 }
 
-/// Something that a layer above keeps beside an object of the core, as long as that lives.
+/// An object of a layer above, attached to an object of the core and released with it.
 package final class Companion: Sendable {
   package let value: any AnyObject & Sendable
 
   package init(_ value: any AnyObject & Sendable) { self.value = value }
 }
 
-/// How a picture is made from an answer's body.
+/// Options for decoding an answer's body.
 public struct ImageOptions: Sendable, Equatable {
-  /// What the result must fit.
+  /// The box that the result fits.
   public var box: ThumbnailBox
-  /// The most pixels that a source may have. nil: of a response, what its request allowed; else 100 million.
+  /// The most pixels that a source may have. nil: for a response, the limit of its request; else 100 million.
   public var maxPixels: Int?
-  /// Whether what decodes of a damaged or truncated source is an image, marked `isPartial`, instead of an error.
+  /// Whether a damaged or truncated source gives a partial image, marked `isPartial`, instead of an error.
   public var allowDamaged = false
 
   /// The defaults, for a box.
   public init(_ box: ThumbnailBox) { self.box = box }
 
-  /// What a request says of its picture.
+  /// The options of a request.
   package init(_ box: ThumbnailBox, as request: Request) {
     self.box = box
     maxPixels = request.maxPixels
@@ -88,7 +88,7 @@ public struct ImageOptions: Sendable, Equatable {
 }
 
 extension ImageLimits {
-  /// What options allow.
+  /// The limits that options set.
   init(_ options: Options) {
     self.init()
     pixels = options.maxPixels ?? Options.Standard.maxPixels
@@ -113,10 +113,10 @@ extension Response {
 }
 
 extension Image {
-  /// Decodes bytes that the program has from elsewhere.
+  /// Decodes bytes of the program.
   ///
-  /// - Parameter url: What the image says of itself, and what errors name. Nothing is fetched.
-  /// - Throws: As `Response.image`.
+  /// - Parameter url: the URL of the image, also for errors. Nothing is fetched.
+  /// - Throws: like `Response.image`.
   public static func decode(
     _ bytes: UnsafeRawBufferPointer, _ options: ImageOptions, url: String = ""
   ) throws(NuthatchError) -> Image {
@@ -134,7 +134,7 @@ extension Picture {
     var decoding = DecodeOptions()
     decoding.limits = limits
     if let said = options.maxPixels { decoding.limits.pixels = said }
-    // It is within the caller's own `max_bytes` already.
+    // The body is already within the caller's own `max_bytes`.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowDamaged
     MemoryBudget.own.limitHere(&decoding.limits, for: body, options.box)
@@ -150,7 +150,7 @@ extension Picture {
 }
 
 extension Picture {
-  /// One picture a box, from one decode.
+  /// Returns one picture for each box, from one decode.
   static func make(
     from body: UnsafeRawBufferPointer, known: ImageInfo? = nil, _ boxes: [ThumbnailBox],
     _ options: DecodeOptions
@@ -178,7 +178,7 @@ extension NuthatchError {
       case .internal: .internal
       }
     let place = fault.offset.map { ", at byte \($0)" } ?? ""
-    // Bytes of a program's own may have no URL.
+    // Bytes of the program may have no URL.
     self.init(code, "\(fault.message)\(place)" + (url.isEmpty ? "" : ": \(WebURL.redacted(url))"))
   }
 }

@@ -1,40 +1,40 @@
 import Glibc
 import NuthatchTransport
 
-/// A body while it comes: in memory, and when there is no more of that, in a file, which is written on a line of jobs. Confined to
-/// the loop's thread, which doesn't wait for a disk, hence Sendable.
+/// A body that is being received. It is in memory; if the memory budget is used up, it continues in a file, which a `DiskLine` writes.
+/// Confined to the loop's thread, which never waits for a disk, hence Sendable.
 final class IncomingBody: @unchecked Sendable {
-  /// Of one that goes on in a file, not to be touched before that is settled.
+  /// While a file is written, don't use it before `settle`.
   let buffer: ByteBuffer
   private(set) var count = 0
-  /// Why it can't go on.
+  /// The error that stopped it.
   private(set) var failure: NuthatchError?
   private let runtime: Runtime?
   private let url: WebURL?
   private var line: DiskLine?
-  /// Called when more may come again, or nothing more can.
+  /// Called when it accepts bytes again, or after a failure.
   private let whenMoved: () -> Void
 
-  /// One that counts for nothing.
+  /// A body that no limit counts.
   init() { (buffer, runtime, url, whenMoved) = (ByteBuffer(), nil, nil, {}) }
 
   /// - Parameters:
-  ///   - folder: where a file may be made.
+  ///   - folder: the folder for a file.
   ///   - url: for messages.
   init(_ runtime: Runtime, else folder: String, _ url: WebURL, whenMoved: @escaping () -> Void) {
     buffer = ByteBuffer(runtime.inFlight, else: folder)
     (self.runtime, self.url, self.whenMoved) = (runtime, url, whenMoved)
   }
 
-  /// Whether it goes on in a file.
+  /// Whether it continues in a file.
   var isFiled: Bool { line != nil }
 
   var isFull: Bool { line?.isFull ?? false }
 
-  /// Whether all of it is in the buffer, or nothing more can be.
+  /// Whether all bytes are in the buffer, or a failure has stopped it.
   private(set) var isSettled = true
 
-  /// Calls `then` when that is so.
+  /// Calls `then` when `isSettled` has become true.
   func settle(_ then: @escaping @Sendable () -> Void) {
     line?.submit({}) { result in
       self.isSettled = true

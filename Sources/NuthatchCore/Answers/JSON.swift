@@ -5,53 +5,53 @@ public enum JSON: Sendable, Equatable {
   case number(Double)
   case string(String)
   case array([JSON])
-  /// Of members with the same name the last one.
+  /// If a name occurs several times, its last value counts.
   case object([String: JSON])
 
-  /// The member of an object; nil for none, and of everything else.
+  /// The member of an object; nil if it is missing, and for other values.
   public subscript(name: String) -> JSON? {
     if case .object(let members) = self { members[name] } else { nil }
   }
 
-  /// The item of an array; nil for none, and of everything else.
+  /// The item of an array; nil if it is missing, and for other values.
   public subscript(index: Int) -> JSON? {
     if case .array(let items) = self, items.indices.contains(index) { items[index] } else { nil }
   }
 
-  /// The text of a string; nil of everything else.
+  /// The text of a string; nil for other values.
   public var string: String? { if case .string(let text) = self { text } else { nil } }
 
-  /// A number; nil of everything else.
+  /// The value of a number; nil for other values.
   public var number: Double? { if case .number(let number) = self { number } else { nil } }
 }
 
-/// Reads JSON, and nothing that isn't: no comments, no `NaN`, no commas too many.
+/// Reads strict JSON: no comments, no `NaN`, no superfluous commas.
 package struct JSONReader {
   package typealias Fault = JSONScanner.Fault
 
-  /// An array or object that has yet to end.
+  /// An array or object that isn't complete.
   private struct Level {
     let isObject: Bool
     var items: [JSON] = []
     var members: [String: JSON] = [:]
-    /// Of the member that comes next.
+    /// The name of the next member.
     var name = ""
   }
 
-  /// Arrays and objects in each other.
+  /// The greatest depth of nested arrays and objects.
   static let deepest = 512
 
   private var scanner: JSONScanner
   private let keeps: Bool
-  // The levels that are open, in place of calls in each other: the caller's stack may be small.
+  // The open levels, instead of recursion: the caller's stack may be small.
   private var levels: [Level] = []
 
-  /// All of it, as one value.
+  /// Reads all bytes as one value.
   package static func read(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> JSON {
     try read(bytes, keeps: true)
   }
 
-  /// Looks whether it is JSON, and keeps nothing of it: what is released level by level takes as much stack as there are levels.
+  /// Checks whether the bytes are JSON, without building a value: releasing a deep value would use the stack for each level.
   static func check(_ bytes: UnsafeRawBufferPointer) throws(Fault) { _ = try read(bytes, keeps: false) }
 
   private static func read(_ bytes: UnsafeRawBufferPointer, keeps: Bool) throws(Fault) -> JSON {
@@ -83,7 +83,7 @@ package struct JSONReader {
         value = end()
       default: value = try scalar()
       }
-      // It may end the ones that it is in.
+      // The value may end its surrounding levels.
       while !levels.isEmpty {
         guard try closes(after: value) else { break }
         value = end()
@@ -104,7 +104,7 @@ package struct JSONReader {
     return level.isObject ? .object(level.members) : .array(level.items)
   }
 
-  /// Puts a value into the innermost level. Whether that ends then.
+  /// Puts a value into the innermost level. Returns whether that level ends after it.
   private mutating func closes(after value: JSON) throws(Fault) -> Bool {
     let inner = levels.count - 1
     let isObject = levels[inner].isObject

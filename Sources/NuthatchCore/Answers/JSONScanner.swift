@@ -1,6 +1,6 @@
-/// Goes through JSON from one token to the next, and calls itself nowhere, however deep the JSON is.
+/// Reads JSON token by token, without recursion, so that the depth of the JSON doesn't matter.
 package struct JSONScanner {
-  /// Where and why it isn't JSON.
+  /// The position and the reason of an error in JSON.
   package struct Fault: Error {
     let place: Int
     let reason: StaticString
@@ -28,7 +28,7 @@ package struct JSONScanner {
     while let byte = next, byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 { place += 1 }
   }
 
-  /// Passes over a value, without a look at what it is: brackets are counted, strings are passed over.
+  /// Skips a value without checking it: only brackets and strings are recognised.
   package mutating func skip() throws(Fault) {
     var depth = 0
     while let byte = next {
@@ -53,14 +53,14 @@ package struct JSONScanner {
   private mutating func skipString() throws(Fault) {
     place += 1
     while let byte = next {
-      // What stands behind a backslash ends nothing.
+      // A character after a backslash doesn't end the string.
       place += byte == UInt8(ascii: "\\") ? 2 : 1
       if byte == UInt8(ascii: "\"") { return }
     }
     throw fault("it ends in the middle of a string")
   }
 
-  /// The name of an object's next member, and its colon.
+  /// Reads the name of an object's next member, and the colon.
   package mutating func name() throws(Fault) -> [UInt8] {
     skipSpace()
     guard next == UInt8(ascii: "\"") else { throw fault("a name is missing") }
@@ -119,7 +119,7 @@ package struct JSONScanner {
           place = before
         }
       }
-      // Half of a pair is no character.
+      // A lone surrogate isn't a character.
       text += Array(String(scalar ?? "\u{fffd}").utf8)
     default:
       place -= 1

@@ -1,18 +1,18 @@
-/// The tickets of a cache that have no final event yet, which is whom a close must tell.
+/// The tickets of a cache that have no final event yet. A close must end them.
 ///
-/// An object of its own, so that an ending ticket needs no reference to its cache: dropped on the loop's thread, the
-/// last one would make that thread wait for itself.
+/// A separate object, so that an ending ticket needs no reference to its cache. If the loop's thread released the last reference to a
+/// cache, it would wait for itself.
 final class OpenTickets: Sendable {
   private struct Book {
-    /// Why no more are taken; nil as long as they are.
+    /// The reason why no more tickets are accepted; nil while they are.
     var whyClosed: NuthatchError?
-    /// In no order. Each knows its place: a table would be made anew, entry by entry, each time that it grows, which whoever
-    /// submits the hundred thousandth request has to wait for.
+    /// Not ordered. Each ticket knows its index. A dictionary would be rebuilt when it grows, and the submitting thread would wait for
+    /// that.
     var tickets: [Ticket] = []
     var watchers: [@Sendable () -> Void] = []
-    /// The last one has gone, and the watchers haven't been told.
+    /// The last ticket was removed, and the watchers weren't called yet.
     var hasTurned = false
-    /// How many have ended and are just telling who is to know of it.
+    /// The number of tickets that have ended and are calling their observers now.
     var telling = 0
 
     mutating func add(_ ticket: Ticket) {
@@ -20,7 +20,7 @@ final class OpenTickets: Sendable {
       tickets.append(ticket)
     }
 
-    /// False when it isn't there.
+    /// Returns false if it isn't there.
     mutating func remove(_ ticket: Ticket) -> Bool {
       let place = Int(ticket.place)
       guard tickets.indices.contains(place), tickets[place] === ticket else { return false }
@@ -29,27 +29,27 @@ final class OpenTickets: Sendable {
         tickets[place] = last
         last.place = Int32(clamping: place)
       }
-      // A burst that is over keeps no memory.
+      // After a burst the memory is freed.
       if tickets.isEmpty, tickets.capacity > 64 { tickets = [] }
       return true
     }
   }
 
   private let book = Locked(Book())
-  /// Rings when a ticket has gone.
+  /// Rings when a ticket was removed.
   private let bell = EventCount()
 
-  /// Why no more tickets are taken; nil as long as they are.
+  /// The reason why no more tickets are accepted; nil while they are.
   var whyClosed: NuthatchError? { book.withLock { $0.whyClosed } }
 
-  /// Those that are open at this moment.
+  /// The tickets that are open now.
   var all: [Ticket] { book.withLock { $0.tickets } }
 
   var count: Int { book.withLock { $0.tickets.count } }
 
-  /// Keeps `ticket` until its final event. False when the cache has been closed.
+  /// Keeps `ticket` until its final event. Returns false if the cache was closed.
   func add(_ ticket: Ticket) -> Bool {
-    // Before anybody finds it here, who may end it at once.
+    // Before another thread can find the ticket here and end it.
     ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
       guard book.whyClosed == nil else { return nil }
@@ -61,7 +61,7 @@ final class OpenTickets: Sendable {
     return true
   }
 
-  /// Called under the ticket's lock, before anybody can take the final event: whoever has it finds none under way.
+  /// Called under the ticket's lock, before the final event can be taken: a thread that has taken it finds the ticket removed.
   func noteEnd(of ticket: Ticket) {
     book.withLock { book in
       book.telling += 1
@@ -69,7 +69,7 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Called after `noteEnd`, when nothing is locked.
+  /// Called after `noteEnd`, without locks.
   func tell() {
     let watchers = book.withLock { book in
       defer { book.hasTurned = false }
@@ -78,19 +78,20 @@ final class OpenTickets: Sendable {
       return watchers
     }
     if !watchers.isEmpty {
-      // What they tell is there before whoever waits for the end goes on, and closes the cache perhaps.
+      // The watchers run before `telling` falls, so that a thread that waits for the end, and may then close the cache, finds their
+      // notices.
       for watcher in watchers { watcher() }
       book.withLock { $0.telling -= 1 }
     }
     bell.ring()
   }
 
-  /// Calls `watcher` when the number of open tickets has turned from or to none, on whatever thread did it: it must return
-  /// at once, and look for itself, because two turns may be told of in any order.
+  /// Calls `watcher` when the number of open tickets has changed from or to 0, on the thread that changed it. It must return at once, and
+  /// read the number itself, because two changes may be reported in any order.
   func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
-  /// False when some are still open after this time. Those that aren't have told everybody of their end: that is waited for
-  /// however short the time is, because it comes at once.
+  /// Waits until no ticket is open. Returns false if some still are after this time. If none is open, it always waits until their
+  /// observers were called, which takes no time.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
     let deadline = EventCount.deadline(milliseconds)
     while true {
@@ -102,7 +103,7 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Waits for those that have ended and are telling so at this moment, which is soon done.
+  /// Waits for tickets that have ended and are calling their observers now; this is short.
   func waitUntilTold() {
     while true {
       let ring = bell.current
@@ -111,8 +112,8 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Takes no more tickets, and hands over those that are left, which the caller ends. They stay open until they have had their
-  /// final events. nil when it was closed before.
+  /// Accepts no more tickets, and returns the open ones, which the caller must end. They stay here until their final events. Returns nil
+  /// if it was closed before.
   func close(_ whyClosed: NuthatchError = .closed) -> [Ticket]? {
     book.withLock { book in
       guard book.whyClosed == nil else { return nil }
@@ -121,7 +122,7 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Ends those that are left with `error`, which is what whoever comes later gets, too.
+  /// Ends all open tickets with `error`; later ones get this error, too.
   func end(_ error: NuthatchError) {
     for ticket in close(error) ?? [] { ticket.finish(.failed(error)) }
   }

@@ -1,17 +1,17 @@
 import NuthatchImaging
 
-/// Decoded pixels and what is known of their source, without a URL: several answers may share one.
+/// Decoded pixels and facts about their source, without a URL: several answers may share one picture.
 final class Picture: Sendable {
   let payload: SharedBytes
   let width: Int
   let height: Int
-  /// The upright source's.
+  /// The size of the source, after its orientation was applied.
   let originalSize: ImageSize
   let isPartial: Bool
-  /// What to encode from; nil for pixels that lie in the store.
+  /// The pixels for encoding; nil for pixels in the store.
   private let buffer: PixelBuffer?
 
-  /// Whether the pixels are private memory, and not part of a pack.
+  /// Whether the pixels are in private memory, not in a mapped pack.
   var ownsPixels: Bool { buffer != nil }
 
   init(
@@ -34,7 +34,7 @@ final class Picture: Sendable {
     buffer = pixels
   }
 
-  /// The pixels to encode from; copied when they lie in the store.
+  /// Returns the pixels for encoding; pixels in the store are copied.
   func pixels() throws(ImageFault) -> PixelBuffer {
     if let buffer { return buffer }
     let copy = try payload.withBytes { (bytes) throws(ImageFault) in
@@ -46,7 +46,7 @@ final class Picture: Sendable {
 }
 
 extension Picture {
-  /// Whether bytes are a picture, of whatever format, by what they begin with.
+  /// Whether bytes are a picture of any format, by their first bytes.
   static func isOne(_ answer: ImageProbe.Answer) -> Bool {
     switch answer {
     case .found, .unsupported: true
@@ -55,7 +55,7 @@ extension Picture {
     }
   }
 
-  /// Why there will be no picture, from what the probe says of its first bytes.
+  /// Returns the error for bytes whose first bytes show that they can't be decoded.
   static func fault(_ answer: ImageProbe.Answer) -> ImageFault {
     switch answer {
     case .unsupported(let format):

@@ -1,51 +1,51 @@
-/// What the program is asked while one of its requests is under way: a hook that runs on no thread of ours.
+/// A question to the program while one of its requests is under way. The program answers on its own thread.
 ///
-/// It comes as an event of the kind `question`, for requests that allow it (`Request.asks`), and is answered with
-/// `Ticket.answer`. One that nobody answers, within 30 seconds or before the request's deadline, counts as `pass`.
+/// It comes as an event of the kind `question`, for requests that ask it (`Request.asks`), and is answered with `Ticket.answer`. A
+/// question without an answer within 30 seconds, or before the request's deadline, counts as `pass`.
 public struct Question: Sendable {
-  /// What is asked.
+  /// The kind of a question.
   public enum Kind: Int32, Sendable, CaseIterable {
-    /// Which header fields to add, a token or a signature: asked first, before anything is looked up or sent, because
-    /// they say whose answer it is. `pass`: none.
+    /// Which header fields to add, such as a token or a signature: asked first, before anything is looked up or sent, because they are
+    /// part of the cache key. `pass`: none.
     case headers = 1
-    /// User and password, after an answer with status 401 of the URL's own origin to a request without. `pass`: that answer is
-    /// delivered.
+    /// User and password, after an answer with status 401 from the URL's own origin to a request without credentials. `pass`: that answer
+    /// is delivered.
     case credentials = 2
-    /// Whether an answer from the network is good: pages that say "error" with status 200. It isn't stored before.
-    /// `pass`: it is.
+    /// Whether an answer from the network is good: some error pages have status 200. It is stored only after the reply. `pass`: it is
+    /// good.
     case verdict = 3
-    /// Which header fields to send with another attempt, after an answer with status 401 of the URL's own origin, whatever was
-    /// sent with the request: for schemes that the library doesn't know, and tokens that have expired. Asked again when that is
-    /// refused, too, for schemes of several steps: ten times. `pass`: that answer is delivered.
+    /// Which header fields to send with another attempt, after an answer with status 401 from the URL's own origin, with or without
+    /// credentials in the request: for schemes that the library doesn't know, and tokens that have expired. If the server refuses these,
+    /// too, the question comes again, up to ten times, for schemes of several steps. `pass`: that answer is delivered.
     case challenge = 4
   }
 
-  /// What is asked.
+  /// The kind of the question.
   public let kind: Kind
-  /// The URL that it is about, without password.
+  /// The URL that it is about, without the password.
   public let url: String
   /// The answer that it is about; nil for `headers`.
   public let response: Response?
-  /// Tells it from those before.
+  /// Tells it from earlier questions of the ticket.
   let number: UInt64
 
-  /// For how long an answer is waited for, in nanoseconds.
+  /// How long a question waits for a reply, in nanoseconds.
   static let patience: Int64 = 30_000_000_000
 }
 
-/// The answer to a question.
+/// The reply to a question.
 public enum Reply: Sendable {
-  /// None: the request goes on without.
+  /// No reply: the request goes on without one.
   case pass
-  /// Fields to add, for `headers`; fields in the place of those of the same name, for `challenge`.
+  /// For `headers`: fields to add. For `challenge`: fields that replace those of the same name.
   case headers([(name: String, value: String)])
   /// For `credentials`.
   case credentials(name: String, password: String)
   /// The answer is good, for `verdict`.
   case accept
-  /// It is no answer, for `verdict`: the request fails with `http` and this text. Nothing is stored.
+  /// The answer is bad, for `verdict`: the request fails with `http` and this text. Nothing is stored.
   case reject(String)
-  /// It is none, for `verdict`, but another attempt may bring one: as many as the request's `retries`.
+  /// The answer is bad, for `verdict`, but a retry may bring a good one; at most as many as the request's `retries`.
   case retry
 
   func answers(_ kind: Question.Kind) -> Bool {

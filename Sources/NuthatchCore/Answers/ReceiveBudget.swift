@@ -1,7 +1,7 @@
 import CSystem
 import Synchronization
 
-/// What all bodies that are being received hold in private memory, and may hold, in the whole process.
+/// The limit of private memory for all bodies that are being received, in the whole process.
 final class ReceiveBudget: Sendable {
   private let limit: Atomic<Int>
   private let held = Atomic(0)
@@ -14,20 +14,20 @@ final class ReceiveBudget: Sendable {
     self.writers = writers
   }
 
-  /// Has a job done by the writers, of which a forked child has none.
+  /// Runs a job on the writers' threads; in a forked child, which has none, on this thread.
   func onDisk(_ job: @escaping WorkerPool.Job) {
     if epoch != nhs_fork_epoch() || writers?.submit(priority: Priority.most, job) != true { job() }
   }
 
-  /// Bytes held at this moment.
+  /// The bytes that are used now.
   var bytes: Int { held.load(ordering: .relaxed) }
 
-  /// What may be taken still.
+  /// The bytes that are still free.
   var room: Int { max(0, limit.load(ordering: .relaxed) - bytes) }
 
   func setLimit(_ bytes: Int) { limit.store(bytes, ordering: .relaxed) }
 
-  /// False when there is no room for so many more.
+  /// Returns false if so many bytes aren't free.
   func take(_ count: Int) -> Bool {
     let (_, now) = held.wrappingAdd(count, ordering: .relaxed)
     guard now > limit.load(ordering: .relaxed) else { return true }

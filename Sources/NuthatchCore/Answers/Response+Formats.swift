@@ -2,7 +2,7 @@ import CSystem
 import Glibc
 
 extension Response {
-  /// The body as text: by the charset of the `Content-Type`, else UTF-8; what can't be decoded becomes U+FFFD.
+  /// The body as text, by the charset of the `Content-Type`, else UTF-8; bytes that can't be decoded become U+FFFD.
   public var text: String {
     withBody { body in
       guard let charset, !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased()) else {
@@ -17,14 +17,14 @@ extension Response {
     }
   }
 
-  /// The body as JSON.
+  /// Returns the body as JSON.
   ///
-  /// - Throws: `wrong_format` when it is none; the message says at which byte.
+  /// - Throws: `wrong_format` if it isn't JSON; the message has the byte position.
   public func json() throws(NuthatchError) -> JSON { try reading(JSONReader.read) }
 
-  /// Looks whether the body is JSON.
+  /// Checks whether the body is JSON.
   ///
-  /// - Throws: `wrong_format` when it is none; the message says at which byte.
+  /// - Throws: `wrong_format` if it isn't JSON; the message has the byte position.
   package func checkJSON() throws(NuthatchError) { try reading(JSONReader.check) }
 
   private func reading<Result>(
@@ -37,7 +37,7 @@ extension Response {
     }
   }
 
-  /// Of the `Content-Type`. Nothing but what names of charsets are made of, because it is handed to the C library.
+  /// The charset of the `Content-Type`. Only characters of charset names are accepted, because it is passed to the C library.
   private var charset: String? {
     for parameter in (header("Content-Type") ?? "").split(separator: ";").dropFirst() {
       let pair = parameter.split(separator: "=", maxSplits: 1)

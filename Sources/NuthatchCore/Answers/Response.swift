@@ -1,53 +1,54 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// An answer: immutable, and its bytes stay where they are until the last reference is gone.
+/// An answer. It never changes, and its bytes don't move until the last reference is released.
 public final class Response: Sendable {
   /// The URL as it was passed.
   public let url: String
-  /// The URL that answered, after redirects; without user and password.
+  /// The URL of the answer, after redirects, without user and password.
   public var finalURL: String { provenance.finalURL }
   /// The HTTP status, such as 200.
   public let status: Int
-  /// The words after the status; HTTP/2 has none.
+  /// The reason phrase after the status; HTTP/2 has none.
   public let reason: String
-  /// Every header line, in the order of its arrival, repeated ones apart.
+  /// Every header line, in the order of arrival; each repeated header is a line of its own.
   public let headers: [(name: String, value: String)]
   /// Whether the bytes were in the cache before the request was submitted.
   public var isInCache: Bool { provenance.isInCache }
-  /// Whether the cache has it now, as it was delivered: it was there, or has been kept. False for what must not be kept, and for
-  /// what couldn't be, because another process held the lock of the cache or the disk was full.
+  /// Whether the answer is in the cache now, as it was delivered: it was there, or was stored. False if it must not be stored, or
+  /// couldn't be, because another process held the lock of the cache or the disk was full.
   public var isStored: Bool { provenance.isStored }
-  /// Whether the request has made stored answers invalid that couldn't be removed yet, for the same reasons. No process finds
-  /// them any more, and the next one that keeps an answer removes them. Of what a bad disk refuses to remove only this process knows.
+  /// Whether the request has made stored answers invalid, but they couldn't be removed yet, for the same reasons. No process returns them
+  /// any more, and the next process that stores an answer removes them. If a bad disk refuses to remove them, only this process knows
+  /// that they are invalid.
   public var isRemovalDue: Bool { provenance.isRemovalDue }
   /// Where the answer came from.
   public var source: Source { provenance.source }
-  /// Whether it is older than it should be: served because the server can't be asked, or before it is.
+  /// Whether the answer is stale: the server can't be asked, or hasn't answered yet.
   public var isStale: Bool { provenance.isStale }
-  /// Whether the body was longer: of what was sent from the outbox, the first MiB of the answer is kept.
+  /// Whether the body was longer: the outbox stores only the first MiB of an answer.
   public let isCut: Bool
-  /// Whether the body may end too early: nothing says how long it is, and its TLS connection ended without the farewell
-  /// (close_notify) that only the server can send. It isn't stored.
+  /// Whether the body may be incomplete: the answer has no length, and its TLS connection ended without close_notify, which only the
+  /// server can send. Such an answer isn't stored.
   public var isTruncated: Bool { provenance.isTruncated }
-  /// How old the answer is, in seconds, by the rules of HTTP.
+  /// The age of the answer in seconds, by the rules of HTTP.
   public var age: Int64 { provenance.age }
-  /// Where the time of the last hop went; all 0 for what comes from the cache.
+  /// The times of the last exchange; all 0 for an answer from the cache.
   public var timings: Timings { provenance.timings }
-  /// How many redirects were followed.
+  /// The number of redirects that were followed.
   public var redirects: Int { provenance.redirects }
-  /// The interim answers (1xx) that came before this one, in order; none with what comes from the cache.
+  /// The interim answers (1xx) before this one, in order; none with an answer from the cache.
   public let interim: [Interim]
-  /// What a picture made of it may cost, unless the caller says otherwise.
+  /// The limits for decoding its body as a picture, if the caller sets none.
   let limits: ImageLimits
   private let provenance: Provenance
   private let body: SharedBytes
 
-  /// An answer that only said that another one follows, such as 103 (Early Hints).
+  /// An interim answer, such as 103 (Early Hints), which comes before the final one.
   public struct Interim: Sendable {
-    /// Such as 103.
+    /// The status, such as 103.
     public let status: Int
-    /// Every header line, in the order of its arrival, repeated ones apart.
+    /// Every header line, in the order of arrival; each repeated header is a line of its own.
     public let headers: [(name: String, value: String)]
   }
 
@@ -57,23 +58,23 @@ public final class Response: Sendable {
     case memory = 1
     /// It was on disk.
     case disk = 2
-    /// It was in the cache, and the server says that it still holds.
+    /// From the cache, and the server has confirmed it (304).
     case revalidated = 3
     /// It came from the network.
     case network = 4
   }
 
-  /// In microseconds from the start of the exchange; 0 where a phase didn't happen.
+  /// In microseconds from the start of the exchange; 0 for a phase that didn't happen.
   public struct Timings: Sendable, Equatable {
     /// Until the name was resolved.
     public var nameLookup: Int64 = 0
-    /// Until the connection stood.
+    /// Until the connection was made.
     public var connect: Int64 = 0
-    /// Until TLS was agreed on.
+    /// Until the TLS handshake was done.
     public var tls: Int64 = 0
     /// Until the first byte of the answer.
     public var firstByte: Int64 = 0
-    /// Until the end.
+    /// Until the end of the answer.
     public var total: Int64 = 0
   }
 
@@ -109,10 +110,10 @@ public final class Response: Sendable {
     self.body = body
   }
 
-  /// The same with another body.
+  /// Returns the response with another body.
   func with(_ body: SharedBytes) -> Response { Response(self, headers, body, provenance) }
 
-  /// The same some seconds later, as it says itself, too.
+  /// Returns the response with its age increased, also in its `Age` header.
   func aged(by seconds: Int64) -> Response {
     var provenance = provenance
     provenance.age &+= seconds
@@ -126,7 +127,7 @@ public final class Response: Sendable {
   /// Whether the status is a success (2xx).
   public var isSuccess: Bool { (200..<300).contains(status) }
 
-  /// How many bytes the body has.
+  /// The number of bytes of the body.
   public var bodySize: Int { body.count }
 
   /// Calls `use` with the body, which is valid as long as this response.
@@ -136,24 +137,24 @@ public final class Response: Sendable {
     try body.withBytes(use)
   }
 
-  /// Throws when some of the body couldn't be read from the disk, and may be zeros. To be called after reading it.
+  /// Throws if some of the body couldn't be read from the disk, and may be zeros. Call it after reading.
   package func checkBody() throws(NuthatchError) {
     guard body.isBroken else { return }
     throw NuthatchError(.io, "the stored answer can't be read from the disk: \(WebURL.redacted(url))")
   }
 
-  /// The first value of a header, its name compared without regard to case.
+  /// Returns the first value of a header. Upper and lower case of the name don't matter.
   public func header(_ name: String) -> String? {
     indexOfHeader(name).map { headers[$0].value }
   }
 
-  /// The place of a header's first line among `headers`.
+  /// Returns the index of a header's first line in `headers`.
   public func indexOfHeader(_ name: String) -> Int? {
     headers.firstIndex { $0.name.equalsIgnoringCase(name) }
   }
 }
 
-/// Where an answer came from, and how: what responses and images have in common.
+/// Facts that responses and images share: where an answer came from, and how.
 struct Provenance: Sendable {
   var finalURL: String
   var source: Response.Source
@@ -167,13 +168,13 @@ struct Provenance: Sendable {
   var timings = Response.Timings()
   var redirects = 0
   var interim: [ResponseHead] = []
-  /// The answer's head, for those who account for pictures that came without it.
+  /// The answer's head, for reports about pictures, whose bodies aren't delivered.
   var head: ResponseHead?
-  /// The answer's status where there is no head; nil when it isn't known.
+  /// The answer's status if there is no head; nil if unknown.
   var status: Int?
-  /// How many bytes the answer's body had.
+  /// The number of bytes of the answer's body.
   var bodyBytes: Int64 = 0
-  /// What its thumbnails are found by; nil where that isn't known.
+  /// The digest by which its thumbnails are found; nil if unknown.
   var content: Digest?
   var journey = Journey()
 }

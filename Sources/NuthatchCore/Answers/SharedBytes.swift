@@ -1,12 +1,12 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// Bytes that stay where they are, whatever keeps them there: received, leased from the store, or decoded.
+/// Bytes that don't move: received, leased from the store, or decoded. `owner` keeps them.
 ///
-/// They never change, which is why it is Sendable.
+/// They never change, hence Sendable.
 struct SharedBytes: @unchecked Sendable {
   let bytes: UnsafeRawBufferPointer
-  /// Keeps the bytes where they are.
+  /// Keeps the bytes alive.
   private let owner: (any Sendable)?
 
   static let empty = SharedBytes(bytes: UnsafeRawBufferPointer(start: nil, count: 0), owner: nil)
@@ -16,7 +16,7 @@ struct SharedBytes: @unchecked Sendable {
     self.owner = owner
   }
 
-  /// What has been received, to which nothing is added any more.
+  /// Received bytes; no more may be added to the buffer.
   init(_ received: ByteBuffer) { self.init(bytes: received.contents, owner: received) }
 
   /// A record, from `offset` on.
@@ -40,7 +40,7 @@ struct SharedBytes: @unchecked Sendable {
       bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
   }
 
-  /// Some of the bytes, as far as they are there.
+  /// Returns the part of the range that is there.
   func part(_ range: Range<Int64>) -> SharedBytes {
     let wanted = Int(clamping: max(0, range.lowerBound))..<Int(clamping: max(0, range.upperBound))
     return SharedBytes(
@@ -49,7 +49,7 @@ struct SharedBytes: @unchecked Sendable {
 
   var count: Int { bytes.count }
 
-  /// Whether some of the bytes couldn't be read from the disk, and may be zeros. To be asked after reading them.
+  /// Whether some of the bytes couldn't be read from the disk, and may be zeros. Check it after reading.
   var isBroken: Bool {
     switch owner {
     case let lease as Lease: lease.isBroken
@@ -58,7 +58,7 @@ struct SharedBytes: @unchecked Sendable {
     }
   }
 
-  /// Calls `use` with the bytes, which stay where they are meanwhile.
+  /// Calls `use` with the bytes, which are kept alive during the call.
   func withBytes<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -2,13 +2,13 @@ import CSystem
 import NuthatchBase
 import NuthatchTransport
 
-/// A request under way.
+/// A submitted request.
 ///
-/// Releasing a ticket never cancels it; `cancel` does, and is answered at once.
+/// Releasing a ticket doesn't cancel the request; `cancel` does, at once.
 ///
-/// What changes is under its lock, hence Sendable.
+/// Mutable properties are under its lock, hence Sendable.
 public final class Ticket: @unchecked Sendable {
-  /// Where a request stands.
+  /// The state of a request.
   public enum State: Int32, Sendable {
     case queued = 1
     case running = 2
@@ -16,13 +16,13 @@ public final class Ticket: @unchecked Sendable {
     case cancelled = 4
   }
 
-  /// What a ticket has once there is something to tell, or somebody to be told.
+  /// Events and observers; created with the first of them.
   private final class Mail {
-    /// Events that nobody has taken yet: at most one `progress`, one `question`, one `cached` and the final one. They go with whoever
-    /// takes them, so that keeping the ticket doesn't keep the answer's bytes.
+    /// Events that weren't taken yet: at most one `progress`, one `question`, one `cached` and the final one. Taking an event removes it,
+    /// so that keeping the ticket doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
-    /// Called with the final event before anybody can take it.
+    /// Called with the final event before it can be taken.
     var witness: (@Sendable (Event) -> Void)?
     /// Called after each event that can be taken.
     var news: (@Sendable () -> Void)?
@@ -31,28 +31,28 @@ public final class Ticket: @unchecked Sendable {
 
   /// The URL as it was passed.
   public let url: String
-  /// The word that the request was given.
+  /// The tag of the request.
   public let tag: String?
-  /// Whose request it is.
+  /// The site of the request.
   let site: Site.Identity?
-  /// How to make the request again: its plan, or a box with what it was; nil for one that was answered at once. An object, so
-  /// that a ticket pays one pointer for it.
+  /// The request, for `resubmit`: its plan, or a `RepeatableRequest`; nil for a ticket that was answered at once. An object, so that it
+  /// takes one pointer in the ticket.
   let repeatable: AnyObject?
   private let epoch = nhs_fork_epoch()
-  // What isn't constant is under this lock, hence Sendable. All of it small, because a hundred thousand may wait.
+  // Mutable properties are under this lock. All of them are small, because a hundred thousand tickets may wait.
   private let lock = WordLock()
   private let bell = EventCount()
   private var progress = State.queued
-  /// What the final event will be is settled: every other is dropped.
+  /// The final event is decided: any other is dropped.
   private var hasEnded = false
-  /// The final event is there to be taken, or was.
+  /// The final event can be taken, or was taken.
   private var isFinal = false
-  /// It was an answer, and one of success.
+  /// The final event is a success.
   private var isSuccess = false
   private var known: Mail?
   private var work: (any TicketWork)?
   private var book: OpenTickets?
-  /// Where it stands in its book, under the book's lock.
+  /// Its index in `book`, under the lock of `book`.
   var place: Int32 = -1
 
   init(url: String, tag: String? = nil, site: Site.Identity? = nil, repeatable: AnyObject? = nil) {
@@ -62,14 +62,14 @@ public final class Ticket: @unchecked Sendable {
     self.repeatable = repeatable
   }
 
-  /// That of a request.
+  /// The ticket of a request.
   ///
-  /// - Parameter repeatable: how to make it again.
+  /// - Parameter repeatable: the request, for `resubmit`.
   convenience init(_ request: Request, _ repeatable: AnyObject) {
     self.init(url: request.url, tag: request.tag, site: request.site?.identity, repeatable: repeatable)
   }
 
-  /// Under the lock.
+  /// Call it under the lock.
   private var mail: Mail {
     if let known { return known }
     let new = Mail()
@@ -77,13 +77,13 @@ public final class Ticket: @unchecked Sendable {
     return new
   }
 
-  /// Where the request stands; `cancelled` in a forked child, which can't carry it out.
+  /// The state of the request; `cancelled` in a forked child, which can't carry it out.
   public var state: State { isForked ? .cancelled : lock.withLock { progress } }
 
-  /// Waits for the next event, which it hands out once. nil when none came by `deadline`.
+  /// Waits for the next event and takes it. Returns nil if none came in time.
   ///
-  /// - Parameter milliseconds: The longest wait; nil waits for ever.
-  /// - Throws: `forked` in a forked child; `invalid` when the final event has been handed out already.
+  /// - Parameter milliseconds: the longest wait; nil: no limit.
+  /// - Throws: `forked` in a forked child; `invalid` if the final event was taken before.
   public func next(within milliseconds: Int64? = nil) throws(NuthatchError) -> Event? {
     try next(until: EventCount.deadline(milliseconds))
   }
@@ -100,13 +100,13 @@ public final class Ticket: @unchecked Sendable {
     }
   }
 
-  /// The next event, if there is one to take.
+  /// Takes the next event, if there is one.
   package func take() -> Event? {
     guard !isForked else { return nil }
     return lock.withLock { takeFirst() }
   }
 
-  /// Under the lock.
+  /// Call it under the lock.
   private func takeFirst() -> Event? {
     guard let known, !known.events.isEmpty else { return nil }
     return known.events.removeFirst()
@@ -115,8 +115,8 @@ public final class Ticket: @unchecked Sendable {
   /// Whether there is an event to take.
   package var hasNews: Bool { !isForked && lock.withLock { known?.events.isEmpty == false } }
 
-  /// Calls `observer` after every event that is to be taken, and at once when there is one, on whatever thread brings it:
-  /// it must return at once. Called too often rather than too seldom.
+  /// Calls `observer` after every event that can be taken, and at once if there is one, on any thread: it must return at once. It may be
+  /// called without a new event.
   package func whenNews(_ observer: @escaping @Sendable () -> Void) {
     let isDue = lock.withLock {
       if !isFinal { mail.news = observer }
@@ -125,12 +125,12 @@ public final class Ticket: @unchecked Sendable {
     if isDue { observer() }
   }
 
-  /// The URL for messages, its password hidden.
+  /// The URL for messages, with its password hidden.
   package var shownURL: String { WebURL.redacted(url) }
 
-  /// Waits for the final event; those before it are passed over.
+  /// Waits for the final event; earlier events are dropped.
   ///
-  /// - Parameter answering: answers questions, on this thread; without it they are passed over, too.
+  /// - Parameter answering: answers questions, on this thread; without it they count as unanswered.
   public func final(
     within milliseconds: Int64? = nil, answering: ((Question) -> Reply)? = nil
   ) throws(NuthatchError) -> Event? {
@@ -138,13 +138,13 @@ public final class Ticket: @unchecked Sendable {
     while let event = try next(until: due) {
       if event.isFinal { return event }
       guard let question = event.question else { continue }
-      // It may have lapsed meanwhile; the final event tells what came of it.
+      // The question may have expired; the final event has the result.
       try? answer(question, answering?(question) ?? .pass)
     }
     return nil
   }
 
-  /// Waits for the final event's answer.
+  /// Waits for the final event and returns its answer.
   ///
   /// - Throws: the final event's error.
   public func result() throws(NuthatchError) -> Response {
@@ -153,7 +153,7 @@ public final class Ticket: @unchecked Sendable {
     }
   }
 
-  /// Gives the request another priority, −10 to 10: in the queue, and while it runs. Later it does nothing.
+  /// Changes the priority of the request, −10 to 10, in the queue and while it runs. After its end it does nothing.
   public func setPriority(_ priority: Int) {
     guard !isForked else { return }
     let work = lock.withLock { self.work }
@@ -162,8 +162,8 @@ public final class Ticket: @unchecked Sendable {
 
   /// Answers a question, from any thread.
   ///
-  /// - Throws: `invalid` when it isn't open any more, because it was answered, too much time went by, or the request has
-  ///   ended; and when the reply answers something else; `forked`.
+  /// - Throws: `invalid` if the question isn't open any more, because it was answered, its time is over, or the request has ended; also
+  ///   if the reply is of another kind; `forked`.
   public func answer(_ question: Question, _ reply: Reply) throws(NuthatchError) {
     if isForked { throw .forked }
     guard reply.answers(question.kind) else {
@@ -180,13 +180,13 @@ public final class Ticket: @unchecked Sendable {
     answer(reply)
   }
 
-  /// Ends the request. Its final event is `cancelled`, at once, unless it had one before.
+  /// Ends the request. Its final event, `cancelled`, is available at once, unless it had a final event before.
   public func cancel() {
     guard !isForked else { return }
     finish(.cancelled)
   }
 
-  /// Calls `observer` with the final event, once, on a thread of the library's: it must return at once.
+  /// Calls `observer` with the final event, once, on a thread of the library: it must return at once.
   package func whenFinal(_ observer: @escaping @Sendable (Event) -> Void) {
     let (event, isFinal) = lock.withLock { () -> (Event?, Bool) in
       if !self.isFinal { mail.observers.append(observer) }
@@ -195,8 +195,8 @@ public final class Ticket: @unchecked Sendable {
     if isFinal { observer(event ?? .failed(wasTaken)) }
   }
 
-  /// Calls `witness` with the final event before anybody can take it, on whatever thread brings it; at once when it is there
-  /// already. There is one at most.
+  /// Calls `witness` with the final event before it can be taken, on any thread; at once if the event is there. There is at most one
+  /// witness.
   package func beforeFinal(_ witness: @escaping @Sendable (Event) -> Void) {
     let event = lock.withLock { () -> Event? in
       if !isFinal { mail.witness = witness }
@@ -212,18 +212,18 @@ public final class Ticket: @unchecked Sendable {
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 }
 
-// MARK: - For the task behind it
+// MARK: - For the task of the ticket
 
-/// What is done for a ticket.
+/// The task of a ticket.
 protocol TicketWork: AnyObject, Sendable {
-  /// The ticket has ended, and the work perhaps not. Any thread may call it.
+  /// Called after the end of the ticket; the task may still run. On any thread.
   func abandon()
-  /// Any thread may call it.
+  /// Called on any thread.
   func setPriority(_ priority: Int)
 }
 
 extension Ticket {
-  /// False when the ticket has ended already.
+  /// Sets the ticket's task. Returns false if the ticket has ended.
   func begin(_ work: any TicketWork) -> Bool {
     lock.withLock {
       if !hasEnded { self.work = work }
@@ -231,22 +231,22 @@ extension Ticket {
     }
   }
 
-  /// Notes in whose book it stands, which hears of its end. To be called before anything else happens to the ticket.
+  /// Sets the list that is told of the ticket's end. Call it before anything else happens to the ticket.
   func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
-  /// Whether its final event was an answer of success that the program has taken. A program that hasn't seen it repeats the
-  /// request because it doubts that the server has done it: the server must recognise that one as the same.
+  /// Whether its final event was a success that the program has taken. A program that hasn't taken it repeats the request because it
+  /// doesn't know whether the server has processed it; then the server must recognise the request.
   var hasSucceeded: Bool { lock.withLock { isSuccess && known?.events.isEmpty != false } }
 
-  /// Whether its final event is still to come.
+  /// Whether the final event is still to come.
   var isOpen: Bool { lock.withLock { !hasEnded } }
 
-  /// Notes that the queue has let the request through.
+  /// Marks the request as running: it has left the queue.
   func run() {
     lock.withLock { if progress == .queued { progress = .running } }
   }
 
-  /// Tells of bytes that came; of several that nobody took the newest is kept.
+  /// Reports the progress; of several events that weren't taken only the newest is kept.
   func report(_ done: Int64, of total: Int64?, isUpload: Bool = false) {
     add { mail in
       mail.events.removeAll { $0.kind == .progress }
@@ -254,7 +254,7 @@ extension Ticket {
     }
   }
 
-  /// Asks the program something. `answer` is called at most once, on any thread.
+  /// Asks the program a question. `answer` is called at most once, on any thread.
   func ask(_ question: Question, answer: @escaping @Sendable (Reply) -> Void) {
     add { mail in
       mail.asking = (question, answer)
@@ -262,7 +262,7 @@ extension Ticket {
     }
   }
 
-  /// Takes a question back.
+  /// Withdraws a question.
   func unask(_ question: Question) {
     lock.withLock {
       if known?.asking?.question.number == question.number { known?.asking = nil }
@@ -270,7 +270,7 @@ extension Ticket {
     }
   }
 
-  /// Delivers an event. Once there is a final one, every other is dropped.
+  /// Delivers an event. After the final event all others are dropped.
   func deliver(_ event: Event) {
     if event.isFinal { return finish(event) }
     add { $0.events.append(event) }
@@ -287,15 +287,15 @@ extension Ticket {
     news?()
   }
 
-  /// Makes `event` the final one; of several the first counts.
+  /// Makes `event` the final one; only the first call counts.
   func finish(_ event: Event) { _ = isFinished(by: event) }
 
-  /// The same; false when there was one before.
+  /// Like `finish`; returns false if there was a final event before.
   func isFinished(by event: Event) -> Bool {
     let claim = lock.withLock { () -> (isFirst: Bool, witness: (@Sendable (Event) -> Void)?, ended: Ended?) in
       guard !hasEnded else { return (false, nil, nil) }
       hasEnded = true
-      // Before anybody can take the event: whoever has it finds it ended.
+      // Before the event can be taken: a thread that has taken it finds the ticket removed.
       book?.noteEnd(of: self)
       guard let witness = known?.witness else { return (true, nil, end(event)) }
       return (true, witness, nil)
@@ -311,7 +311,7 @@ extension Ticket {
     return true
   }
 
-  /// Whom a ticket kept, to be told of its end.
+  /// Observers and tasks to call after the end.
   private struct Ended {
     let work: (any TicketWork)?
     let book: OpenTickets?
@@ -319,7 +319,7 @@ extension Ticket {
     let observers: [@Sendable (Event) -> Void]
   }
 
-  /// Under the lock, once.
+  /// Call it under the lock, once.
   private func end(_ event: Event) -> Ended {
     isFinal = true
     isSuccess = event.error == nil && event.response?.isSuccess != false
