@@ -1,21 +1,21 @@
 import Glibc
 import NuthatchTransport
 
-/// A file with users and passwords by host (`.netrc`), which requests without credentials sign in by. It must be this
-/// user's or root's, and nobody else may write to it.
+/// A file with users and passwords by host (`.netrc`), for requests without credentials. The file must belong to this user or to root,
+/// and no other user may write to it.
 public enum Netrc: Sendable, Equatable {
-  /// `$NETRC`, else `~/.netrc`; where there is none, nobody signs in.
+  /// `$NETRC`, else `~/.netrc`; if there is none, requests have no credentials.
   case standard
-  /// That one; it is `io` when it can't be read.
+  /// This file; it is `io` if it can't be read.
   case file(String)
-  /// None, also where the cache or the site has one.
+  /// None, even if the cache or the site has one.
   case off
 
   /// - Throws: `io`; `invalid`; `unsafe_file`.
   func entry(for url: WebURL) throws(NuthatchError) -> (user: [UInt8], password: [UInt8])? {
     guard let path = try path(url) else { return nil }
     var host = url.host
-    // As it is written in such files.
+    // Netrc files have IPv6 addresses without brackets.
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
     let bytes: [UInt8]?
     do { bytes = try NamedFile.read(path) } catch {

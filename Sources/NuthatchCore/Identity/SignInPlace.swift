@@ -1,11 +1,11 @@
 import NuthatchTransport
 
-/// Where user and password may go: one origin, or a host over HTTP and over HTTPS.
+/// Where user and password may be sent: one origin, or a host over HTTP and over HTTPS.
 public struct SignInPlace: Sendable, Equatable {
   let origins: Set<Origin>
 
-  /// From `https://host`, which is one origin; or `host` or `host:port`, which is both at that port, or at their own. Nil for
-  /// anything else.
+  /// From `https://host`, which is one origin, or from `host` or `host:port`, which is HTTP and HTTPS at that port or at their default
+  /// ports. nil for anything else.
   public init?(_ text: String) {
     guard !text.isEmpty, !text.utf8.contains(UInt8(ascii: "@")) else { return nil }
     let isWhole = text.utf8.firstRange(of: "://".utf8) != nil
@@ -17,13 +17,13 @@ public struct SignInPlace: Sendable, Equatable {
     origins = Set(urls.map(\.origin))
   }
 
-  /// The origin of a URL. Nil for one that is none, or no HTTP.
+  /// The origin of a URL. nil if it isn't a URL of HTTP.
   public init?(originOf url: String) {
     guard let url = try? WebURL(url) else { return nil }
     origins = [url.origin]
   }
 
-  /// Whether they may go to a URL.
+  /// Returns whether user and password may be sent to a URL.
   public func has(_ url: String) -> Bool {
     guard let url = try? WebURL(url) else { return false }
     return origins.contains(url.origin)
@@ -31,7 +31,7 @@ public struct SignInPlace: Sendable, Equatable {
 }
 
 extension SignInPlace: CustomStringConvertible {
-  /// `https://example.org`, without the scheme's own port.
+  /// `https://example.org`, without the scheme's default port.
   public var description: String {
     let texts = origins.map { origin in
       let port = origin.port == origin.scheme.defaultPort ? "" : ":\(origin.port)"

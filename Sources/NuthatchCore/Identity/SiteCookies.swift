@@ -4,13 +4,13 @@ import NuthatchStore
 import NuthatchTransport
 import Synchronization
 
-/// The cookies of one site, which all its requests in this process share. Any thread may use it.
+/// The cookies of one site, shared by all its requests in this process. Any thread may use it.
 ///
-/// Servers set cookies on the loop's thread, which must not wait for a disk: there they are noted in memory, for the next
-/// request, and a worker writes them into the file. The answer that has set them is delivered when they are in the file
-/// (`Admission`), or when another process has kept the file's lock for a second.
+/// Answers set cookies on the loop's thread, which must not wait for a disk. So the cookies are stored in memory, for the next request,
+/// and a worker writes them to the file. The answer that has set them is delivered after the write (`Admission`), or when another process
+/// has held the file's lock for a second.
 final class SiteCookies: Sendable {
-  /// What an answer has set, until it is in the file.
+  /// Cookies of one answer that aren't in the file yet.
   private struct Change {
     let lines: [String]
     let url: WebURL
@@ -19,25 +19,25 @@ final class SiteCookies: Sendable {
 
   private struct State {
     var jar = CookieJar()
-    /// Those that `jar` has and the file hasn't.
+    /// Changes that are in `jar` but not in the file.
     var pending: [Change] = []
     var isToBeWritten = false
-    /// The file as it was read or written last.
+    /// Inode, size and time of the file at the last read or write.
     var identity: [Int64] = []
   }
 
-  /// As many answers are noted while the file can't be written.
+  /// The most changes that are kept while the file can't be written.
   private static let mostPending = 1000
 
-  /// Never held while the disk is waited for.
+  /// Never held during a wait for the disk.
   private let state = Locked(State())
   /// Whether a thread reads or writes the file.
   private let isAtFile = Atomic(false)
-  /// Nil in memory only.
+  /// nil for cookies in memory only.
   private let path: String?
   private let clock: WallClock
   private let writers: WorkerPool
-  /// How long another process's lock on the file is waited for, in nanoseconds.
+  /// The longest wait for another process's lock on the file, in nanoseconds.
   private let patience: Int64
 
   init(path: String?, _ clock: WallClock, _ writers: WorkerPool, patience: Int64 = 1_000_000_000) {
@@ -47,7 +47,7 @@ final class SiteCookies: Sendable {
     self.patience = patience
   }
 
-  /// What a request for `url` sends; nil for nothing. Reads what another process has written: not on the loop's thread.
+  /// Returns the `Cookie` header for `url`; nil for none. Reads cookies of other processes from the file: not for the loop's thread.
   func header(for url: WebURL) -> String? {
     if let path, enter(patience: 0) {
       readIfChanged(path)
@@ -56,12 +56,12 @@ final class SiteCookies: Sendable {
     return knownHeader(for: url)
   }
 
-  /// The same by what this process knows.
+  /// Returns the `Cookie` header from memory, without reading the file.
   func knownHeader(for url: WebURL) -> String? {
     state.withLock { $0.jar.header(for: url, now: clock.seconds) }
   }
 
-  /// Takes what an answer sets. It is in the file after the next `settle`, which a worker is told to do.
+  /// Stores the cookies of an answer. The next `settle` writes them to the file; a worker is told to call it.
   func take(_ head: ResponseHead, from url: WebURL) {
     let lines = head.fields.values("Set-Cookie")
     guard !lines.isEmpty else { return }
@@ -77,7 +77,7 @@ final class SiteCookies: Sendable {
     if mustWrite, !writers.submit(priority: Priority.most, { self.settle() }) { settle() }
   }
 
-  /// Writes what answers have set. Not on the loop's thread.
+  /// Writes new cookies to the file. Not for the loop's thread.
   func settle() {
     guard let path, state.withLock({ !$0.pending.isEmpty }) else { return }
     state.withLock { $0.isToBeWritten = false }
@@ -96,7 +96,7 @@ final class SiteCookies: Sendable {
     }
   }
 
-  /// Forgets all of them. Not on the loop's thread.
+  /// Deletes all cookies. Not for the loop's thread.
   func clear() {
     let isAlone = enter(patience: patience)
     defer { if isAlone { leave() } }
@@ -114,7 +114,7 @@ final class SiteCookies: Sendable {
 
   // MARK: The file
 
-  /// False when another thread has been at the file for all of this time, in nanoseconds.
+  /// Returns false if another thread has used the file for all of `patience`, in nanoseconds.
   private func enter(patience: Int64) -> Bool {
     let due = nhs_monotonic_ns() &+ patience
     while !isAtFile.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged {
@@ -126,7 +126,7 @@ final class SiteCookies: Sendable {
 
   private func leave() { isAtFile.store(false, ordering: .releasing) }
 
-  /// Reads what another process has written.
+  /// Reads the file if another process has written it.
   private func readIfChanged(_ path: String) {
     let identity = Self.identity(of: path)
     guard state.withLock({ $0.identity != identity }) else { return }
@@ -138,8 +138,8 @@ final class SiteCookies: Sendable {
     }
   }
 
-  /// Holds other processes off for a moment; -1 where there is nothing to hold. One that keeps the lock for longer is passed
-  /// over: what is lost then is a cookie that two processes were given at the same time.
+  /// Locks the file against other processes; returns -1 if there is nothing to lock. After `patience` the file is written without the
+  /// lock. Then a cookie can be lost that another process stores at the same time.
   private func lockedFile(_ path: String) -> Int32 {
     let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     mkdir(String(folder), 0o700)
@@ -177,7 +177,7 @@ final class CookieJars: Sendable {
     self.writers = writers
   }
 
-  /// Those of a base URL, of whoever asks there.
+  /// Returns the cookies of a base URL, for one user and partition.
   func cookies(_ storage: CookieJarMode, of base: WebURL, for names: [String]) -> SiteCookies {
     let place = ([base.address] + names).joined(separator: "\n")
     return open.withLock { open in

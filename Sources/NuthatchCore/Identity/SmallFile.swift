@@ -2,11 +2,11 @@ import Glibc
 import NuthatchBase
 import NuthatchStore
 
-/// Files of our own making that are read and written whole.
+/// Small files of the library that are read and written as a whole.
 enum SmallFile {
   private static let longest = 1 << 20
 
-  /// One of our own making; nil when there is none that can be used.
+  /// Returns the content; nil if the file is missing or can't be used.
   static func read(_ path: String, keepsOthersOut: Bool = false) -> [UInt8]? {
     guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else {
       return nil
@@ -15,7 +15,7 @@ enum SmallFile {
     return WholeFile.content(of: descriptor, atMost: longest)
   }
 
-  /// Puts a whole file in the place of the one that there was, for this user only. False with `errno`.
+  /// Replaces the file, readable for this user only. Returns false with `errno` on failure.
   static func replace(_ path: String, _ bytes: [UInt8]) -> Bool {
     do throws(NuthatchError) {
       let file = try NewFile(for: path, followsLinks: false)

@@ -3,19 +3,19 @@ import NuthatchHTTP
 import NuthatchStore
 
 extension Cache {
-  /// What is stored for a request, without asking the network or decoding anything; nil when nothing is.
+  /// Returns the stored answer to a request, without using the network or decoding anything; nil if nothing is stored.
   ///
-  /// What it looks up counts as used. A request without sizes is about the body.
+  /// The records that it reads count as used. For a request without sizes it looks for the body.
   ///
-  /// - Throws: as `submit`.
+  /// - Throws: like `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {
     try instant.check()
-    // Of what needs no server no answer is stored.
+    // Answers to local requests (`file:`, `data:`) aren't stored.
     guard try LocalRequest(request, options) == nil else { return nil }
     return shared.inspect(try RequestPlan(request, options))
   }
 
-  /// What a request would meet with, and why it would be refused, also where nothing is stored.
+  /// Returns what a request would get now, and why it would be refused, also if nothing is stored.
   package func prospect(
     of request: Request
   ) throws(NuthatchError) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
@@ -26,7 +26,7 @@ extension Cache {
     return (met.prospect, met.refusal)
   }
 
-  /// As `inspect`, and, where what it finds isn't enough, as `submit`: the request is looked through once.
+  /// Like `inspect`, and, if the found answer isn't enough, like `submit`. The request is resolved only once.
   package func submit(
     _ request: Request, unless isEnough: (StoredAnswerInfo) -> Bool
   ) throws(NuthatchError) -> (stored: StoredAnswerInfo?, ticket: Ticket?) {
@@ -35,12 +35,12 @@ extension Cache {
     let plan = try RequestPlan(request, options, instant.termsCache)
     let known = shared.inspect(plan)
     if let known, isEnough(known) { return (known, nil) }
-    // Where nothing is stored, there is nothing to be read once more.
+    // If nothing is stored, no second read is needed.
     return (nil, try submit(request, plan, known == nil ? nil : storedAnswer(to: plan)))
   }
 
-  /// Calls `body` with everything that is stored, in the order in which it was kept, until it returns false. Answers that
-  /// `Vary` tells apart come one by one.
+  /// Calls `body` with every stored answer, in the order in which they were stored, until it returns false. Answers that differ in `Vary`
+  /// fields come one by one.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func forEachAnswer(_ body: (ListedAnswer) -> Bool) throws(NuthatchError) {
@@ -57,11 +57,10 @@ extension Cache {
     }
   }
 
-  /// Reads everything that is stored and compares it with its checksums; what is damaged is taken out, unless the cache can
-  /// only be read.
+  /// Reads every record and compares it with its checksum. Damaged records are removed, unless the cache can only be read.
   ///
-  /// Without it each record is checked when it is used for the first time since a process has opened the directory. Bits that flip
-  /// later, in memory or on the disk, are given as they are until the next check.
+  /// Without it each record is checked at its first use since a process has opened the directory. Bits that flip later, in memory or on
+  /// the disk, aren't noticed until the next check.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func verify() throws(NuthatchError) -> VerifyReport {
@@ -69,23 +68,23 @@ extension Cache {
   }
 }
 
-/// What `Cache.verify` found.
+/// The result of `Cache.verify`.
 public typealias VerifyReport = NuthatchStore.VerifyReport
 
-/// An answer in the list of what is stored.
+/// A stored answer in the list.
 public struct ListedAnswer: Sendable {
-  /// The URL, without userinfo, or what the caller put in its place. Of very long ones the beginning.
+  /// The URL, without userinfo, or the caller's cache key. Very long ones are cut.
   public let address: String
-  /// Whether it is kept for certain credentials, cookies or a partition only.
+  /// Whether it is stored for certain credentials, cookies or a partition only.
   public let isPrivate: Bool
-  /// Whether it is within its lifetime, by the cache's policy.
+  /// Whether it is fresh, by the cache's policy.
   public let isFresh: Bool
-  /// The answer; thumbnails aren't looked for.
+  /// The answer, without thumbnails.
   public let info: StoredAnswerInfo
 }
 
 extension AnswerName {
-  /// What a key says of itself.
+  /// The parts of a record's key.
   struct Parts {
     let address: String
     let isPrivate: Bool
@@ -93,7 +92,7 @@ extension AnswerName {
     init?(_ key: RecordKey) {
       let bytes = Array(key.name)
       guard let first = bytes.first, bytes.count > 2 else { return nil }
-      // The mark of a key that was too long: its digest, then the beginning of it.
+      // The mark of a long key: its digest follows, then its beginning.
       let plain = first == 255 ? Array(bytes.dropFirst(1 + Digest.size)) : bytes
       guard plain.count > 2 else { return nil }
       let start = 2 + Int(plain[0]) + Int(plain[1])
@@ -116,7 +115,7 @@ extension SharedCache {
     return info
   }
 
-  /// What a ticket would meet with, why it would be refused, and whether the server would be asked behind it.
+  /// Returns what a ticket would get, why it would be refused, and whether the server would be asked in the background.
   fileprivate func prospect(
     _ stored: StoredAnswer?, _ plan: RequestPlan
   ) -> (prospect: StoredAnswerInfo.Prospect, refusal: StoredAnswerInfo.Refusal?, revalidates: Bool) {
@@ -138,20 +137,20 @@ extension SharedCache {
 }
 
 extension StoredAnswerInfo {
-  /// Tells of a size that was asked about.
+  /// Adds a requested size.
   fileprivate mutating func note(_ thumbnail: StoredThumbnail?, _ content: Digest, _ recipe: Recipe) {
     thumbHashes.append(ThumbRecord.key(content, recipe).hash)
     switch thumbnail {
     case .record(let stored):
       originalSize = (stored.originalSize.width, stored.originalSize.height)
-      // A larger one is another size's.
+      // A larger thumbnail, which belongs to another size.
       guard stored.smaller == nil else { return }
       thumbs.append(
         Thumb(
           box: recipe.box, width: Int(stored.lease.shape.width), height: Int(stored.lease.shape.height),
           form: "\(stored.form)", bytes: stored.lease.count))
     case .inMemory(let kept):
-      // Nothing is on disk yet, or any more.
+      // The thumbnail isn't on disk yet, or was dropped there.
       let picture = kept.picture
       thumbs.append(
         Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))

@@ -1,11 +1,11 @@
 import CSystem
 
-/// What ended among many requests, in the order of their ends: filled by the library's threads, taken by one of the
-/// program's. Keeps what is made of an event, never its pictures, unless that is what is made of it.
+/// Results of finished requests, in the order of their ends: threads of the library add them, one thread of the program takes them. It
+/// keeps only the result of `make`, not the event with its pictures.
 package final class FinishedTickets<Element: Sendable>: Sendable {
   private struct Line {
     var ended: [Element] = []
-    /// How many the taker wants to find before it is woken once more.
+    /// The number of results after which the taking thread is woken again.
     var enough = 1
   }
 
@@ -14,8 +14,7 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
 
   package init() {}
 
-  /// Follows a ticket: what `make` makes of its final event will arrive. `make` runs on a thread of the library's and
-  /// must return at once.
+  /// Adds the result of `make` when the ticket has its final event. `make` runs on a thread of the library and must return at once.
   package func follow(_ ticket: Ticket, _ make: @escaping @Sendable (Event) -> Element) {
     ticket.whenFinal { event in
       let element = make(event)
@@ -23,13 +22,13 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
         line.ended.append(element)
         return line.ended.count == 1 || line.ended.count == line.enough
       }
-      // Waking a thread costs as much as a good part of a small fetch.
+      // Waking a thread costs a good part of the time of a small fetch.
       if isNews { self.bell.ring() }
     }
   }
 
-  /// All that has arrived since the last call; waits until something does, or `milliseconds` have gone by. After the
-  /// first it waits a little longer, until there are `enough`.
+  /// Takes all results since the last call; waits until there is one, or `milliseconds` have passed. After the first result it waits a
+  /// little longer, until there are `enough`.
   package func take(within milliseconds: Int64, enough: Int = 1) -> [Element] {
     var due = EventCount.deadline(milliseconds)
     var isLingering = false
@@ -52,6 +51,6 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
     }
   }
 
-  /// In nanoseconds: too short to be noticed.
+  /// In nanoseconds; too short to be noticed.
   private static var lingering: Int64 { 5_000_000 }
 }

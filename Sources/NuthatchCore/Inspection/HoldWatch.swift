@@ -1,7 +1,7 @@
-/// Notices a process that keeps the store's lock, so that nothing that is fetched can be stored meanwhile: for a run that
-/// fetches in order to store. It stops after 30 s of one owner, and goes on when the lock is free, or has another owner.
+/// Detects a process that keeps the store's lock, so that fetched answers can't be stored: for a run that fetches in order to store. The
+/// run pauses after 30 s with the same lock owner, and continues when the lock is free or has another owner.
 package struct HoldWatch {
-  /// Who has the lock, and for how many nanoseconds; nil while it is free.
+  /// The owner of the lock, and for how many nanoseconds it has held it; nil while the lock is free.
   package typealias Holder = (by: String, nanoseconds: Int64)
 
   package enum News: Equatable, Sendable {
@@ -14,7 +14,7 @@ package struct HoldWatch {
   private let patience: Int64
   private let holder: () -> Holder?
   private var due: Int64 = .min
-  /// Whether nothing is to be fetched.
+  /// Whether the run is paused.
   package private(set) var isHeld = false
 
   package init(patience: Int64 = 30_000_000_000, _ holder: @escaping () -> Holder?) {
@@ -22,7 +22,7 @@ package struct HoldWatch {
     self.holder = holder
   }
 
-  /// What is to be said and done now, once for each change.
+  /// Returns the action and its message, once for each change.
   ///
   /// - Parameter now: nanoseconds on the monotonic clock.
   package mutating func news(at now: Int64) -> News? {

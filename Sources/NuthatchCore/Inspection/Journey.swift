@@ -1,35 +1,35 @@
 import NuthatchHTTP
 
-/// What an answer cost on its way from the network; nothing of it for what was stored.
+/// The cost of an answer from the network; all values are 0 for a stored answer.
 public struct Journey: Sendable, Equatable {
-  /// How many attempts were made; 0 when the network wasn't asked.
+  /// The number of attempts; 0 if the network wasn't used.
   public var attempts = 0
-  /// Microseconds for which places in the queue were waited for, pauses between attempts among them.
+  /// Microseconds in the queue, including pauses between attempts.
   public var queued: Int64 = 0
-  /// Microseconds that decoding took, thumbnails being kept among them.
+  /// Microseconds for decoding, including the storing of thumbnails.
   public var decoding: Int64 = 0
-  /// Microseconds that it took to keep the answer.
+  /// Microseconds for storing the answer.
   public var storing: Int64 = 0
 
-  /// Nothing.
+  /// No cost.
   public init() {}
 }
 
 extension Image {
-  /// The status of the answer that it was made of; nil when that isn't known any more.
+  /// The status of the answer that it was made from; nil if it is no longer known.
   public var status: Int? { provenance.head?.status ?? provenance.status }
-  /// Bytes of the answer that it was made of.
+  /// Bytes of the answer that it was made from.
   public var sourceBytes: Int64 { provenance.bodyBytes }
-  /// How many redirects were followed.
+  /// The number of redirects that were followed.
   public var redirects: Int { provenance.redirects }
-  /// Where the time of the last hop went; all 0 for what comes from the cache.
+  /// The times of the last exchange; all 0 for an image from the cache.
   public var timings: Response.Timings { provenance.timings }
-  /// What its answer cost on its way from the network.
+  /// The cost of its answer from the network.
   public var journey: Journey { provenance.journey }
 
-  /// The first value of a header of the answer that it was made of, its name compared without regard to case.
+  /// Returns the first value of a header of the answer that it was made from. Upper and lower case of the name don't matter.
   public func header(_ name: String) -> String? { provenance.head?.fields[name] }
 
-  /// Every value of a header.
+  /// Returns all values of a header.
   public func headers(_ name: String) -> [String] { provenance.head?.fields.values(name) ?? [] }
 }

@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 import NuthatchStore
 
-/// Which thumbnails a run over a list has made or found, so that it can be said at its end how many of them were dropped since.
+/// The thumbnails that a run over a list has made or found, to count at its end how many of them were dropped meanwhile.
 ///
-/// Takes 32 bytes a thumbnail, in a file without a name, which goes with its descriptor.
+/// Takes 32 bytes a thumbnail, in a file without a name, which disappears with its descriptor.
 package final class KeptTrail {
-  /// One thumbnail is there when both records are.
+  /// A thumbnail is available if both records are.
   private struct Entry {
     let answer: KeyHash
     let thumb: KeyHash
@@ -25,20 +25,20 @@ package final class KeptTrail {
 
   deinit { if let descriptor, descriptor >= 0 { close(descriptor) } }
 
-  /// How many were noted.
+  /// The number of noted thumbnails.
   package var count: Int { written + recent.count }
 
-  /// Notes what was found.
+  /// Notes the thumbnails of a stored answer.
   package func note(_ info: StoredAnswerInfo) {
     let marks = info.marks
     for thumb in marks.thumbs { note(Entry(answer: marks.answer, thumb: thumb)) }
   }
 
-  /// Notes what a request has been answered with.
+  /// Notes the thumbnails of an answered request.
   package func note(_ request: Request, _ kept: KeptContent) {
-    // It has been made once already.
+    // The same plan was already made once, for the request, so it doesn't fail.
     guard let plan = try? RequestPlan(request, cache.options, cache.instant.termsCache) else { return }
-    // What redirects lead to may be kept under another name.
+    // The target of a redirect may be stored under another key.
     let answer = plan.isHopByHop && kept.isBehindRedirects ? nil : plan.name.key().hash
     for recipe in plan.recipes {
       let thumb = ThumbRecord.key(kept.content, recipe).hash
@@ -59,7 +59,7 @@ package final class KeptTrail {
     recent.removeAll(keepingCapacity: true)
   }
 
-  /// How many of them aren't there any more. To be asked when everything has been written to disk.
+  /// Returns how many of them are no longer stored. Call it when everything was written to disk.
   package func countMissing() -> Int {
     var missing = count(in: recent)
     var done = 0
@@ -87,14 +87,14 @@ package final class KeptTrail {
   }
 }
 
-/// What the thumbnails of an answer are found by.
+/// The key by which an answer's thumbnails are found.
 package struct KeptContent: Sendable {
   fileprivate let content: Digest
   fileprivate let isBehindRedirects: Bool
 }
 
 extension Image {
-  /// What it is found by in the cache; nil when it isn't there.
+  /// The key of its thumbnails in the cache; nil if it isn't stored.
   package var keptContent: KeptContent? {
     guard isStored, let content = provenance.content else { return nil }
     return KeptContent(content: content, isBehindRedirects: redirects > 0)

@@ -1,11 +1,11 @@
 import CSystem
 import NuthatchHTTP
 
-/// Divides URLs among machines, always alike: the first eight bytes of a SHA-256, as a big-endian number, modulo the
-/// number of shares. Part of the command's contract, so that it never changes.
+/// Divides URLs among machines, always in the same way: the first eight bytes of a SHA-256, as a big-endian number, modulo the number of
+/// shards. Part of the command's contract, so it never changes.
 package enum Shard {
   package enum By: Sendable {
-    /// The host in lower case, so that a host's limits hold for all machines together.
+    /// The host in lower case, so that the limits for a host hold for all machines together.
     case host
     /// The URL as it was given.
     case url
@@ -20,6 +20,6 @@ package enum Shard {
     return Int(number % UInt64(count))
   }
 
-  /// The host of a URL, in lower case; nil for what is none.
+  /// Returns the host of a URL, in lower case; nil if it isn't a URL.
   package static func host(of url: String) -> String? { (try? WebURL(url))?.host }
 }

@@ -2,108 +2,108 @@ import NuthatchBase
 import NuthatchHTTP
 import NuthatchStore
 
-/// What is stored for a request, and what it is good for at this moment.
+/// The stored answer to a request, and how it can be used now.
 public struct StoredAnswerInfo: Sendable {
-  /// What a request that comes now would meet with.
+  /// The result that a request would get now.
   public enum Prospect: String, Sendable {
     /// An answer at once.
     case hit
-    /// The server is asked whether the stored answer still holds.
+    /// The server is asked whether the stored answer is still valid.
     case revalidate
-    /// The whole answer is asked for.
+    /// The whole answer is fetched.
     case fetch
-    /// An error at once: no server is asked (`refusal`).
+    /// An error at once, without asking a server (`refusal`).
     case refuse
   }
 
-  /// Why a request would be refused at once.
+  /// The reason why a request would be refused at once.
   public enum Refusal: String, Sendable {
-    /// A fetch has failed a moment ago.
+    /// A recent fetch has failed.
     case failedBefore = "failed_before"
-    /// Nothing that holds is stored, and the network is not to be used.
+    /// No usable answer is stored, and the network must not be used.
     case offline
     /// The answer is longer than the request allows.
     case tooLarge = "too_large"
     /// The picture has more pixels than the request allows.
     case tooManyPixels = "too_many_pixels"
-    /// It is a redirect that can't be followed.
+    /// The stored answer is a redirect that can't be followed.
     case badRedirect = "bad_redirect"
   }
 
-  /// A thumbnail that is there.
+  /// A stored thumbnail.
   public struct Thumb: Sendable, Equatable {
-    /// The box that it fits.
+    /// The box that it was made for.
     public var box: ThumbnailBox
-    /// Columns.
+    /// The width in pixels.
     public var width: Int
-    /// Rows.
+    /// The height in pixels.
     public var height: Int
-    /// How it is kept: `raw`, `jpeg`, `png`, or `memory`.
+    /// Its form: `raw`, `jpeg`, `png`, or `memory`.
     public var form: String
-    /// Bytes of its record; 0 when it is in memory only.
+    /// Bytes of its record; 0 if it is in memory only.
     public var bytes: Int
   }
 
-  /// What a request would meet with.
+  /// The result that a request would get now.
   public internal(set) var prospect = Prospect.fetch
-  /// Why it would be refused; nil where it wouldn't be.
+  /// The reason why it would be refused; nil if it wouldn't be.
   public internal(set) var refusal: Refusal?
-  /// Whether a request that gets it has the server asked behind it.
+  /// Whether a request that gets it also asks the server in the background.
   package internal(set) var revalidates = false
   /// Whether it is a redirect, which the request follows.
   package internal(set) var leadsOn = false
-  /// The URL that answered, without userinfo.
+  /// The URL of the answer, without userinfo.
   public let finalURL: String
   /// The HTTP status.
   public let status: Int
-  /// The rule that says how long it is fresh: `expire-after`, `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
-  /// `heuristic` or `none`.
+  /// The rule that gives its lifetime: `expire-after`, `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`, `heuristic`
+  /// or `none`.
   public var rule: String { rules.name(of: answer) }
-  /// Whether it must never be shown stale.
+  /// Whether it must never be delivered stale.
   public var mustRevalidate: Bool { CacheDirectives(head.fields).has("must-revalidate") }
-  /// In seconds.
+  /// The age in seconds.
   public let age: Int64
-  /// For how many seconds it was fresh from the beginning.
+  /// The lifetime in seconds.
   public let lifetime: Int64
   /// Seconds since 1970 until which it is fresh.
   public let freshUntil: Int64
-  /// Whether it came at a time that is still to come, because the clock was set back: then it is stale, and its age isn't known.
+  /// Whether its time is in the future, because the clock was set back: then it is stale, and its age is unknown.
   public let isFromFuture: Bool
-  /// Whether an answer that is given now counts as stale.
+  /// Whether it counts as stale now.
   package let isStale: Bool
-  /// Seconds since 1970 at which it came, or was last said to hold.
+  /// Seconds since 1970 at which it was received or last confirmed (304).
   public let storedAt: Int64
-  /// Whether it is a picture, by its bytes.
+  /// Whether it is a picture, by its first bytes.
   public let isPicture: Bool
-  /// Bytes of the body, whether it is there still or not.
+  /// Bytes of the body, even if the body is no longer stored.
   public let bodyBytes: Int64
-  /// Whether the body is there.
+  /// Whether the body is stored.
   public internal(set) var hasBody = false
   /// The SHA-256 of the body, in hexadecimal digits.
   public var content: String? { answer.content?.bytes.hexadecimal }
-  /// Names of header fields by which answers are told apart.
+  /// Names of the header fields in `Vary`.
   public var varied: [String] { answer.varied }
-  /// The thumbnails of the sizes asked about that are there.
+  /// The stored thumbnails of the requested sizes.
   public internal(set) var thumbs: [Thumb] = []
-  /// Why it can't be decoded, in words; nil when that isn't known of a size asked about.
+  /// Why it can't be decoded, in words; nil if no failure is stored for a requested size.
   public internal(set) var undecodable: String?
-  /// The upright source's columns and rows; nil when no thumbnail says so.
+  /// Width and height of the source, after its orientation was applied; nil if no thumbnail has them.
   public internal(set) var originalSize: (width: Int, height: Int)?
-  /// The digits under which the record stands in the store.
+  /// The hexadecimal digits of the hash by which the store finds the record.
   public var record: String { hash.digits }
-  /// The hash of the answer's record, and of a record for each size asked about.
+  /// The hash of the answer's record, and of a record for each requested size.
   var marks: (answer: KeyHash, thumbs: [KeyHash]) { (hash, thumbHashes) }
   var thumbHashes: [KeyHash] = []
-  // Made into words only when somebody asks: a run over a list looks at millions.
+  // Converted to words only on demand: a run over a list reads millions.
   private let answer: AnswerRecord
   private let rules: FreshnessRules
   private let hash: KeyHash
   var head: ResponseHead { answer.head }
 
-  /// The first value of a header, its name compared without regard to case.
+  /// Returns the first value of a header. Upper and lower case of the name don't matter.
   public func header(_ name: String) -> String? { head.fields[name] }
 
-  /// Every value of a header.
+  /// Returns all values of a header.
   public func headers(_ name: String) -> [String] { head.fields.values(name) }
 
   init(_ stored: StoredAnswer, _ key: RecordKey, _ rules: FreshnessRules) {
@@ -131,7 +131,7 @@ public struct StoredAnswerInfo: Sendable {
 }
 
 extension FreshnessRules {
-  /// The first rule that matches, as `AnswerFacts.lifetime` goes through them.
+  /// The first rule that matches, in the order of `AnswerFacts.lifetime`.
   fileprivate func name(of record: AnswerRecord) -> String {
     if ownLifetime != nil { return "expire-after" }
     let control = CacheDirectives(record.head.fields)

@@ -1,4 +1,4 @@
-/// Where options are said.
+/// The levels at which options can be set.
 package enum OptionLevel: String {
   case cache, site, request, image, process
 
@@ -10,13 +10,13 @@ package enum OptionLevel: String {
     }
   }
 
-  /// - Throws: `invalid` for an option that belongs elsewhere.
+  /// - Throws: `invalid` for an option of another level.
   @inline(__always)
   package func check(_ name: StaticString, _ levels: [OptionLevel]) throws(NuthatchError) {
     guard levels.contains(self) else { throw doesNotHave(name, levels) }
   }
 
-  /// The error of an option that belongs elsewhere.
+  /// Returns the error for an option of another level.
   package func doesNotHave(_ name: StaticString, _ levels: [OptionLevel]) -> NuthatchError {
     let places = levels.map(\.place).joined(separator: " and ")
     return NuthatchError(.invalid, "\(name) is an option of \(places), not of \(place)")
@@ -25,8 +25,8 @@ package enum OptionLevel: String {
 
 /// The ranges of numbers, with one message for all of them.
 enum OptionRange {
-  /// - Parameter range: as the message says it.
-  /// - Throws: `invalid` for a number that is out of its range.
+  /// - Parameter range: the range for the message.
+  /// - Throws: `invalid` for a number outside the range.
   static func check<Number: Comparable>(
     _ name: StaticString, _ value: Number?, _ least: Number, _ most: Number?, _ range: StaticString
   ) throws(NuthatchError) {
@@ -35,7 +35,7 @@ enum OptionRange {
     guard value >= least, most.map({ value <= $0 }) ?? true else { throw error(name, "\(value)", range) }
   }
 
-  /// The same for a limit in time, whose least is in milliseconds.
+  /// Like the check of numbers, for a time limit; the least value is in milliseconds.
   static func check(
     _ name: StaticString, _ value: Request.Limit?, _ least: Int64, _ range: StaticString
   ) throws(NuthatchError) {
@@ -43,12 +43,12 @@ enum OptionRange {
     throw error(name, "\(count) ms", range)
   }
 
-  /// The same for a lifetime.
+  /// Like the check of numbers, for a lifetime.
   static func check(
     _ name: StaticString, _ value: Duration?, _ least: Int64, _ range: StaticString
   ) throws(NuthatchError) {
     guard let value, value < .milliseconds(least) else { return }
-    // It is negative, and a part of a millisecond counts as a whole one.
+    // The value is negative here; parts of a millisecond are rounded away from zero.
     let (seconds, parts) = value.components
     let milliseconds = Int128(seconds) * 1000 + Int128((parts - 999_999_999_999_999) / 1_000_000_000_000_000)
     throw error(name, "\(milliseconds) ms", range)

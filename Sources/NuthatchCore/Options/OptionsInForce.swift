@@ -1,6 +1,6 @@
 extension Cache {
-  /// What holds for the requests of this cache: what it was opened with, and where that says nothing the defaults, and what the
-  /// directory was opened with first.
+  /// The options in force for the requests of this cache: the options that it was opened with, else those of the directory's first open
+  /// in this process, else the defaults.
   ///
   /// - Throws: `closed`; `forked`.
   public var optionsInForce: Options {
@@ -22,6 +22,6 @@ extension Cache {
 }
 
 extension Site {
-  /// What holds for the requests of this site at its origin.
+  /// The options in force for the requests of this site at its origin.
   public var optionsInForce: Options { options.over(cache.options).settled }
 }

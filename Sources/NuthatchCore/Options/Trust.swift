@@ -2,14 +2,14 @@ import NuthatchBase
 import NuthatchTransport
 
 extension Options {
-  /// By which certificates servers are checked, where options say so.
+  /// The certificates that servers are checked with; nil if options don't set any.
   var trust: TransferExtras.Trust? {
     TransferExtras.Trust(file: caFile, folder: caDir, isUnchecked: insecure == true)
   }
 }
 
 extension Request {
-  /// The same at another origin than its site's: what a site says counts at its own.
+  /// Returns the certificates for other origins than the site's: options of a site count at its own origin only.
   func trustElsewhere(_ cache: Options) -> TransferExtras.Trust? {
     let own = options
     guard isTrustOfSite else {
@@ -17,13 +17,13 @@ extension Request {
         file: own.caFile ?? cache.caFile, folder: own.caDir ?? cache.caDir,
         isUnchecked: (own.insecure ?? cache.insecure) == true)
     }
-    // It was frozen: the cache that sends it makes nothing unchecked.
+    // The request was frozen: the cache that sends it now must not skip checks because of an old option.
     return TransferExtras.Trust(file: cache.caFile, folder: cache.caDir, isUnchecked: false)
   }
 }
 
 extension TransferExtras {
-  /// What an answer is kept under as far as trust goes; nothing for the usual one.
+  /// The part of the cache key for certificates; empty for the system's.
   var trustParts: [(String, [UInt8])] {
     let own = trust.map { [("trust", $0.bytes)] } ?? []
     return trustElsewhere == trust ? own : own + [("trust elsewhere", trustElsewhere?.bytes ?? [])]
@@ -31,12 +31,12 @@ extension TransferExtras {
 }
 
 extension TransferExtras.Trust {
-  /// Nil where nothing is said: an empty text says nothing.
+  /// nil if no option is set; an empty text counts as not set.
   fileprivate init?(file: String?, folder: String?, isUnchecked: Bool) {
     if isUnchecked {
       self = .unchecked
     } else {
-      // Wherever the process is when the request is sent.
+      // Absolute, because the process may change its directory before the request is sent.
       let paths = [file, folder].map { path in path.flatMap { $0.isEmpty ? nil : absolute($0) } }
       if paths[0] == nil, paths[1] == nil { return nil }
       self = .authorities(file: paths[0], folder: paths[1])

@@ -1,22 +1,22 @@
 import NuthatchStore
 
-/// What an answer is kept under: the URL, and for whom it was made.
+/// The cache key of an answer: URL and partition.
 ///
-/// Userinfo takes part in the partition only, as a digest, so that nothing secret is ever written.
+/// Userinfo is part of the partition only, as a digest, so that no secret is written to disk.
 struct AnswerName: Hashable, Sendable {
-  /// The URL without userinfo and fragment, or what the caller put in its place.
+  /// The URL without userinfo and fragment, or the caller's cache key.
   let address: String
-  /// Nothing for what everybody gets; else a digest.
+  /// Empty for answers that all requests share; else a digest.
   let partition: [UInt8]
 
-  /// What is removed together with it: all that is kept under its address.
+  /// The group of records that are removed together: all with the same address.
   var group: RecordGroup { Self.group(of: address) }
 
   static func group(of address: String) -> RecordGroup { address.withBytes { RecordGroup($0) } }
 
-  /// The key of what is known about the answer. `variant` tells apart those that `Vary` makes.
+  /// Returns the record key of the answer's metadata. `variant` tells the variants of `Vary` apart.
   ///
-  /// - Parameter isEarlier: whether the key is wanted that version 0.1 gave it.
+  /// - Parameter isEarlier: returns the key in the form of version 0.1.
   func key(variant: [UInt8] = [], isEarlier: Bool = false) -> RecordKey {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(2 + partition.count + variant.count + address.utf8.count)
@@ -26,7 +26,7 @@ struct AnswerName: Hashable, Sendable {
     bytes += address.utf8
     let longest = Int(UInt16.max) - (isEarlier ? 0 : RecordGroup.length)
     guard bytes.count > longest else { return key(bytes, isEarlier: isEarlier) }
-    // Longer than a key may be: its digest, with a mark that no other key begins with.
+    // Longer than a key may be: its digest, after a mark that no other key begins with.
     let digest = bytes.withUnsafeBytes { Digest(of: $0).bytes }
     return key([255] + digest + bytes.prefix(1024), isEarlier: isEarlier)
   }
@@ -38,12 +38,12 @@ struct AnswerName: Hashable, Sendable {
 
 extension AnswerName {
   /// - Parameters:
-  ///   - secrets: what makes the answer one for somebody: credentials, cookies, fields named like secrets.
-  ///   - named: the caller's own name for whom the answer is, which stands for all secrets.
-  ///   - host: whose answer it is, where that isn't the URL's host.
-  ///   - proxy: the proxy that an option names, empty for none; nil where the environment decides.
-  ///   - further: what else makes it another answer than the usual one.
-  ///   - follows: whether it may be what a redirect leads to, and not the redirect.
+  ///   - secrets: what makes the answer private: credentials, cookies, fields with names of secrets.
+  ///   - named: the caller's partition name, which replaces all secrets.
+  ///   - host: the `Host` of the request, if it isn't the URL's host.
+  ///   - proxy: the proxy that an option names, empty for none; nil if the environment decides.
+  ///   - further: other values that make it another answer than the usual one.
+  ///   - follows: whether redirects are followed, so that the answer may be a redirect's target.
   init(
     address: String, secrets: [(String, [UInt8])], named: String?, host: String?, proxy: String?,
     _ further: [(String, [UInt8])], follows: Bool

@@ -1,17 +1,18 @@
 import CSystem
 import Synchronization
 
-/// Numbers that don't come twice, in this process or another: a random place in a sequence of all numbers, and from there on.
+/// Unique numbers, across all processes: a random start in a sequence of all 64-bit numbers.
 ///
-/// Each from the system would cost a call of it. They are no secrets. Without a lock, which a forked child might find taken.
+/// A number from the system would cost a system call each time. The numbers aren't secret. There is no lock, because a forked child could
+/// find it taken.
 enum AnswerNumber {
   private static let place = Atomic<UInt64>(0)
-  /// The child that the place was drawn in.
+  /// The fork epoch in which the start was drawn.
   private static let epoch = Atomic<UInt64>(.max)
 
   /// SplitMix64.
   static func next() -> UInt64 {
-    // A forked child must not go on where its parent does. Should two threads notice, both places are as good.
+    // A forked child must not continue its parent's sequence. If two threads notice that, either start is good.
     let now = nhs_fork_epoch()
     if epoch.load(ordering: .acquiring) != now {
       place.store(.random(in: .min ... .max), ordering: .relaxed)

@@ -1,41 +1,40 @@
 import NuthatchTransport
 
-/// What is kept of an answer, apart from its body: head, times, and where the body is found.
+/// The stored metadata of an answer: head, times, and the digest of the body.
 struct AnswerRecord: Sendable {
-  /// Raised when older readers would misunderstand.
+  /// Increased when older readers would misread the record.
   static let version: UInt8 = 4
-  /// That of 0.1, which is read.
+  /// The version of 0.1, which can be read.
   private static let earlierVersion: UInt8 = 3
 
   var head: ResponseHead
-  /// Seconds since 1970 at which the request was sent and the answer came.
+  /// Seconds since 1970 at which the request was sent and the answer was received.
   var requestTime: Int64
   var responseTime: Int64
   /// The names in `Vary`, in lower case.
   var varied: [String] = []
-  /// The URL that answered, without userinfo, and how many redirects led to it.
+  /// The URL of the answer, without userinfo, and the number of redirects to it.
   var finalURL: String
   var redirects = 0
-  /// The URL that was asked for, without userinfo, where it isn't the address that the answer is kept under.
+  /// The requested URL, without userinfo, if it isn't the address in the cache key.
   var requestedURL: String?
-  /// What the body is found by; nil for an answer without one.
+  /// The digest by which the body is found; nil for an answer without a body.
   var content: Digest?
   var bodyLength: Int64 = 0
-  /// Whether the body was told to be a picture, by its bytes.
+  /// Whether the body is a picture, by its first bytes.
   var isPicture = false
-  /// Whether the transfer was ended before the body was whole: `content` stands for URL and validator then, and thumbnails
-  /// are all that there is.
+  /// Whether the transfer was ended before the body was complete. Then `content` is a digest of URL and validator, and only thumbnails
+  /// are stored.
   var isPartial = false
-  /// The farthest from public that an address of the fetch was; private behind a public one counts as `link`.
+  /// The most private address class that the fetch contacted; private after public counts as `link`.
   var reach = AddressReach.open
-  /// Drawn anew for each answer that is stored, and for each set of variants: tells this one from those before and after
-  /// it, wherever in the store it lies.
+  /// Drawn for each stored answer, and for each set of variants: tells this record from earlier and later ones of the same key.
   var number: UInt64
 
   static var newNumber: UInt64 { AnswerNumber.next() }
 
   func encoded() -> [UInt8] {
-    // As most answers need.
+    // Enough for most answers.
     var encoder = RecordEncoder(capacity: 1024)
     encoder.put(Self.version)
     encoder.put(UInt8((isPicture ? 1 : 0) | (isPartial ? 2 : 0)))
@@ -60,7 +59,7 @@ struct AnswerRecord: Sendable {
     return encoder.bytes
   }
 
-  /// Nil for what this version can't read: it counts as not stored.
+  /// nil if this version can't read it: it counts as not stored.
   init?(_ bytes: UnsafeRawBufferPointer) {
     var decoder = RecordDecoder(bytes)
     do {

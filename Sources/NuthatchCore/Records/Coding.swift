@@ -1,8 +1,8 @@
-/// Writes the parts of a record one after the other: numbers little-endian, bytes with their length before them.
+/// Writes the parts of a record one after the other: numbers little-endian, bytes with their length first.
 struct RecordEncoder {
   private(set) var bytes: [UInt8] = []
 
-  /// - Parameter capacity: how many bytes there may be without moving those before.
+  /// - Parameter capacity: the number of bytes that can be written without moving them.
   init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
   mutating func put(_ number: some FixedWidthInteger) {
@@ -16,7 +16,7 @@ struct RecordEncoder {
 
   mutating func put(_ text: String) { put(text.utf8) }
 
-  /// Bytes without their length.
+  /// Appends bytes without their length.
   mutating func append(_ content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
 }
 
@@ -47,13 +47,13 @@ struct RecordDecoder {
 
   mutating func text() throws(Damaged) -> String {
     let bytes = try content()
-    // ASCII, which nearly all is, needs no closer look, and that look takes ten times as long as this one.
+    // Almost all text is ASCII and needs no validation, which takes ten times as long as this check.
     guard !bytes.allSatisfy({ $0 < 0x80 }) else { return String(decoding: bytes, as: UTF8.self) }
     guard let text = String(validating: bytes, as: UTF8.self) else { throw Damaged() }
     return text
   }
 
-  /// The text that comes next if it is printable ASCII; else nil, and it is still to come.
+  /// Returns the next text if it is printable ASCII; else nil, and the text isn't consumed.
   mutating func printableText() throws(Damaged) -> String? {
     let start = offset
     let bytes = try content()

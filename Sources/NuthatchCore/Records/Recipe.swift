@@ -1,8 +1,8 @@
 import NuthatchImaging
 
-/// How a thumbnail is made from a body: two requests with one recipe get one thumbnail.
+/// How a thumbnail is made from a body: two requests with the same recipe get the same thumbnail.
 struct Recipe: Hashable, Sendable {
-  /// Raised with every change that makes other pixels of the same source: older thumbnails are made anew then.
+  /// Increased with every change that makes other pixels of the same source: then older thumbnails are made again.
   static let decoderVersion: UInt8 = 1
 
   let box: ThumbnailBox
@@ -13,10 +13,10 @@ struct Recipe: Hashable, Sendable {
     self.allowsDamage = allowsDamage
   }
 
-  /// By its sides, in which recipes that stand beside each other differ: every hit of several sizes asks for it.
+  /// Only the sides are hashed: recipes of one request differ in them, and every hit of several sizes hashes.
   func hash(into hasher: inout Hasher) { hasher.combine(box.width << 24 ^ box.height) }
 
-  /// From `bytes`; nil for those of another decoder.
+  /// From `bytes`; nil if they are of another decoder version.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 8, bytes[0] == Self.decoderVersion, bytes[1] & 3 < 3 else { return nil }
     func side(_ at: Int) -> Int { Int(bytes[at]) | Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]) << 16 }
@@ -32,7 +32,7 @@ struct Recipe: Hashable, Sendable {
   /// The recipe as part of a key: little-endian.
   var bytes: [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
 
-  /// The bytes of the key of what this recipe makes of a content.
+  /// Returns the bytes of the record key of this recipe's result for a content.
   func key(_ content: Digest, mark: UInt8? = nil) -> [UInt8] {
     var encoder = RecordEncoder(capacity: Digest.size + 9)
     if let mark { encoder.put(mark) }
@@ -41,7 +41,7 @@ struct Recipe: Hashable, Sendable {
     return encoder.bytes
   }
 
-  /// Stores live long: the numbers stay.
+  /// These numbers are stored on disk and must not change.
   private var number: UInt64 {
     let fit: UInt8 =
       switch box.fit {

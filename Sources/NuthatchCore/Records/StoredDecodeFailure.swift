@@ -1,12 +1,12 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// That no thumbnail can be made of a content by a recipe, and why: so that neither is the content fetched again, nor decoded.
-/// An error that comes of it says so (`NuthatchError.isInCache`).
+/// A stored decode failure of a content and a recipe, so that the content is neither fetched nor decoded again. An error from such a
+/// record says so (`NuthatchError.isInCache`).
 ///
-/// A record in the place of the thumbnail's. The recipe names the version of the decoders: for another version there is none.
+/// The record replaces the thumbnail's. The recipe contains the version of the decoders, so another version doesn't find it.
 enum StoredDecodeFailure {
-  /// Begins no name of an answer (`AnswerName.key`), nor of a list of thumbnails.
+  /// Differs from the first byte of an answer's key (`AnswerName.key`) and of a list of thumbnails.
   private static let mark: UInt8 = 253
   private static let version: UInt8 = 0x82
 
@@ -14,7 +14,7 @@ enum StoredDecodeFailure {
     RecordKey(.meta, recipe.key(content, mark: mark))
   }
 
-  /// Whether the content alone is why, and neither what a request allows nor the memory of this machine.
+  /// Whether the content alone causes the failure, not the limits of a request or the memory of this machine.
   static func isLasting(_ fault: ImageFault) -> Bool {
     switch fault.kind {
     case .notAnImage, .unsupportedFormat, .corrupt, .truncated: true
@@ -22,7 +22,7 @@ enum StoredDecodeFailure {
     }
   }
 
-  /// Keeps it for some recipes.
+  /// Stores the failure for some recipes.
   static func write(
     _ fault: ImageFault, _ content: Digest, _ recipes: some Sequence<Recipe>, in store: Store
   ) throws(StoreFault) {
@@ -35,9 +35,9 @@ enum StoredDecodeFailure {
     for recipe in recipes { try store.commit(key(content, recipe), encoder.bytes) }
   }
 
-  /// Nil when none is known.
+  /// Returns the stored failure; nil if there is none.
   static func read(_ content: Digest, _ recipe: Recipe, in store: Store) -> ImageFault? {
-    // Whatever the store can't give is a miss.
+    // A store fault counts as a miss.
     ((try? store.lookup(key(content, recipe))) ?? nil)?.reading { (bytes) -> ImageFault? in
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version, let word = try? decoder.text(),

@@ -1,22 +1,22 @@
 import NuthatchStore
 
-/// Which thumbnails were made of a content: what smaller ones can be made from, when the body is gone.
+/// The thumbnails of a content, as sources for smaller ones when the body is no longer stored.
 ///
-/// A record beside theirs, found by the content alone. It may name some that were dropped since, and miss one that another
-/// process made at the same moment: it is a hint, and whoever reads it looks for them.
+/// A record found by the content alone. It is a hint: it may name thumbnails that were dropped, and lack one that another process made at
+/// the same time. A reader must look them up.
 enum ThumbList {
-  /// Begins no name of an answer (`AnswerName.key`), whose first byte is a partition's length, or 255.
+  /// Differs from the first byte of an answer's key (`AnswerName.key`), which is a partition's length, or 255.
   private static let mark: UInt8 = 254
   private static let version: UInt8 = 0x81
-  /// More than anybody has use for; the oldest go.
+  /// More than any program needs; the oldest are removed.
   private static let most = 64
 
   private static func key(_ content: Digest) -> RecordKey { RecordKey(.meta, [mark] + content.bytes) }
 
-  /// Whether smaller ones can be made from such a thumbnail: it shows all of the picture, undistorted.
+  /// Whether smaller thumbnails can be made from it: it shows the whole picture, undistorted.
   private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
 
-  /// Notes that these have been made.
+  /// Adds thumbnails to the list.
   static func add(_ recipes: some Collection<Recipe>, of content: Digest, in store: Store) {
     guard recipes.contains(where: isOfUse) else { return }
     let key = key(content)
@@ -26,15 +26,15 @@ enum ThumbList {
     var encoder = RecordEncoder(capacity: 64)
     encoder.put(version)
     for recipe in (known + missing).suffix(most) { encoder.put(recipe.bytes) }
-    // Without it a size may have to be fetched that needn't be.
+    // If this fails, a size may be fetched although it could be made.
     _ = try? store.commit(key, encoder.bytes)
   }
 
-  /// Those that were made, as far as anybody noted them.
+  /// Returns the thumbnails in the list.
   static func read(_ content: Digest, in store: Store) -> [Recipe] { read(key(content), in: store) }
 
   private static func read(_ key: RecordKey, in store: Store) -> [Recipe] {
-    // Whatever the store can't give is a miss.
+    // A store fault counts as a miss.
     guard let lease = (try? store.lookup(key)) ?? nil else { return [] }
     return lease.reading { (bytes) -> [Recipe]? in
       var decoder = RecordDecoder(bytes)

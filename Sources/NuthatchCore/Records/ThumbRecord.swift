@@ -1,18 +1,18 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// A thumbnail in the store: what is known of its source, then its pixels in one of three forms.
+/// A thumbnail in the store: facts about its source, then its pixels in one of three forms.
 enum ThumbRecord {
-  /// How thumbnails are kept on disk.
+  /// The form of a thumbnail on disk.
   enum Form: UInt8 {
     case raw = 1
     case jpeg = 2
     case png = 3
   }
 
-  /// Pixels begin at a multiple of it, so that they can be used where they lie.
+  /// Pixels begin at a multiple of it, so that they can be used without a copy.
   static let headSize = 64
-  /// Packing what is no larger than this saves nothing worth a decode.
+  /// Packing a thumbnail of at most this size saves too little to be worth a decode.
   static let rawLimit = 16_384
   private static let version: UInt8 = 1
 
@@ -21,11 +21,11 @@ enum ThumbRecord {
     RecordKey(.thumb, recipe.key(content))
   }
 
-  /// Keeps a thumbnail as `keeping` says.
+  /// Stores a thumbnail in the form that `keeping` selects.
   static func write(
     _ picture: Picture, _ key: RecordKey, keeping: ThumbStore, in store: Store
   ) throws(StoreFault) {
-    // Pixels that can't be packed (sides that JPEG doesn't have, no memory) are made again when they are needed.
+    // Pixels that can't be packed (sides too long for JPEG, no memory) aren't stored; they are made again when needed.
     guard let pixels = try? picture.pixels() else { return }
     let form = form(of: pixels, keeping)
     guard let packed = try? pack(pixels, form) else { return }
@@ -62,16 +62,16 @@ enum ThumbRecord {
     return head.bytes
   }
 
-  /// A stored thumbnail, before its pixels are unpacked.
+  /// A stored thumbnail, before its pixels are decoded.
   struct Stored: Sendable {
     let lease: Lease
     let form: Form
     let isPartial: Bool
     let originalSize: ImageSize
-    /// What is wanted instead of it, when it is to be made smaller.
+    /// The requested box, if this thumbnail is to be scaled down.
     private(set) var smaller: ThumbnailBox?
 
-    /// Nil for what this version can't read: it is made anew.
+    /// nil if this version can't read it: it is made again.
     init?(_ lease: Lease) {
       guard let form = Form(rawValue: lease.shape.form), lease.count >= headSize else { return nil }
       var head = lease.withBytes { RecordDecoder($0) }
@@ -89,13 +89,13 @@ enum ThumbRecord {
       originalSize = ImageSize(width: Int(width), height: Int(height))
     }
 
-    /// For a smaller size made from this one; nil when it isn't twice as large, or shows another part of the picture.
+    /// Returns a smaller thumbnail to be made from this one; nil if this one isn't twice as large, or shows another part of the picture.
     func made(smaller box: ThumbnailBox, from own: ThumbnailBox) -> Stored? {
       guard own.fit == .inside, !isPartial, own.scaling == .best || box.scaling == .fast,
         let plan = try? box.plan(for: originalSize)
       else { return nil }
       let crop = scaled(plan.crop)
-      // A pixel is what rounding may have cost.
+      // One pixel of tolerance for rounding.
       guard crop.width + 1 >= Double(2 * plan.target.width), crop.height + 1 >= Double(2 * plan.target.height)
       else { return nil }
       var result = self
@@ -103,7 +103,7 @@ enum ThumbRecord {
       return result
     }
 
-    /// A part of the original in this thumbnail's pixels.
+    /// Returns a part of the original in this thumbnail's pixels.
     private func scaled(_ part: ImageRect) -> ImageRect {
       let across = Double(lease.shape.width) / Double(max(1, originalSize.width))
       let down = Double(lease.shape.height) / Double(max(1, originalSize.height))
@@ -111,7 +111,7 @@ enum ThumbRecord {
         x: part.x * across, y: part.y * down, width: part.width * across, height: part.height * down)
     }
 
-    /// The picture: in place when it is raw, else decoded, which takes some tenths of a millisecond.
+    /// Returns the picture: without a copy if it is raw, else decoded, which takes some tenths of a millisecond.
     func picture() throws(ImageFault) -> Picture {
       let whole = try ownPicture()
       guard let smaller else { return whole }
