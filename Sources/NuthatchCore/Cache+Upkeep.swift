@@ -1,22 +1,22 @@
 import NuthatchStore
 
-/// What a directory holds, and what happened to it in this process.
+/// Contents of a directory, and counts of events in this process.
 public typealias StoreStatistics = NuthatchStore.StoreStatistics
 
-/// How badly memory is wanted.
+/// How urgently memory is needed.
 public typealias MemoryPressure = NuthatchStore.MemoryPressure
 
 extension Cache {
-  /// What the directory holds, of all processes, and what has happened to it in this one. Instant.
+  /// Returns the contents of the directory, for all processes, and counts of events in this one. Instant.
   ///
   /// - Throws: `forked`; `closed`.
   public func storeStatistics() throws(NuthatchError) -> StoreStatistics {
     try upkeep { (store) throws(StoreFault) in try store.statistics() }
   }
 
-  /// Writes to disk what `spill` keeps in memory only: from then on it survives this process, and others find it.
+  /// Writes to disk what `spill` keeps in memory only: then it survives the end of this process, and other processes find it.
   ///
-  /// - Throws: `no_space` or `io` when it can't be written; `closed`; `forked`.
+  /// - Throws: `no_space` or `io` if it can't be written; `closed`; `forked`.
   public func flush() throws(NuthatchError) {
     try upkeep { (store) throws(StoreFault) in try store.flush() }
   }
@@ -24,26 +24,26 @@ extension Cache {
   /// Whether the directory can only be read, so that nothing is stored.
   package var isReading: Bool { shared.store.isReading }
 
-  /// Lets go of the pages of files that are mapped, now and again, for callers that go through more than they will come back to.
+  /// Unmaps pages of files now and then, for callers that read many records once.
   package func stayLean() {
-    // A cache that is closed has none.
+    // A closed cache has no mapped pages.
     try? upkeep { (store) throws(StoreFault) in try store.stayLean() }
   }
 
-  /// The process that has kept this one from storing anything since a wait for it ended in vain, and for how long. Nil when
-  /// none does.
+  /// The process that holds the lock of the store, so that this process can't store anything, and for how long. nil if none does. It is
+  /// set only after a wait for the lock has failed.
   package var storeIsHeld: (by: String, nanoseconds: Int64)? {
     isForked ? nil : shared.store.holder.map { (by: $0.name, nanoseconds: $0.nanoseconds) }
   }
 
-  /// Drops what was not used for longest until no more than `bytes` are left on disk.
+  /// Removes the least recently used records until no more than `bytes` are left on disk.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func trim(to bytes: Int) throws(NuthatchError) {
     try upkeep { (store) throws(StoreFault) in try store.trim(to: bytes) }
   }
 
-  /// Forgets everything that is stored, and the failures that are remembered.
+  /// Removes everything that is stored, and the remembered failures.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func clear() throws(NuthatchError) {
@@ -51,8 +51,8 @@ extension Cache {
     forgetFailures()
   }
 
-  /// Makes every cache of this process give up half of what it keeps in memory, or all. What isn't on disk yet is written
-  /// there first. Before the program's first cache, and in a child until it opens one, there is nothing to do.
+  /// Frees half of the memory of every cache of this process, or all. Records that aren't on disk yet are written first. Does nothing
+  /// before the program's first cache, and in a child until it opens one.
   public static func relieveMemory(_ level: MemoryPressure) {
     Log.note(.info, "the program wants memory back: \(level)")
     OpenCaches.relieve(level)

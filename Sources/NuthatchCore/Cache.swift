@@ -2,13 +2,13 @@ import CSystem
 import NuthatchHTTP
 import NuthatchStore
 
-/// A directory, the memory in front of it, and the way to the network behind it.
+/// A directory of stored answers, the memory in front of it, and the network client that fills it.
 ///
-/// Any thread may use it. `close` ends what is under way; a cache that is dropped unclosed closes itself.
+/// Any thread may use it. `close` ends the requests that are under way; a cache that is released without `close` closes itself.
 public final class Cache: Sendable {
   /// The directory, as it was passed or as the default found it.
   public let path: String
-  /// What it was opened with.
+  /// The options that it was opened with.
   public let options: Options
   let runtime: Runtime
   let shared: SharedCache
@@ -18,14 +18,14 @@ public final class Cache: Sendable {
   package let closing: Closing
   private let epoch = nhs_fork_epoch()
 
-  /// Opens the cache in a directory, which is made when it is missing.
+  /// Opens the cache in a directory, which is created if it is missing.
   ///
-  /// A directory on a file system that is mounted read-only, or to which this user may not write, is opened to be read: what is
-  /// in it is found, answers of the network are delivered unstored, and whatever would change the directory fails with `io`.
+  /// A directory that can't be written (a read-only file system, or no permission for this user) is opened for reading. Stored answers
+  /// are found, answers from the network are delivered but not stored, and methods that would change the directory fail with `io`.
   ///
   /// - Parameter path: nil for `$NUTHATCH_CACHE`, else `$XDG_CACHE_HOME/nuthatch`, else `~/.cache/nuthatch`.
-  /// - Throws: `io` when the directory can't be made or used; `denied` when it belongs to somebody else or others may
-  ///   write to it; `conflict` when it is open in this process with other options of the store; `no_space`.
+  /// - Throws: `io` if the directory can't be created or used; `denied` if it belongs to another user or other users may write to it;
+  ///   `conflict` if it is open in this process with other options of the store; `no_space`.
   public convenience init(path: String? = nil, options: Options = Options()) throws(NuthatchError) {
     try self.init(path: path, options: options, seams: CacheSeams())
   }
@@ -58,13 +58,13 @@ public final class Cache: Sendable {
 
   deinit { close() }
 
-  /// Starts a request. A fresh stored answer is there when this returns, if it is short and needs no decoding.
+  /// Starts a request. A fresh stored answer is ready when this returns, if it is short and needs no decoding.
   ///
-  /// - Throws: `bad_url` or `bad_header` before any network is touched; `invalid`; `denied`, `unsafe_file` or `io` for a file that it
-  ///   names; `secret_needs_provider`; `closed`; `forked`.
+  /// - Throws: `bad_url` or `bad_header` before the network is used; `invalid`; `denied`, `unsafe_file` or `io` for a file that it names;
+  ///   `secret_needs_provider`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
-    // What was given before takes neither a plan nor a lookup.
+    // An answer that was returned before needs neither a plan nor a look-up.
     if let ticket = instant.ticket(for: request) { return ticket }
     var request = request
     if !request.saveTo.isEmpty {
@@ -80,7 +80,7 @@ public final class Cache: Sendable {
     _ request: Request, _ plan: RequestPlan, _ stored: StoredAnswer?
   ) throws(NuthatchError) -> Ticket {
     if let stored, let ticket = instant.ticket(stored, plan, for: request) { return ticket }
-    // Another one reads anew what this one has read from outside: a netrc may name another user then.
+    // A resubmitted request reads files such as a netrc again: they may name another user by then.
     let isOfOneUse = plan.isOfOneUse || !plan.isMemorable
     return try start(plan, stored, Ticket(request, isOfOneUse ? RepeatableRequest(request, plan) : plan))
   }
@@ -110,16 +110,16 @@ public final class Cache: Sendable {
     try RequestPlan(request.provided(by: shared.outbox.secrets), options, instant.termsCache)
   }
 
-  /// What is looked up on the caller's thread.
+  /// Looks up an answer on the caller's thread.
   func storedAnswer(to plan: RequestPlan) -> StoredAnswer? {
     plan.asksForHeaders ? nil : shared.reader.readAdmitted(plan, .promptly)
   }
 
-  /// Starts the request of a ticket once more, whatever became of it; after a failure, for instance. The answer is another
-  /// ticket's. A freezable request keeps its `Idempotency-Key`, so that a server that has had it doesn't do it twice; only where
-  /// the program has taken the ticket's success (2xx), it is another request, with another key, unless it was given one.
+  /// Submits the request of a ticket again, for instance after a failure, and returns a new ticket. A freezable request keeps its
+  /// `Idempotency-Key`, so that a server that has already processed it doesn't do it twice. If the program has taken the ticket's success
+  /// (2xx), the new request gets a new key, unless the request has its own.
   ///
-  /// - Throws: `invalid` for a ticket that was answered at once, or is another cache's; as `submit`.
+  /// - Throws: `invalid` for a ticket that was answered at once, or that belongs to another cache; like `submit`.
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
     switch ticket.repeatable {
@@ -137,19 +137,19 @@ public final class Cache: Sendable {
 
   var counts: CacheCounts { shared.counts }
 
-  /// How many requests are under way.
+  /// The number of requests under way.
   public var activity: Int { isForked ? 0 : open.count }
 
-  /// Has every turn of `activity` from or to 0 come as a notice (`nextNotice`), from now on.
+  /// Sends a notice (`nextNotice`) whenever `activity` changes from or to 0, from now on.
   public func watchActivity() {
     guard notices.watchActivity() else { return }
     let (notices, open) = (notices, open)
-    // Weak, because it keeps its watchers.
+    // Weak, because `open` keeps its watchers.
     open.watch { [weak open] in if let open { notices.noteActivity(open) } }
     notices.noteActivity(open)
   }
 
-  /// Cancels the requests that are under way, or those of them with a tag.
+  /// Cancels the requests under way, or those of them with a tag.
   public func cancelAll(tag: String? = nil) {
     guard !isForked else { return }
     for ticket in open.all where tag == nil || ticket.tag == tag { ticket.cancel() }
@@ -160,19 +160,18 @@ public final class Cache: Sendable {
     for ticket in open.all where ticket.site === site { ticket.cancel() }
   }
 
-  /// Forgets all that is stored of a URL, whoever it is kept for, and whatever it is called: its next request asks the
-  /// server. Thumbnails that another URL has in common stay. When this returns, no process gets from the cache what was asked
-  /// for before.
+  /// Removes all stored answers of a URL, for all partitions and cache keys: the next request asks the server. Thumbnails that another
+  /// URL shares stay. When this returns, no process gets an older answer from the cache.
   ///
-  /// - Returns: how many answers there were.
-  /// - Throws: `bad_url`; `no_space` or `io` when it can't be done; `closed`; `forked`.
+  /// - Returns: the number of removed answers.
+  /// - Throws: `bad_url`; `no_space` or `io` if it can't be done; `closed`; `forked`.
   @discardableResult
   public func remove(_ url: String) throws(NuthatchError) -> Int {
     try remove(RequestPlan(Request(url), options, instant.termsCache), isNarrow: false)
   }
 
-  /// The same for a request. Credentials, partition, key and whatever else makes its answer another than everybody's for that
-  /// URL narrow it to that answer.
+  /// Removes the stored answers of a request. Credentials, partition, key and other options that select an answer limit the removal to
+  /// that answer.
   @discardableResult
   public func remove(_ request: Request) throws(NuthatchError) -> Int {
     let plan = try RequestPlan(request, options, instant.termsCache)
@@ -189,29 +188,30 @@ public final class Cache: Sendable {
     }
   }
 
-  /// Waits until no request is under way. False when that took longer than `milliseconds`; nil waits for ever.
+  /// Waits until no request is under way. Returns false if that takes longer than `milliseconds`; nil: no limit.
   public func waitUntilIdle(within milliseconds: Int64? = nil) throws(NuthatchError) -> Bool {
     if isForked { throw .forked }
     return open.waitUntilEmpty(within: milliseconds)
   }
 
-  /// Cancels every request that is under way, and takes no more: further calls throw `closed`. The events that say so can
-  /// still be taken from the tickets.
+  /// Cancels every request under way, and accepts no more: later calls throw `closed`. The final events can still be taken from the
+  /// tickets.
   public func shutdown() {
     guard !isForked else { return }
     instant.shut()
     for ticket in open.close() ?? [] { ticket.cancel() }
-    // Some may just have ended on other threads: their events, too, are to be found by whoever looks now.
+    // Some requests may just have ended on other threads: their events, too, must be there when this returns.
     open.waitUntilTold()
   }
 
-  /// Whether it takes no more requests.
+  /// Whether it accepts no more requests.
   package var isShutDown: Bool { isForked || open.whyClosed != nil }
 
-  /// Ends every request that is under way with the error `closed`; further calls throw it. Waits for the
-  /// network only where a stale answer was given that is being revalidated behind: two seconds at most.
+  /// Ends every request under way with the error `closed`; later calls throw it. Waits for the network only if a stale answer was
+  /// delivered and is being revalidated in the background: two seconds at most.
   ///
-  /// - Parameter milliseconds: how long what is under way, and what the outbox is sending, may take to end before that. 0.
+  /// - Parameter milliseconds: how long requests under way, and requests that the outbox is sending, may take to end before that.
+  ///   Default: 0.
   public func close(drain milliseconds: Int64 = 0) {
     if milliseconds > 0 { _ = try? closing.drain(within: milliseconds) }
     closing.begin()
@@ -219,10 +219,10 @@ public final class Cache: Sendable {
     closing.end()
   }
 
-  /// Says something in the log.
+  /// Writes a warning to the log.
   package func note(_ words: String) { Log.note(.warning, "\(words): \(path)") }
 
-  /// Something done to the store itself.
+  /// Runs an operation on the store itself.
   func upkeep<Result>(_ body: (Store) throws(StoreFault) -> Result) throws(NuthatchError) -> Result {
     try closing.checkOpen()
     do {
@@ -247,11 +247,11 @@ public final class Cache: Sendable {
 public enum Version {
   /// Such as `0.1.0`.
   public static let string = "0.1.0"
-  /// The same to be compared: a million of the first, a thousand of the second, and the third.
+  /// The same as a number that can be compared: major * 1,000,000 + minor * 1,000 + patch.
   public static let number = string.split(separator: ".").reduce(0) { $0 * 1000 + (Int($1) ?? 0) }
 }
 
 extension Cache {
-  /// What pictures are asked for with: what is decoded first.
+  /// The `Accept` header of requests for pictures: formats that are decoded come first.
   public static let pictureAccept = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
 }

@@ -2,9 +2,10 @@ import Glibc
 import NuthatchBase
 import NuthatchTransport
 
-/// Where a cache is kept when nobody says where, and how its directory comes to be.
+/// The default location of a cache, and how its directory is created.
 package enum CacheDirectory {
-  /// The directory to use, made when it is missing, for its owner only. One that can only be read will do: the store finds out.
+  /// Returns the directory to use. If it is missing, it is created for its owner only. A read-only directory is accepted; the store
+  /// detects that.
   static func prepare(_ path: String?) throws(NuthatchError) -> String {
     let path = if let path { path } else { try standard() }
     guard !path.isEmpty else { throw NuthatchError(.invalid, "the path of the cache is empty") }
@@ -19,11 +20,11 @@ package enum CacheDirectory {
     return path
   }
 
-  /// The same directory has the same identity, whatever path led to it.
+  /// Identifies a directory, whichever path leads to it.
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
-    /// The same directory may be mounted twice, once so that it can only be read.
+    /// The same directory may be mounted twice, once read-only.
     let isWritable: Bool
   }
 
@@ -35,21 +36,22 @@ package enum CacheDirectory {
       isWritable: isUsable(path, W_OK))
   }
 
-  /// Whether it is there, and this program may do that with it: by the rights that it has, not those of who started it.
+  /// Whether the path exists, and this program may access it, by its effective user and not its real one.
   private static func isUsable(_ path: String, _ mode: Int32 = F_OK) -> Bool {
     faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
   }
 
-  /// Refuses a folder in which other things are, and no cache: who only looks into it leaves nothing there.
+  /// Refuses a directory that holds other things, and no cache. Commands that only read a cache call it, because they must not create
+  /// files there.
   ///
   /// - Throws: `io`.
   package static func refuseOthers(_ path: String?) throws(NuthatchError) {
     let path = if let path { path } else { try standard() }
     guard !isUsable(path + "/packs"), let names = folderNames(path) else { return }
-    // The outbox's folder may be all that a cleared disk has left.
+    // The outbox's folder may be the only one that is left.
     let ours: Set = ["index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
     for name in names where !ours.contains(name) && !name.hasSuffix(".new") && !name.contains(".foreign-") {
-      // Another process may be making it at this moment.
+      // Another process may be creating the cache at this moment.
       if isUsable(path + "/packs") { return }
       throw NuthatchError(
         .io, "\(path) is no cache: other things are in it (--cache says which one is meant)")
@@ -70,7 +72,7 @@ package enum CacheDirectory {
       let slash =
         path.utf8[path.utf8.index(after: next)...].firstIndex(of: UInt8(ascii: "/")) ?? path.utf8.endIndex
       let folder = String(path[..<slash])
-      // Another process may make it at this moment, or it is there but not ours to write beside.
+      // Another process may create it at this moment, or it exists but we may not write in its parent.
       if mkdir(folder, 0o700) != 0, errno != EEXIST {
         let reason = errno
         if !isUsable(folder) {

@@ -1,24 +1,24 @@
 import NuthatchTransport
 
-/// What takes the place of clock, network and rules where a test, or recorded answers, want it.
+/// Replacements for clock, network and rules, for tests and for recorded answers.
 package struct CacheSeams: Sendable {
-  /// The time of day.
+  /// The wall clock.
   package var clock = WallClock.system
-  /// Waits between attempts.
+  /// The waits between attempts.
   var retryPolicy = RetryPolicy()
-  /// What becomes of requests in the outbox.
+  /// The rules for retries of requests in the outbox.
   package var outboxRules = OutboxRules()
-  /// The outbox's clocks; nil: the machine's, and the time of day above.
+  /// The outbox's clocks; nil: the machine's clocks, and `clock`.
   var outboxClock: OutboxClock?
-  /// Says when the network has changed, beside the kernel.
+  /// Reports changes of the network, in addition to the kernel.
   package var reachabilitySource: (any ReachabilitySource)?
-  /// What takes the network's place: recorded answers, or a test's. It is given the thread that calls it.
+  /// Replaces the network: recorded answers, or a test's. Its argument is the event loop that calls it.
   package var transport: (@Sendable (EventLoop) -> any Transport)?
   /// Asked after the other processes of the machine.
   var tiers: [any FetchTier] = []
-  /// Called before a note on a flight is read or written (`FetchLocks`).
+  /// Called before a note about a fetch is read or written (`FetchLocks`).
   package var beforeNotes: (@Sendable () -> Void)?
 
-  /// None.
+  /// Without replacements.
   package init() {}
 }

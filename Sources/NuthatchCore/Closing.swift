@@ -2,8 +2,8 @@ import CSystem
 import NuthatchStore
 import Synchronization
 
-/// The end of a handle, in steps that any thread may take, and repeat: `begin`, after which nothing is under way but
-/// revalidations; the wait for those; `settle`; `end`.
+/// The close of a handle, in steps that any thread may take, and repeat: `begin`, after which only revalidations are under way; the wait
+/// for those; `settle`; `end`.
 package final class Closing: Sendable {
   private let path: String
   private let shared: SharedCache
@@ -13,7 +13,7 @@ package final class Closing: Sendable {
   private let hasBegun = Atomic(false)
   /// Whether it was the last handle on the directory.
   private let wasLast = Atomic(false)
-  /// Which of the first and the last step are done.
+  /// Bits: 1 if `begin` is done, 2 if `end` is done.
   private let steps = Atomic<UInt8>(0)
   private let epoch = nhs_fork_epoch()
 
@@ -28,7 +28,7 @@ package final class Closing: Sendable {
     self.instant = instant
   }
 
-  /// In a forked child there is nothing under way, and nothing to be closed.
+  /// In a forked child nothing is under way, and nothing must be closed.
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 
   /// - Throws: `closed`; `forked`.
@@ -37,9 +37,10 @@ package final class Closing: Sendable {
     if hasBegun.load(ordering: .acquiring) { throw .closed }
   }
 
-  /// Lets what is under way end, and what the outbox is sending, which begins nothing else any more. False when that took longer.
+  /// Waits until requests under way, and requests that the outbox is sending, have ended. The outbox starts no others. Returns false if
+  /// that takes longer.
   ///
-  /// - Parameter milliseconds: nil waits for ever.
+  /// - Parameter milliseconds: nil: no limit.
   /// - Throws: `forked`.
   package func drain(within milliseconds: Int64?) throws(NuthatchError) -> Bool {
     if isForked { throw .forked }
@@ -60,15 +61,15 @@ package final class Closing: Sendable {
     note(1)
   }
 
-  /// Waits for the revalidations that only the last handle on the directory has to wait for. False when that took longer; nil
-  /// waits for ever.
+  /// Waits for the revalidations, for which only the last handle on the directory must wait. Returns false if that takes longer; nil: no
+  /// limit.
   @discardableResult
   package func waitForRevalidations(within milliseconds: Int64?) -> Bool {
     isForked || !wasLast.load(ordering: .acquiring) || shared.revalidations.wait(within: milliseconds)
   }
 
-  /// The last handle on the directory does the removals that are due, and writes what is in memory only. Where another process
-  /// holds the lock, that isn't done.
+  /// For the last handle on the directory, does the removals that are due, and writes what is in memory only. This is skipped if another
+  /// process holds the lock.
   ///
   /// - Throws: `busy`.
   package func settle() throws(NuthatchError) {
@@ -76,7 +77,7 @@ package final class Closing: Sendable {
     do {
       try shared.store.flushAtEnd()
     } catch {
-      // Whatever else keeps it from being written was counted.
+      // Other failures were counted in the statistics.
       guard error.kind == .busy else { return }
       let what =
         shared.store.losesRemovals
@@ -90,14 +91,14 @@ package final class Closing: Sendable {
     if !isForked { note(2) }
   }
 
-  /// Lets go when both the first and the last step are done, whatever threads do them.
+  /// Releases everything when both the first and the last step are done, on whichever threads.
   private func note(_ step: UInt8) {
     let before = steps.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
     guard before != 3, before | step == 3 else { return }
     shared.runtime.delist(open)
     if wasLast.load(ordering: .acquiring) {
       shared.revalidations.close()
-      // Not only when the last reference goes: who opens the directory next is to find all there is.
+      // Closed here, not with the last reference: the next handle on the directory must find everything on disk.
       shared.store.close()
     }
     shared.runtime.release()

@@ -1,19 +1,19 @@
 import NuthatchTransport
 
-/// What a failure says of the way to the server.
+/// What a failure tells about the connection to the server.
 extension ErrorCode {
-  /// Whether it says that the server can't be asked at the moment, and nothing about what it has.
+  /// Whether the server can't be asked at the moment; the error tells nothing about the resource.
   var isOfTheWay: Bool {
     [.timeout, .dns, .refused, .reset, .tls, .http, .truncated, .circuitOpen].contains(self)
   }
 
-  /// Whether it may pass by itself, so that another attempt makes sense at once.
+  /// Whether the failure may be temporary, so that a retry makes sense at once.
   var isPassing: Bool { [.timeout, .dns, .refused, .reset, .truncated].contains(self) }
 
-  /// Whether a request that ends so without a head waits for its server to be reachable again.
+  /// Whether a request that ends with this error, without a response head, waits until its server can be reached.
   var isUnreachable: Bool { [.timeout, .dns, .refused, .reset, .tls, .circuitOpen].contains(self) }
 
-  /// Whether the server can't know of a request that ends so without a head.
+  /// Whether the server can't have received a request that ends with this error, without a response head.
   var isUnsent: Bool {
     [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline].contains(self)
   }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How long the words of a caller may be, where neither a URL nor headers say so (docs/HTTP.md, "Limits"): what libcurl or the
-/// disk refuses later would be an error without its cause.
+/// The longest texts of a caller that neither the rules for URLs nor those for headers limit (docs/HTTP.md, "Limits"). If libcurl or the
+/// disk refused them later, the error would not name the cause.
 enum Lengths {
   /// Names, users and passwords, in bytes.
   static let longestText = 65_536
-  /// What the kernel takes for a path.
+  /// The kernel's limit for a path.
   static let longestPath = Int(PATH_MAX) - 1
 
   /// - Throws: `invalid`.

@@ -3,21 +3,21 @@ import Glibc
 import NuthatchTransport
 import Synchronization
 
-/// What happens, for those who look for a fault: on standard error when `$NUTHATCH_LOG` says so (`error`, `warning`, `info` or
-/// `debug`), and kept for the program when it asks for it. Nothing is written by default.
+/// The log, for the diagnosis of faults. It goes to standard error if `$NUTHATCH_LOG` is set (`error`, `warning`, `info` or `debug`), and
+/// is kept for the program if the program asks for it. Nothing is written by default.
 public enum Log {
-  /// How much a line matters.
+  /// The importance of a line.
   public enum Level: Int32, Sendable, CaseIterable {
-    /// Something is lost.
+    /// Data is lost.
     case error = 1
-    /// Something isn't as it should be.
+    /// Something is wrong, but no data is lost.
     case warning = 2
-    /// Caches opened and closed, memory given up, requests that failed.
+    /// Caches opened and closed, memory freed, requests that failed.
     case info = 3
-    /// Every request's end.
+    /// The end of every request.
     case debug = 4
 
-    /// As `$NUTHATCH_LOG` has it.
+    /// The word in `$NUTHATCH_LOG`.
     public var word: String {
       switch self {
       case .error: "error"
@@ -28,24 +28,24 @@ public enum Log {
     }
   }
 
-  /// What was noted.
+  /// A line of the log.
   public struct Line: Sendable {
-    /// How much it matters.
+    /// The importance of the line.
     public let level: Level
-    /// One line, without an end.
+    /// One line, without a line end.
     public let text: String
   }
 
   private struct Kept {
     var lines: [Line] = []
     var dropped = 0
-    /// Whose they are: what a parent has noted is the parent's to take.
+    /// The process that has noted the lines: a forked child drops those of its parent.
     var epoch = nhs_fork_epoch()
   }
 
-  /// Beyond it lines are dropped, and counted.
+  /// Beyond this number lines are dropped, and counted.
   private static let most = 1000
-  // Guarded by the process lock, which no other thread holds while the process is forked.
+  // Guarded by the process lock. No other thread holds this lock during a fork.
   nonisolated(unsafe) private static var kept = Kept()
   private static let keptLevel = Atomic<Int32>(0)
   private static let shownLevel: Int32 = {
@@ -53,16 +53,16 @@ public enum Log {
     return Level.allCases.first { $0.word == word }?.rawValue ?? 0
   }()
 
-  /// Keeps lines that matter as much as `level`, or more, for `take`; nil for none, the default.
+  /// Keeps lines of `level` and more important ones, for `take`; nil for none, the default.
   public static func keep(_ level: Level?) {
     keptLevel.store(level?.rawValue ?? 0, ordering: .relaxed)
     if level == nil { withKept { $0 = Kept() } }
   }
 
-  /// Whether there may be lines to take.
+  /// Whether lines are kept, so that `take` may return one.
   package static var isKept: Bool { keptLevel.load(ordering: .relaxed) > 0 }
 
-  /// The oldest line that was kept, which it hands out once.
+  /// Returns the oldest line that was kept, and removes it.
   public static func take() -> Line? {
     withKept { kept in
       if kept.dropped > 0 {
@@ -88,7 +88,7 @@ public enum Log {
     guard isOn(level) else { return }
     let line = Line(level: level, text: text().printable)
     if level.rawValue <= shownLevel {
-      // In one piece, so that lines of several threads don't mix. Nobody is told where nobody listens.
+      // In one call, so that lines of several threads don't mix. A failed write is ignored.
       let bytes = Array("nuthatch[\(getpid())] \(level.word): \(line.text)\n".utf8)
       _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
@@ -100,7 +100,7 @@ public enum Log {
   }
 }
 
-// MARK: - What is noted
+// MARK: - Lines
 
 extension Log {
   static func noteOpen(_ cache: Cache) {
@@ -117,7 +117,7 @@ extension Log {
 
   private static let isUncheckedNoted = Atomic(false)
 
-  /// Notes once that a request is sent to a server whose certificate isn't checked.
+  /// Logs once that a request is sent to a server whose certificate isn't checked.
   static func noteUnchecked(_ url: WebURL) {
     guard url.scheme == .https, isOn(.warning), !isUncheckedNoted.exchange(true, ordering: .relaxed) else {
       return
@@ -125,7 +125,7 @@ extension Log {
     note(.warning, "certificates aren't checked (insecure), here for the first time: \(url)")
   }
 
-  /// Notes a ticket's end, before anybody hears of it: who has the answer finds the line.
+  /// Logs a ticket's end before its final event is delivered, so that a program that has the answer finds the line.
   static func follow(_ ticket: Ticket) {
     guard isOn(.info) else { return }
     let start = nhs_monotonic_ns()

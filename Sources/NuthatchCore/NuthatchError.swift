@@ -1,25 +1,25 @@
 import NuthatchTransport
 
-/// What every failing call throws and every `failed` event carries.
+/// The error of every failing call and of every `failed` event.
 public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The stable word and number.
   public var code: ErrorCode
-  /// What happened, to which URL, and where it helps, what to do. Passwords in URLs are shown as `***`.
+  /// What happened, to which URL, and, where it helps, what to do. Passwords in URLs are shown as `***`.
   public var message: String
-  /// After how many seconds it makes sense to ask again; nil when nobody knows.
+  /// The number of seconds after which a retry makes sense; nil if unknown.
   public var retryAfter: Int64?
 
-  /// What the server answered, where that is why; nil otherwise.
+  /// The status of the server's answer, if it is the cause; else nil.
   public var status: Int?
-  /// How many attempts were begun for this request; 0 when it never had its turn. A failure that is remembered says how many there
-  /// were then.
+  /// The number of attempts that were started for this request; 0 if it never had its turn. A remembered failure has the number of the
+  /// original attempts.
   public var attempts = 0
-  /// Whether the answer that it is about was in the cache before, or the server said that it still holds.
+  /// Whether the answer that caused the error was in the cache before, or was confirmed by the server (304).
   public var isInCache = false
-  /// Bytes of that answer's body that are known, or have come; 0 where there is none.
+  /// Bytes of that answer's body that are known, or were received; 0 if there is none.
   public var bodyBytes: Int64 = 0
 
-  /// The number in the outbox of a request that was frozen; nil otherwise.
+  /// The number in the outbox of a request that was frozen; else nil.
   public var outboxID: UInt64?
 
   /// An error with its message.
@@ -51,6 +51,6 @@ extension NuthatchError {
 }
 
 extension NuthatchError {
-  /// Whether this process itself has ended the request, which says nothing about it: also at its exit without a close.
+  /// Whether this process has ended the request itself, also at its exit without a close. Such an error tells nothing about the server.
   var isOwnEnd: Bool { [.closed, .cancelled, .forked].contains(code) }
 }

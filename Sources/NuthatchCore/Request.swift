@@ -1,14 +1,14 @@
 import NuthatchTransport
 
-/// What to fetch, what to make of it, and within which limits. Has the members of its options.
+/// A URL to fetch, the results that are wanted, and limits. It has the members of its options.
 @dynamicMemberLookup
 public struct Request: Sendable {
-  /// The URL, as it will be echoed by every answer and error.
+  /// The URL; every answer and error repeats it unchanged.
   public var url: String
-  /// What is said of it otherwise than of its site and its cache.
+  /// The options that differ from those of its site and its cache.
   public var options = Options()
-  /// Whether it may end as cancelled when nothing comes while others wait for its place: for callers that submit it again when
-  /// there is nothing else to do. Off.
+  /// Whether the request may end as cancelled if no bytes come while other requests wait for its place in the queue. For callers that
+  /// submit it again when nothing else is left to do. Default: off.
   package var mayBeDeferred = false
 
   /// An option.
@@ -17,79 +17,80 @@ public struct Request: Sendable {
     _modify { yield &options[keyPath: option] }
   }
 
-  /// Sent in this order, after those that Nuthatch adds. A field given here replaces the one that would be added.
+  /// Headers, sent in this order after those that Nuthatch adds. A header given here replaces the one that would be added.
   ///
-  /// Not by key path, which would copy all of them for each that is added.
+  /// Not by key path, which would copy all headers for each one that is added.
   public var headers: [(name: String, value: String)] {
     get { options.headers }
     _modify { yield &options.headers }
   }
 
-  /// What it asks its program: what it says itself, and what its site asks and it doesn't except.
+  /// The questions of this request: its own, and those of its site that it doesn't exclude (`asksNot`).
   public var questions: Set<Question.Kind> {
     options.asks.union((own.site?.options.asks ?? []).subtracting(options.asksNot))
   }
 
-  /// `GET` unless said otherwise. A method that HTTP knows is put into capitals; any other is sent as it is spelled.
+  /// The method; `GET` by default. A method that HTTP defines is put into capitals; any other is sent as it is spelled.
   public var method: String {
     get { own.method }
     set { own.method = sentMethod(newValue) }
   }
-  /// What is sent with it; say what it is with a `Content-Type` header.
+  /// The body; give its type with a `Content-Type` header.
   public var body: [UInt8] {
     get { own.body }
     _modify { yield &own.body }
   }
-  /// What is sent in the place of `body`: a file or a form, read while it is sent. None.
+  /// A file or a form that is sent instead of `body`, read while it is sent. Default: none.
   public var upload: Upload? {
     get { own.upload }
     _modify { yield &own.upload }
   }
-  /// Where the answer goes while it comes; nowhere, so that it is in the response. What is saved may be of any size, unless
-  /// `maxBytes` is given here; but more than 64 MiB decoded of less than a thousandth of that is `tooLarge`. The
-  /// response has the body, and the cache keeps it, only up to the cache's `maxBytes`.
+  /// Places where the answer is saved while it arrives. Default: none, the body is in the response. A saved answer has no size limit,
+  /// unless `maxBytes` is set here. But a compressed answer that decodes to more than 64 MiB, and to more than 1,000 times the received
+  /// bytes, is `tooLarge`. The response has the body, and the cache stores it, only up to the cache's `maxBytes`.
   public var saveTo: [Sink] {
     get { own.saveTo }
     _modify { yield &own.saveTo }
   }
-  /// Where `user` may go, for many URLs that share one request. To a URL elsewhere it isn't sent. nil: wherever `url` leads.
+  /// Where `user` may be sent, for programs that set it for many URLs. It isn't sent to other URLs. nil: to the origin of `url`.
   public var userPlace: SignInPlace? {
     get { own.userPlace }
     set { own.userPlace = newValue }
   }
-  /// Whether nobody signs in where `user` is nil: neither as the site says, nor by a netrc that this request doesn't name. Off.
+  /// Whether a request without `user` signs in neither with the site's user nor with a netrc that the request itself doesn't name.
+  /// Default: off.
   public var isAnonymous: Bool {
     get { own.isAnonymous }
     set { own.isAnonymous = newValue }
   }
-  /// Whether what it says of certificates to trust is a site's word, which counts at the URL's origin only.
+  /// Whether its options for certificates come from a site, so that they count at the URL's origin only.
   var isTrustOfSite: Bool {
     get { own.isTrustOfSite }
     set { own.isTrustOfSite = newValue }
   }
-  /// What becomes of `saveTo`, once it is submitted.
+  /// The running download to `saveTo`, after the request was submitted.
   var download: Download? {
     get { own.download }
     set { own.download = newValue }
   }
-  /// What becomes of it when its server can't be reached; for POST, PUT, PATCH and DELETE only, and an error with another
-  /// method. nil: it fails.
+  /// The outbox options, for POST, PUT, PATCH and DELETE only; with another method it is an error. nil: the request fails if its server
+  /// can't be reached.
   public var freezing: Freezing? {
     get { own.freezing }
     _modify { yield &own.freezing }
   }
-  /// What it inherits beyond the cache's own; from `Site.request`.
+  /// The site whose options it inherits; set by `Site.request`.
   var site: Site? {
     get { own.site }
     set { own.site = newValue }
   }
-  /// Whether it comes from the outbox.
+  /// Whether the outbox sends it.
   var isReplay: Bool {
     get { own.isReplay }
     set { own.isReplay = newValue }
   }
 
-  /// What few requests have; as the box of `Options`.
+  /// Members that few requests have, in an array for the same reason as `Options.box`.
   private var box: [Own] = []
 
   private var own: Own {
@@ -99,7 +100,7 @@ public struct Request: Sendable {
     _modify {
       if box.isEmpty {
         var new = Own()
-        // What is set to what it is anyway leaves the request plain.
+        // Setting a member to its default leaves the request plain.
         defer { if !new.isNone { box = [new] } }
         yield &new
       } else {
@@ -108,17 +109,17 @@ public struct Request: Sendable {
     }
   }
 
-  /// Whether everything but its limits is as the cache has it. Only a plain request may be answered by its URL and its size
-  /// alone (`HitTable`).
+  /// Whether the request differs from the cache's options only in its limits. Only a plain request may be answered by its URL and its
+  /// size alone (`HitTable`).
   var isPlain: Bool { box.isEmpty && options.isPlain }
 
   /// A GET of `url`, with the cache's own limits.
   public init(_ url: String) { self.url = url }
 
-  /// For how long a request of a batch waits for its host when `giveUpAfter` says nothing.
+  /// How long a request of a batch waits for its host if `giveUpAfter` isn't set.
   public static let usualPatience = Limit.milliseconds(300_000)
 
-  /// A limit in time.
+  /// A time limit.
   public enum Limit: Sendable, Equatable {
     case none
     case milliseconds(Int64)
@@ -134,7 +135,7 @@ public struct Request: Sendable {
 }
 
 extension Request {
-  /// What few requests have beside options.
+  /// Members that few requests have, apart from options.
   struct Own: Sendable {
     var method = "GET"
     var body: [UInt8] = []
@@ -152,7 +153,7 @@ extension Request {
 
     var isNone: Bool { isSame(as: Own.none) }
 
-    /// What a request has for itself is never the same as another one's.
+    /// Downloads, outbox options and sites always count as different.
     func isSame(as other: Own) -> Bool {
       download == nil && other.download == nil && freezing == nil && other.freezing == nil && site == nil
         && other.site == nil && method == other.method && body == other.body && upload == other.upload
@@ -162,7 +163,7 @@ extension Request {
     }
   }
 
-  /// Whether all is equal but what has no part in the terms: the URL, what it is kept under instead, priority and tag.
+  /// Whether both requests have the same options except those that the resolved terms don't depend on: URL, cache key, priority and tag.
   func wantsTheSame(as other: Request) -> Bool {
     guard mayBeDeferred == other.mayBeDeferred, options.hasSameTerms(inPlace: other.options) else {
       return false
@@ -183,7 +184,7 @@ extension Addresses {
     }
   }
 
-  /// Whether an answer may be given whose fetch reached so far (`AnswerRecord.reach`).
+  /// Whether an answer may be delivered whose fetch contacted addresses of this class (`AnswerRecord.reach`).
   func admits(_ reach: AddressReach) -> Bool {
     switch self {
     case .guarded: reach < .link
@@ -194,21 +195,21 @@ extension Addresses {
 }
 
 extension Request {
-  /// The URL for messages, its password hidden.
+  /// The URL for messages, with its password hidden.
   package var shownURL: String { WebURL.redacted(url) }
 
-  /// The same for a call that gives one answer: nothing is shown before the one that holds now.
+  /// Returns the request for a call that returns one answer: no stale answer is delivered first.
   package var forOneAnswer: Request {
     var result = self
     if options.delivery == .twice { result.delivery = .fresh }
     return result
   }
 
-  /// - Throws: `invalid` for what no request can mean.
+  /// - Throws: `invalid` for values that no request can have.
   func check() throws(NuthatchError) {
-    // It has no part in the terms, which may be shared.
+    // Checked separately, because terms are shared by requests that differ in priority.
     if !(Priority.least...Priority.most).contains(options.priority) { try options.check(.request) }
-    // All URLs would have one answer.
+    // All URLs would share one answer.
     guard options.cacheKey?.isEmpty != true else {
       throw NuthatchError(.invalid, "cache_key is empty: \(shownURL)")
     }

@@ -3,27 +3,28 @@ import Glibc
 import NuthatchStore
 import NuthatchTransport
 
-/// What all open caches of a process share: the transport and its thread, the queue, the workers. Made for the first cache, ended with the last.
+/// Objects that all open caches of a process share: the transport and its thread, the queue, the workers. Created for the first cache,
+/// ended with the last.
 ///
-/// A forked child has none of its parent's threads, so it never touches its parent's runtime: the first cache that
-/// it opens makes a new one, and the old one's memory stays as it is.
-// Its parts are Sendable or confined to the loop's thread, and the count of users is guarded by the process lock, hence Sendable.
+/// A forked child has none of its parent's threads, so it never uses its parent's runtime: the first cache that it opens creates a new
+/// one, and the old one's memory stays as it is.
+// Its parts are Sendable or confined to the loop's thread, and the number of users is guarded by the process lock, hence Sendable.
 final class Runtime: @unchecked Sendable {
   private let curl: CurlTransport
   let workers: WorkerPool
-  /// Threads for what is written to files while it comes: a disk that doesn't answer holds up what goes to files, and nothing
-  /// else; and no decode holds that up.
+  /// Threads that write answers to files while they arrive. A disk that doesn't answer delays only these files, and no decode delays
+  /// them.
   let writers = WorkerPool(width: 4, memory: 0)
-  /// The same for files that are sent.
+  /// Threads that read files that are sent, for the same reason.
   private let readers = WorkerPool(width: 4, memory: 0)
-  /// What bodies on their way hold.
+  /// The memory of bodies that are being received.
   let inFlight: ReceiveBudget
   let reachability = Reachability()
   private let clerk: QueueDriver
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
-  /// Who is told when the loop ends by itself.
+  /// Functions to call when the loop fails.
   private let mourners = Locked<[ObjectIdentifier: @Sendable (NuthatchError) -> Void]>([:])
   // Guarded by the process lock, like `current`.
   private var users = 0
@@ -45,7 +46,7 @@ final class Runtime: @unchecked Sendable {
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
-      // Dropping memory takes time that the loop doesn't have. Where no worker is left, the caches are being closed.
+      // Freeing memory takes too long for the loop's thread. If no worker is left, the caches are being closed.
       _ = workers.submit(priority: Priority.most) { OpenCaches.relieve(level) }
     })
     epoch = nhs_fork_epoch()
@@ -64,7 +65,7 @@ final class Runtime: @unchecked Sendable {
   /// Confined to the loop's thread.
   var queue: FetchQueue { clerk.queue }
 
-  /// The runtime, which stays until `release` has been called as often as this.
+  /// Returns the runtime. It stays until `release` was called as often as this.
   static func acquire() throws(NuthatchError) -> Runtime {
     if let running = claim() {
       guard let fault = running.loop.fault else { return running }
@@ -78,18 +79,18 @@ final class Runtime: @unchecked Sendable {
     return winner
   }
 
-  /// Has `tell` called when the loop ends by itself; at once where it has.
+  /// Calls `tell` when the loop fails; at once if it has failed.
   func enlist(_ owner: AnyObject, _ tell: @escaping @Sendable (NuthatchError) -> Void) {
     mourners.withLock { $0[ObjectIdentifier(owner)] = tell }
     if let fault = loop.fault { tell(NuthatchError(fault)) }
   }
 
   func delist(_ owner: AnyObject) {
-    // Let go when nothing is locked.
+    // Released outside the lock.
     _ = mourners.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
   }
 
-  /// Why the loop takes no job.
+  /// The reason why the loop accepts no job.
   var whyNoJob: NuthatchError { loop.fault.map { NuthatchError($0) } ?? .closed }
 
   func release() {
@@ -102,7 +103,7 @@ final class Runtime: @unchecked Sendable {
     if isLast { end() }
   }
 
-  /// What workers still do is done, and heard by the loop, before it ends.
+  /// Waits until the workers have finished, and the loop has received their results, before the loop ends.
   private func end() {
     workers.stop()
     loop.post {
@@ -110,13 +111,13 @@ final class Runtime: @unchecked Sendable {
       self.clerk.stop()
     }
     curl.stop()
-    // What the loop has asked for, it doesn't have to do itself.
+    // After the loop, which may still submit jobs to them; the loop itself doesn't need their results any more.
     writers.stop()
     readers.stop()
   }
 
-  /// exit() takes OpenSSL down while other threads run on: the loop must not be in the middle of it then. Registered
-  /// after libcurl has initialised OpenSSL, this runs before OpenSSL's own clean-up.
+  /// exit() shuts OpenSSL down while other threads run on; the loop must not use it then. Registered after libcurl has initialised
+  /// OpenSSL, this runs before OpenSSL's own clean-up.
   private static let endsAtExit = atexit {
     nhs_process_lock()
     let running = current
@@ -128,7 +129,7 @@ final class Runtime: @unchecked Sendable {
     running.readers.abandon()
   }
 
-  /// The queue does from now on what the program says (`ProcessQueue`).
+  /// Applies the program's options to the queue (`ProcessQueue`).
   static func adoptQueueOptions() {
     nhs_process_lock()
     let running = current
@@ -154,7 +155,7 @@ final class Runtime: @unchecked Sendable {
       running.users += 1
       return running
     }
-    // In a forked child the parent's runtime must not be taken down: its thread isn't here.
+    // In a forked child the parent's runtime must not be destroyed: its thread doesn't exist here.
     if let stranger = current { _ = Unmanaged.passRetained(stranger) }
     current = made
     made.users = 1

@@ -11,7 +11,7 @@ extension SignIn {
     }
   }
 
-  /// Nil for Basic, which is what is done anyway.
+  /// nil for Basic, the default.
   init?(_ scheme: TransferExtras.SignIn) {
     switch scheme {
     case .basic: return nil
@@ -23,16 +23,16 @@ extension SignIn {
   }
 }
 
-/// A certificate that says who asks, in files in PEM. It is shown to the origin of the request's URL only.
+/// A client certificate, in files in PEM. It is sent to the origin of the request's URL only.
 public struct ClientCertificate: Sendable, Equatable {
-  /// The certificate, with those that it leads to.
+  /// The certificate, followed by its intermediate certificates.
   public var path: String
-  /// Its key; nil when it is in the same file.
+  /// Its private key; nil if it is in the same file.
   public var key: String?
-  /// What the key is encrypted with; nil when it isn't.
+  /// The password of the key; nil if the key isn't encrypted.
   public var password: String?
 
-  /// One from files.
+  /// A certificate from files.
   public init(_ path: String, key: String? = nil, password: String? = nil) {
     self.path = path
     self.key = key
@@ -41,7 +41,7 @@ public struct ClientCertificate: Sendable, Equatable {
 }
 
 extension Request {
-  /// Signs in with a token: `Authorization: Bearer TOKEN`, in the place of user and password.
+  /// Signs in with a token: `Authorization: Bearer TOKEN`, instead of user and password.
   public mutating func setBearer(_ token: String) {
     options.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     options.headers.append(("Authorization", "Bearer \(token)"))

@@ -1,22 +1,22 @@
 import NuthatchTransport
 
-/// A base URL with what the requests below it have in common. Its requests are those of its cache in everything else.
+/// A base URL with options that its requests share. All other options are those of its cache.
 ///
-/// Credentials are sent to the base URL's origin only, also when a request of the site names another, and so are all headers
-/// but harmless ones (docs/HTTP.md) and those that it lets go along (`Options.keepHeadersAcrossOrigins`).
+/// Credentials are sent to the base URL's origin only, also if a request of the site has a URL of another origin. The same is true of all
+/// headers except harmless ones (docs/HTTP.md) and those named by `Options.keepHeadersAcrossOrigins`.
 public struct Site: Sendable {
   /// The base URL as it was passed.
   public let url: String
-  /// What it was made with.
+  /// The options that it was created with.
   public let options: Options
   /// The cache that its requests go to.
   public let cache: Cache
   fileprivate let base: WebURL
-  /// Tells its requests from those of other sites, also of one with the same URL.
+  /// Tells its requests from those of other sites, also of a site with the same URL.
   let identity = Identity()
 
   final class Identity: Sendable {}
-  /// Those of its requests.
+  /// The cookies of its requests.
   let cookies: SiteCookies?
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
@@ -32,23 +32,23 @@ public struct Site: Sendable {
     self.options = options
   }
 
-  /// A GET of `reference`, which may be relative to the base URL, with all that the site adds.
+  /// Returns a GET of `reference`, which may be relative to the base URL, with the options of the site.
   public func request(_ reference: String) -> Request {
     var request = Request(reference)
     request.site = self
     return request
   }
 
-  /// Forgets its cookies.
+  /// Deletes its cookies.
   public func clearCookies() { cookies?.clear() }
 
-  /// Whether its host could be reached of late; nil when nobody has tried.
+  /// Whether the last connection to its host succeeded; nil if none was tried.
   public var reachable: Bool? { cache.shared.runtime.reachability.isReachable(base.origin) }
 
   /// Cancels the requests of this site that are under way.
   public func cancelAll() { cache.cancelAll(of: identity) }
 
-  /// Changes of `reachable` come as notices (`Cache.nextNotice`) from now on.
+  /// Sends a notice (`Cache.nextNotice`) for each change of `reachable`, from now on.
   public func watchReachability() {
     cache.notices.watch(base.origin, url)
     cache.shared.outbox.look()
@@ -56,7 +56,7 @@ public struct Site: Sendable {
 }
 
 extension Cache {
-  /// A site of this cache.
+  /// Creates a site of this cache.
   ///
   /// - Throws: `bad_url`; `bad_header`; `invalid`.
   public func site(_ url: String, _ options: Options = Options()) throws(NuthatchError) -> Site {
@@ -67,7 +67,7 @@ extension Cache {
     return Site(self, url, base, options)
   }
 
-  /// The site that is all of a URL's server.
+  /// Creates a site for the whole server of a URL.
   package func site(ofServerOf url: String, _ options: Options) throws(NuthatchError) -> Site {
     let base: WebURL
     do throws(URLFault) {
@@ -79,12 +79,12 @@ extension Cache {
   }
 }
 
-// MARK: - What requests inherit
+// MARK: - Inherited options
 
 extension Site {
-  /// What its requests inherit at a URL: what is for its origin stays there.
+  /// Returns the options that its requests inherit at a URL; options that are only for its origin are left out elsewhere.
   ///
-  /// - Parameter travelling: headers that go elsewhere all the same.
+  /// - Parameter travelling: names of headers that are also sent to other origins.
   func inherited(at url: WebURL, _ travelling: Set<String>) -> Options {
     guard url.origin != base.origin else { return options }
     var result = options
@@ -105,14 +105,14 @@ extension Site {
 }
 
 extension Request {
-  /// The same as one of a site's.
+  /// Returns the request as a request of a site.
   package func to(_ site: Site) -> Request {
     var result = self
     result.site = site
     return result
   }
 
-  /// What is asked for, relative to the site where there is one.
+  /// The URL of the request, resolved against the site's base URL if there is a site.
   func absoluteURL() throws(NuthatchError) -> WebURL {
     do {
       guard let site else { return try WebURL(url) }
@@ -122,7 +122,7 @@ extension Request {
     }
   }
 
-  /// With what it inherits.
+  /// Returns the request with its inherited options.
   ///
   /// - Throws: `io` for a file of credentials that can't be read.
   func completed(with cache: Options, _ outside: inout OutsideReadings) throws(NuthatchError) -> Request {
@@ -139,16 +139,16 @@ extension Request {
         (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
       }
       above = inherited.over(cache)
-      // The user in a URL counts before the site's, and that one before the user in the site's URL.
+      // The user in a URL counts before the site's user, and the site's user before the user in the site's URL.
       above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
     }
-    // The request's own Authorization stays behind. Site and cache must not sign in in its place.
+    // The request's own Authorization was removed. Site and cache must not replace it.
     if result.headers.count < headers.count {
       above.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
     }
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
-    // They are headers as any others: what is sent otherwise is no transfer of others.
+    // They are added as headers, because requests that send other headers must not share a transfer.
     let named = [("User-Agent", result.options.userAgent), ("Accept", result.options.accept)]
     for (name, value) in named {
       guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
@@ -169,7 +169,7 @@ extension Request {
 }
 
 extension Options {
-  /// - Throws: `invalid` or `bad_header` for what no request could be sent with.
+  /// - Throws: `invalid` or `bad_header` for values that no request could be sent with.
   package func checkContents() throws(NuthatchError) {
     try Lengths.check(partition, "the partition")
     try Lengths.check(netrc)
@@ -194,7 +194,7 @@ extension Options {
     }
   }
 
-  /// In small letters.
+  /// In lower case.
   var travelling: Set<String> { Set(keepHeadersAcrossOrigins.map { $0.lowercased() }) }
 
   var proxyChoice: ProxyChoice {
@@ -207,7 +207,7 @@ extension Options {
 }
 
 extension ProxyChoice {
-  /// The proxy that an option names, empty for none; nil where the environment decides.
+  /// The proxy that an option names, empty for none; nil if the environment decides.
   var named: String? {
     switch self {
     case .environment: nil

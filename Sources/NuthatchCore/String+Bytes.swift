@@ -1,5 +1,5 @@
 extension String {
-  /// Calls `use` with its own bytes, not with a copy of them.
+  /// Calls `use` with the string's own bytes, without a copy.
   @inline(__always)
   package func withBytes<Result, Failure: Error>(
     _ use: (UnsafeRawBufferPointer) throws(Failure) -> Result

@@ -3,8 +3,8 @@ import NuthatchTransport
 
 /// A body that is read while it is sent, so that files of any size need little memory.
 ///
-/// Files are looked at when the request is submitted: one that is missing, or no regular file, is `io` then; one that has
-/// changed by the time that it is sent is `io`, too.
+/// Files are checked when the request is submitted: a missing file, or one that isn't a regular file, is `io` then. A file that has
+/// changed before it is sent is `io`, too.
 public struct Upload: Sendable, Equatable {
   enum Content: Sendable, Equatable {
     case file(String)
@@ -13,7 +13,7 @@ public struct Upload: Sendable, Equatable {
 
   var content: Content
 
-  /// A file's bytes. Say what they are with a `Content-Type` header.
+  /// A file's bytes. Set a `Content-Type` header for them.
   public static func file(_ path: String) -> Upload { Upload(content: .file(path)) }
 
   /// A form of the type `multipart/form-data` (RFC 7578), with fields and files in this order.
@@ -21,19 +21,19 @@ public struct Upload: Sendable, Equatable {
     Upload(content: .form(parts, boundary: newBoundary()))
   }
 
-  /// Adds a part to a form. What was no form becomes one.
+  /// Adds a part to a form. A body that isn't a form is replaced by one.
   public mutating func add(_ part: FormPart) {
     guard case .form(var parts, let boundary) = content else {
       self = .form([part])
       return
     }
-    // Or each part would copy all those before it.
+    // Emptied first, because otherwise each part would copy all earlier ones.
     content = .form([], boundary: boundary)
     parts.append(part)
     content = .form(parts, boundary: boundary)
   }
 
-  /// Where its files are.
+  /// The paths of its files.
   var paths: [String] {
     switch content {
     case .file(let path): [path]
@@ -41,12 +41,12 @@ public struct Upload: Sendable, Equatable {
     }
   }
 
-  /// Fields as browsers send plain forms: `application/x-www-form-urlencoded`.
+  /// Encodes fields like a plain web form: `application/x-www-form-urlencoded`.
   public static func urlEncoded(_ fields: [(name: String, value: String)]) -> [UInt8] {
     Array(fields.map { "\(formEncoded($0.name))=\(formEncoded($0.value))" }.joined(separator: "&").utf8)
   }
 
-  /// 128 random bits, so that no file has it inside.
+  /// 128 random bits, so that no file contains it.
   private static func newBoundary() -> String {
     let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
     return "nuthatch-\(digits)"
@@ -77,7 +77,7 @@ public struct FormPart: Sendable, Equatable {
 
   /// The field's name.
   public var name: String
-  /// What the file is called; nil for a plain field.
+  /// The file name in the form; nil for a plain field.
   public var fileName: String?
   /// Its `Content-Type`; nil for none.
   public var type: String?
@@ -86,7 +86,7 @@ public struct FormPart: Sendable, Equatable {
   /// A field with text.
   public init(_ name: String, _ text: String) { self.init(name, bytes: Array(text.utf8)) }
 
-  /// Bytes, as a field or, with a name, as a file.
+  /// Bytes, as a field or, with a file name, as a file.
   public init(_ name: String, bytes: [UInt8], fileName: String? = nil, type: String? = nil) {
     self.name = name
     content = .bytes(bytes)
@@ -97,7 +97,7 @@ public struct FormPart: Sendable, Equatable {
   /// A file, read while it is sent.
   ///
   /// - Parameters:
-  ///   - fileName: what it is called there; nil for its own name.
+  ///   - fileName: the file name in the form; nil for the file's own name.
   ///   - type: nil for `application/octet-stream`.
   public init(_ name: String, file path: String, fileName: String? = nil, type: String? = nil) {
     self.name = name
@@ -109,12 +109,12 @@ public struct FormPart: Sendable, Equatable {
 }
 
 extension Request {
-  /// Makes a form the body, or adds to it.
+  /// Makes a form the body, or adds a part to it.
   public mutating func addToForm(_ part: FormPart) {
     if upload == nil { upload = .form([part]) } else { upload?.add(part) }
   }
 
-  /// Sets a header that the request doesn't have yet.
+  /// Sets a header unless the request has it.
   public mutating func setMissing(_ name: String, _ value: String) {
     if !options.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) {
       options.headers.append((name, value))
@@ -122,10 +122,10 @@ extension Request {
   }
 }
 
-// MARK: - What is sent
+// MARK: - Sending
 
 extension Upload {
-  /// What is sent, and its type if it is known.
+  /// Returns the source of the bytes that are sent, and their type if it is known.
   ///
   /// - Throws: `io`; `bad_header`.
   func source(for url: WebURL) throws(NuthatchError) -> (BodySource, type: String?) {
@@ -168,7 +168,7 @@ extension Upload {
 }
 
 extension String {
-  /// As browsers write names into a form: what would end the line or the quotes is escaped.
+  /// Escaped like browsers do in a form: only line breaks and quotes.
   fileprivate var quotedForForm: String {
     guard utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 34 }) else { return self }
     return String(
