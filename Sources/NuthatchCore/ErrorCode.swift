@@ -1,13 +1,13 @@
-/// Why something failed: stable numbers for C, stable words for everybody else.
+/// The kind of an error, with stable numbers for C and stable words for all other interfaces.
 ///
-/// This is the one table. The status enum of `nuthatch.h` and the words of the Python package are made from it by
-/// `make header`. A code keeps its number and its word for good; new ones are added at the end.
+/// This is the only table. `make header` makes the status enum of `nuthatch.h` and the words of the Python package from it. A code never
+/// changes its number or its word; new codes are added at the end.
 public enum ErrorCode: Int32, CaseIterable, Sendable {
   /// No byte came for `timeout`, or the request's `deadline` passed.
   case timeout = 1
   /// The host name has no address, or its name server doesn't answer.
   case dns = 2
-  /// No connection could be made: nothing listens there, or the network has no way to it.
+  /// No connection could be made: no server listens there, or the network has no route to it.
   case refused = 3
   /// The connection broke before the answer was complete.
   case reset = 4
@@ -15,20 +15,19 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case tls = 5
   /// The answer isn't a success, or the server broke the HTTP protocol.
   case http = 6
-  /// The answer or the picture has more bytes than `max_bytes`, or an answer that is saved decodes to too many times what came.
+  /// The answer or the picture has more bytes than `max_bytes`, or a compressed answer that is saved decodes to too many times its bytes.
   case tooLarge = 7
-  /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the
-  /// numbers.
+  /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the numbers.
   case tooManyPixels = 8
-  /// The bytes are no picture. The first ones tell, also of an answer that would break off later.
+  /// The bytes are not a picture. The first bytes decide, also for an answer that is incomplete.
   case notAnImage = 9
-  /// A picture, but of a format that isn't decoded.
+  /// A picture of a format that can't be decoded.
   case unsupportedFormat = 10
   /// The picture is damaged.
   case corrupt = 11
   /// The answer or the picture ends too early.
   case truncated = 12
-  /// The address guard refused the address; a `file:` URL that may not be read; a cache's directory that belongs to somebody else.
+  /// The address guard refused the address; a `file:` URL isn't allowed; a cache's directory belongs to another user.
   case denied = 13
   /// The URL can't be used; the message says at which byte.
   case badURL = 14
@@ -36,9 +35,9 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case badHeader = 15
   /// More redirects in a row than `redirects` allows.
   case tooManyRedirects = 16
-  /// The network isn't to be used, and the cache has no answer.
+  /// The network must not be used, and the cache has no answer.
   case offline = 17
-  /// The host failed too often in a row and is left alone for a while.
+  /// The host failed too often in a row, and requests to it fail at once for a while.
   case circuitOpen = 18
   /// The request was cancelled.
   case cancelled = 19
@@ -46,7 +45,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case closed = 20
   /// The handle belongs to the process that this one was forked from.
   case forked = 21
-  /// The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret isn't known.
+  /// The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known.
   case frozen = 22
   /// A secret can't be stored with a frozen request; it needs a named provider.
   case secretNeedsProvider = 23
@@ -62,16 +61,16 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case outOfMemory = 28
   /// A defect of Nuthatch itself; please report it with the message.
   case `internal` = 29
-  /// The answer isn't of the format that it was to be read as.
+  /// The answer isn't of the format that it was read as.
   case wrongFormat = 30
-  /// Another process holds a lock of the directory for too long; it may be stopped. The message names it.
+  /// Another process has held a lock of the directory for too long; it may be stopped. The message names it.
   case busy = 31
-  /// A file isn't taken up because others may have made or changed it: the message says which one, and why.
+  /// A file isn't used because others may have made or changed it: the message says which file, and why.
   case unsafeFile = 32
 }
 
 extension ErrorCode {
-  /// The stable word, as Python's `.code` and the command's records have it.
+  /// The stable word, as in Python's `.code` and in the command's records.
   public var word: String {
     switch self {
     case .timeout: "timeout"
