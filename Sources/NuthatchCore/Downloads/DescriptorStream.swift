@@ -2,8 +2,8 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// A pipe, socket or character device that an answer is written to while it comes. What it doesn't take at once waits, and so
-/// does the transfer. Confined to the loop's thread.
+/// A pipe, socket or character device that an answer is written to while it arrives. Bytes that it doesn't accept at once wait, and the
+/// transfer waits for them. Confined to the loop's thread.
 final class DescriptorStream {
   private let descriptor: Int32
   /// For messages.
@@ -11,18 +11,18 @@ final class DescriptorStream {
   private let isSocket: Bool
   private let loop: EventLoop
   private var backlog: [UInt8] = []
-  /// Why it takes no more.
+  /// The error that stopped it.
   private(set) var failure: NuthatchError?
-  /// Called when everything has been taken, or nothing will be.
+  /// Called when all bytes were written, or after a failure.
   var whenFree: () -> Void = {}
 
-  /// - Parameter descriptor: becomes this object's.
+  /// - Parameter named: its descriptor belongs to this object, which closes it.
   init(_ named: NamedDescriptor, _ loop: EventLoop) {
     descriptor = named.number
     name = named.name
     self.loop = loop
     var status = stat()
-    // It waits for no disk, because what a disk has isn't streamed to.
+    // fstat doesn't wait for a disk here, because descriptors on disks aren't streams.
     isSocket = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
@@ -42,7 +42,7 @@ final class DescriptorStream {
     loop.watch(descriptor, UInt32(EPOLLOUT.rawValue)) { [weak self] _ in self?.goOn() }
   }
 
-  /// Nothing more is to be written.
+  /// Call it after the last byte.
   func end() { loop.unwatch(descriptor) }
 
   private func goOn() {
@@ -57,9 +57,9 @@ final class DescriptorStream {
     whenFree()
   }
 
-  /// As much as can be written without waiting.
+  /// Writes as much as possible without waiting. Returns the number of bytes.
   private func writeNow(_ bytes: [UInt8]) throws(NuthatchError) -> Int {
-    // Raw bytes, because the closure of an array's own method may throw anything.
+    // Raw bytes, because the closure of the array's own method throws untyped errors.
     try bytes.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in try writeNow(bytes) }
   }
 
@@ -74,7 +74,7 @@ final class DescriptorStream {
       } else {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&entry, 1, 0) > 0 else { return done }
-        // A pipe that can be written to takes so much without waiting, and a terminal hardly more.
+        // A writable pipe accepts PIPE_BUF bytes without waiting, and so does almost every terminal.
         count = Glibc.write(descriptor, place, min(left, Int(PIPE_BUF)))
       }
       if count < 0, errno == EINTR { continue }

@@ -1,33 +1,33 @@
 import Glibc
 import NuthatchTransport
 
-/// Where the answer of one request goes while it comes.
+/// Saves the answer of one request while it arrives.
 ///
-/// The first file that was asked for grows in a `PartialFile`, the others are copies of it, made when it is whole; descriptors
-/// and events get each byte once, in order. A broken transfer is gone on with where it ended, if the server says that the
-/// answer is still the same; where it isn't, files begin anew, and streams, which can't take back what they gave, fail.
+/// The first file grows in a `PartialFile`; the other files are copies of it, made when it is complete. Descriptors and events get each
+/// byte once, in order. A broken transfer is continued at its end if the server says that the answer hasn't changed. If it has changed,
+/// files start again from the beginning; streams fail, because bytes that were written to them can't be taken back.
 ///
-/// Confined to the loop's thread, hence Sendable; what needs a disk is done by `DownloadDisk`.
+/// Confined to the loop's thread, hence Sendable; `DownloadDisk` does the work on disks.
 final class Download: @unchecked Sendable {
   enum Wish {
     case goOn
-    /// Once more, without asking for a part.
+    /// Send the request again, for the whole answer.
     case again
     case stop(NuthatchError)
   }
 
   private enum Phase { case new, open, over }
 
-  /// What is kept in memory, too, and so in the cache.
+  /// The longest answer that is also kept in memory, and so in the cache.
   let keptBytes: Int64
   private let disk: DownloadDisk
-  /// What is written to and is on no disk.
+  /// Descriptors that aren't on a disk.
   private let pipes: [NamedDescriptor]
   private let hasEvents: Bool
   /// Whether there are events or descriptors.
   private let hasStreams: Bool
   private let resumes: Bool
-  /// Whether the request leaves open how large its answer may be.
+  /// Whether the request sets no limit for its answer.
   private let isUnlimited: Bool
   private let key: String
   private let shownURL: String
@@ -36,32 +36,32 @@ final class Download: @unchecked Sendable {
   private var streams: [DescriptorStream] = []
   private weak var ticket: Ticket?
   private let loop: EventLoop
-  /// Why nothing more can be written.
+  /// The error that stopped the writing.
   private(set) var failure: NuthatchError?
-  /// Bytes of the answer that have been taken.
+  /// The number of saved bytes.
   private(set) var count: Int64 = 0
   private(set) var total: Int64?
   private var validator: Validator?
-  /// How many had been when the current hop was sent.
+  /// `count` at the start of the current hop.
   private var before: Int64 = 0
-  /// Of the current hop.
+  /// The method of the current hop.
   private var method = "GET"
-  /// Whether the program itself wants a part.
+  /// Whether the program itself asks for a range.
   private var wantsPart = false
-  /// From which byte on the current hop goes on; nil where it is for the whole answer.
+  /// The first byte that the current hop asks for; nil for the whole answer.
   private var resumedFrom: Int64?
-  /// Bytes that are to come once more.
+  /// The number of bytes that will come again.
   private var skipped: Int64 = 0
-  /// Whether the bytes of the last answer were taken.
+  /// Whether the bytes of the last answer were saved.
   private var isTaken = false
-  /// Data events that nobody has taken yet, in bytes.
+  /// Bytes of data events that weren't taken yet.
   private var outstanding = 0
-  /// Called when a transfer that was held up may go on, or has failed.
+  /// Called when a paused transfer may continue, or has failed.
   var whenFree: () -> Void = {}
 
   private static let mostOutstanding = 1 << 20
 
-  /// Nil when nothing is to be saved.
+  /// nil if nothing is to be saved.
   init?(_ request: Request, _ options: Options, _ runtime: Runtime) throws(NuthatchError) {
     guard !request.saveTo.isEmpty else { return nil }
     shownURL = WebURL.redacted(request.url).printable
@@ -100,11 +100,11 @@ final class Download: @unchecked Sendable {
   deinit {
     guard phase == .new else { return }
     for pipe in pipes { Glibc.close(pipe.number) }
-    // Its descriptors may be of files.
+    // Some of its descriptors may be of files.
     disk.line.finish({ [disk] in disk.close(.dropped, after: $0) }) { _ in }
   }
 
-  /// A device or a pipe is written into.
+  /// Returns a descriptor for a device or a pipe, which is written to; nil for files.
   private static func device(_ path: String) throws(NuthatchError) -> NamedDescriptor? {
     var status = stat()
     guard !path.utf8.contains(0), stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
@@ -113,7 +113,7 @@ final class Download: @unchecked Sendable {
     return NamedDescriptor(number: try NewFile.openDevice(path), name: path)
   }
 
-  /// What of a request makes its answer another one, as a digest: it is written beside the file.
+  /// Returns a digest of the parts of a request that its answer depends on. It is written beside the partial file.
   private static func key(_ request: Request, _ cache: Options) -> String {
     var text = request.url
     for (name, value) in request.headers { text += "\n\(name.lowercased()):\(value)" }
@@ -123,7 +123,7 @@ final class Download: @unchecked Sendable {
     return Array(text.utf8).withUnsafeBytes { Digest(of: $0).bytes.hexadecimal }
   }
 
-  /// Opens the files, before anything else. `then` hears on the loop's thread what failed.
+  /// Opens the files, before anything else. `then` gets an error on the loop's thread.
   func begin(_ ticket: Ticket, then: @escaping @Sendable (NuthatchError?) -> Void) {
     phase = .open
     self.ticket = ticket
@@ -131,7 +131,7 @@ final class Download: @unchecked Sendable {
     for stream in streams { stream.whenFree = { [weak self] in self?.moved(nil) } }
     disk.line.whenMoved = { [weak self] in self?.moved($0) }
     guard disk.hasFiles else { return then(nil) }
-    // What a stream has not been given can't be left out.
+    // Streams need all bytes from the beginning, so nothing can be continued.
     let (resumes, key) = (resumes && !hasStreams, key)
     disk.line.submit { [disk] () throws(NuthatchError) in
       try disk.open(resumes: resumes, key: key)
@@ -164,13 +164,13 @@ extension Sink {
   }
 }
 
-// MARK: - What comes
+// MARK: - Receiving
 
 extension Download {
-  /// Whether a part is asked for.
+  /// Whether a range is asked for.
   var isResuming: Bool { resumedFrom != nil }
 
-  /// Says in a request from where on the answer is wanted.
+  /// Adds the range to a request, if a transfer is to be continued.
   func prepare(_ request: inout TransferRequest) {
     request.acceptsCompressed = false
     request.boundsExpansion = isUnlimited
@@ -180,7 +180,7 @@ extension Download {
     isTaken = false
     before = count
     guard count > 0, let validator, request.method == "GET", !wantsPart else { return }
-    // Of one that is complete, the last byte, so that the server says whether it still is.
+    // For a complete file the last byte, so that the server says whether the file is still valid.
     let from = min(count, max(0, (total ?? .max) - 1))
     resumedFrom = from
     request.headers.append("Range", "bytes=\(from)-")
@@ -188,7 +188,7 @@ extension Download {
     if !request.headers.contains("Accept-Encoding") { request.headers.append("Accept-Encoding", "identity") }
   }
 
-  /// What to do about an answer that isn't a redirect.
+  /// Decides how to handle an answer that isn't a redirect.
   func take(_ head: ResponseHead) -> Wish {
     skipped = 0
     do throws(NuthatchError) {
@@ -196,8 +196,8 @@ extension Download {
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
       if let resumedFrom, head.status == 206 {
-        // Of how much it is a part must be known, because servers may give less than what was asked for. A part of what was
-        // compressed is none of what is kept.
+        // The total must be known, because servers may send less than the range. A range of a compressed answer doesn't fit the saved
+        // bytes.
         guard let range = head.contentRange, range.first <= resumedFrom, range.first <= count,
           let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator,
           !head.isCoded
@@ -210,7 +210,7 @@ extension Download {
         }
         var length = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
         if head.fields["Content-Encoding"] != nil { length = nil }
-        // Another length is another answer, whatever the validator says: a date does so within one second.
+        // Another length means another answer, even with the same validator: a date doesn't change within a second.
         let isAsLong = length.map { $0 == total ?? max($0, count) } ?? true
         if count > 0, isAsLong, new != nil, new == validator {
           skipped = count
@@ -240,14 +240,13 @@ extension Download {
     return .again
   }
 
-  /// The program takes what has come for no answer: then it is nothing to go on with either.
+  /// Discards the saved bytes, because the program has rejected the answer.
   func discard() throws(NuthatchError) {
     guard phase == .open, isTaken else { return }
     _ = try beginAnew()
   }
 
-  /// All that was saved, where that may be kept and is in a file; for an answer that was gone on with. Heard on the loop's
-  /// thread.
+  /// Passes all saved bytes to `then`, for a continued answer that may be kept and is in a file; else nil. On the loop's thread.
   func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
     guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
     disk.line.submit { [disk] in
@@ -257,14 +256,13 @@ extension Download {
     }
   }
 
-  /// Whether the answer was a shorter part than the one that was asked for: the next one may be asked for as long as there is
-  /// more each time.
+  /// Whether the answer was a shorter range than the requested one. The next range is requested as long as each brings more bytes.
   var isContinued: Bool {
     guard resumedFrom != nil, isTaken, let total else { return false }
     return count < total && count > before
   }
 
-  /// A head that says what the caller gets: all of it.
+  /// Returns the head of the whole answer, for the caller.
   func presented(_ head: ResponseHead) -> ResponseHead {
     guard resumedFrom != nil, head.status == 206 else { return head }
     var whole = head
@@ -277,7 +275,7 @@ extension Download {
     return whole
   }
 
-  /// Whether the transfer may go on; false holds it up until `whenFree`.
+  /// Saves bytes. Returns whether the transfer may go on; false pauses it until `whenFree`.
   func write(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) -> Bool {
     if let failure { throw failure }
     let again = Int(clamping: min(skipped, Int64(bytes.count)))
@@ -294,7 +292,7 @@ extension Download {
     return !isFull
   }
 
-  /// To what is on no disk.
+  /// Writes to descriptors that aren't on a disk, and to events.
   private func stream(_ bytes: [UInt8]) throws(NuthatchError) {
     for stream in streams { try stream.write(bytes) }
     guard hasEvents, let ticket else { return }
@@ -310,17 +308,17 @@ extension Download {
   }
 }
 
-// MARK: - How it ends
+// MARK: - The end
 
 extension Download {
-  /// Ends it with the request's final event, which comes to `then`, or another one, where it couldn't be saved.
+  /// Ends the download with the request's final event. `then` gets this event, or a failure if the answer couldn't be saved.
   func settle(_ event: Event, then: @escaping @Sendable (Event) -> Void) {
     guard phase == .open else { return then(event) }
     guard event.error == nil, let response = event.response, response.isSuccess else {
       guard event.error?.code == .timeout, disk.line.isBehind else {
         return end(event, keeping: event.error?.isOfTheDisk != true, then)
       }
-      // A disk that doesn't answer holds up no deadline.
+      // The disk doesn't answer; the deadline doesn't wait for it.
       abandon()
       return then(event)
     }
@@ -332,7 +330,7 @@ extension Download {
     }
     total = nil
     let isStreamed = hasEvents || !streams.isEmpty
-    // What came from the cache may have to be read from a disk, too.
+    // On the disk's thread, because an answer of the cache may be on a disk, too.
     disk.line.submit { [disk] () throws(NuthatchError) in
       try disk.save(response, isStreamed: isStreamed)
     } then: { saved in
@@ -352,7 +350,7 @@ extension Download {
     guard phase == .open else { return }
     if let total, count != total, response.header("Content-Encoding") == nil {
       let error = NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
-      // With more than there is, none could ever be whole.
+      // With more bytes than the total, it could never become complete.
       return end(.failed(error), keeping: count <= total, then)
     }
     if let failure { return end(.failed(failure), keeping: false, then) }
@@ -363,7 +361,7 @@ extension Download {
     close(.named) { then($0.map { .failed($0) } ?? event) }
   }
 
-  /// The request has ended otherwise.
+  /// Call it if the request has ended in another way.
   func abandon() {
     if phase == .open { close(.kept) { _ in } }
   }
@@ -385,17 +383,17 @@ extension Download {
 }
 
 extension NuthatchError {
-  /// Whether a disk, and not a server, is why.
+  /// Whether a disk, not a server, is the cause.
   fileprivate var isOfTheDisk: Bool { code == .noSpace || code == .io }
 }
 
 extension ResponseHead {
-  /// Whether the body is compressed, or the like.
+  /// Whether the body has a content coding, such as compression.
   fileprivate var isCoded: Bool {
     fields.values("Content-Encoding").contains { !$0.isEmpty && !$0.equalsIgnoringCase("identity") }
   }
 
-  /// Whether a part is all there is.
+  /// Whether the range is the whole answer.
   fileprivate var isWhole: Bool {
     guard let range = contentRange, range.first == 0, let total = range.total,
       let length = try? contentLength()
@@ -403,7 +401,7 @@ extension ResponseHead {
     return length == total
   }
 
-  /// What `Content-Range` says; the total is nil where nobody knows it.
+  /// The values of `Content-Range`; the total is nil if unknown.
   fileprivate var contentRange: (first: Int64, total: Int64?)? {
     guard let field = fields["Content-Range"], field.lowercased().hasPrefix("bytes ") else { return nil }
     let parts = field.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)

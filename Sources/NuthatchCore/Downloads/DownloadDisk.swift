@@ -1,9 +1,9 @@
 import Glibc
 
-/// What of a download needs a disk: the file that it grows in, the copies of it, and descriptors of files. Confined to
-/// its line, hence Sendable.
+/// The part of a download on disks: the file that it grows in, its copies, and descriptors of files. Confined to its line, hence
+/// Sendable.
 final class DownloadDisk: @unchecked Sendable {
-  /// What becomes of what has come.
+  /// The end of the saved file.
   enum Ending { case named, kept, dropped }
 
   /// Whether there is anything to write.
@@ -23,7 +23,7 @@ final class DownloadDisk: @unchecked Sendable {
 
   deinit { closeDescriptors() }
 
-  /// What a download of the same answer has left to be gone on with.
+  /// Opens the partial file. Returns the state that an earlier download of the same answer has left.
   func open(resumes: Bool, key: String) throws(NuthatchError) -> DownloadStart {
     guard let path = files.first?.path else { return DownloadStart() }
     let partial = try PartialFile(for: path, resumes: resumes, key: key)
@@ -46,7 +46,7 @@ final class DownloadDisk: @unchecked Sendable {
     }
   }
 
-  /// - Returns: its bytes, if they are streamed, too.
+  /// - Returns: its bytes if they are also streamed, else none.
   func save(_ response: Response, isStreamed: Bool) throws(NuthatchError) -> [UInt8] {
     let copy = try response.withBody { (bytes) throws(NuthatchError) in
       try partial?.reserve(Int64(bytes.count))
@@ -59,7 +59,7 @@ final class DownloadDisk: @unchecked Sendable {
 
   func bytesSoFar() -> SavedBytes? { partial?.bytesSoFar() }
 
-  /// - Returns: `failure`, or what fails here.
+  /// - Returns: `failure`, or an error of this call.
   func close(_ ending: Ending, after failure: NuthatchError?) -> NuthatchError? {
     var failure = failure
     if ending == .named, failure == nil {
@@ -78,12 +78,12 @@ final class DownloadDisk: @unchecked Sendable {
   }
 }
 
-/// A descriptor, and what messages call it.
+/// A descriptor, and its name for messages.
 struct NamedDescriptor: Sendable {
   let number: Int32
   let name: String
 
-  /// Whether what is written to it goes to a disk. What that isn't, takes no more than it has room for.
+  /// Whether writes to it go to a disk. A pipe, socket or character device accepts no more than it has space for.
   var isOnDisk: Bool {
     var status = stat()
     guard fstat(number, &status) == 0 else { return true }
@@ -91,7 +91,7 @@ struct NamedDescriptor: Sendable {
   }
 }
 
-/// Where a download begins.
+/// The state in which a download starts.
 struct DownloadStart: Sendable {
   var count: Int64 = 0
   var total: Int64?

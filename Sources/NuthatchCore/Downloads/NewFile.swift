@@ -1,19 +1,19 @@
 import Glibc
 import NuthatchStore
 
-/// A file that gets its name when it is complete. Until then it has none, or, where the file system knows no such files, a
-/// hidden one; dropped before that, it leaves nothing.
+/// A file that appears under its name only when it is complete. Until then it has no name, or a hidden one if the file system doesn't
+/// support files without a name. If it is released before, nothing is left.
 package final class NewFile {
   package let descriptor: Int32
   let target: String
-  /// What messages call it.
+  /// The path for messages.
   private let path: String
   private var name: String?
   private var isSettled = false
-  /// What a new file's mode is there; nil when that is still to be found out.
+  /// The mode of a new file there; nil while it is unknown.
   private var newMode: mode_t?
 
-  /// - Parameter followsLinks: whether what symbolic links mean is replaced, not they.
+  /// - Parameter followsLinks: whether a symbolic link stays and its target is replaced.
   package init(for path: String, followsLinks: Bool = true) throws(NuthatchError) {
     self.path = path
     target = followsLinks ? try Self.resolved(path) : path
@@ -25,11 +25,11 @@ package final class NewFile {
     } else {
       (name, descriptor) = try Self.hidden(for: target, path)
     }
-    // Nobody else is to write to it before it is whole.
+    // No other user may write to it before it is complete.
     fchmod(descriptor, 0o600)
   }
 
-  /// One that has a hidden name for good reason.
+  /// Takes over a file that already has a hidden name.
   init(_ descriptor: Int32, named name: String, target: String) {
     self.descriptor = descriptor
     self.name = name
@@ -45,10 +45,10 @@ package final class NewFile {
 
   var isUnnamed: Bool { name == nil }
 
-  /// Gives one without a name a hidden one, locked for this process. False when it is another file's.
+  /// Gives a file without a name a hidden one, locked for this process. Returns false if another file has that name.
   func hide(as hidden: String) -> Bool { name == nil && Self.lock(descriptor) && link(as: hidden) }
 
-  /// Whether it is this process's. Where there are no locks, nobody takes away what others have left.
+  /// Locks the file. Returns true also if the file system has no locks; then no process removes files that others have left.
   private static func lock(_ descriptor: Int32) -> Bool {
     flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }
@@ -60,10 +60,10 @@ package final class NewFile {
     return true
   }
 
-  /// Leaves it under its hidden name.
+  /// Keeps it under its hidden name.
   func keep() { name = nil }
 
-  /// All bytes are on the disk.
+  /// Waits until all bytes are on the disk.
   func settle() throws(NuthatchError) {
     while fsync(descriptor) != 0 {
       guard errno == EINTR else { throw Self.failure(path) }
@@ -71,19 +71,19 @@ package final class NewFile {
     isSettled = true
   }
 
-  /// Gives it its name, in the place of what had it, and the mode that goes with that. Where the bytes are on the disk, the
-  /// name is, too.
+  /// Gives it its name and mode, and replaces a file of that name. If `settle` was called, the name is on the disk, too, when this
+  /// returns.
   ///
   /// - Parameters:
-  ///   - other: the name, if it isn't the one that it was made for.
-  ///   - mode: nil for that of the file that it replaces, or of a new one.
+  ///   - other: the name, if it isn't `target`.
+  ///   - mode: nil for the mode of the file that it replaces, or of a new one.
   package func appear(as other: String? = nil, mode: mode_t? = nil) throws(NuthatchError) {
     let place = other ?? target
     fchmod(descriptor, mode ?? targetMode)
-    // Some file systems tell of a full disk only when a descriptor is closed.
+    // Some file systems report a full disk only when a descriptor is closed.
     let closed = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
     guard closed < 0 || close(closed) == 0 else { throw Self.failure(path) }
-    // A link replaces nothing, so that it serves where nothing has the name.
+    // A link never replaces a file, so it works only if the name is free.
     if !link(as: place) {
       guard name != nil || hide(as: Self.freeName(for: place)), let name, rename(name, place) == 0
       else { throw Self.failure(path) }
@@ -92,17 +92,17 @@ package final class NewFile {
     if isSettled { Self.settleFolder(of: target) }
   }
 
-  /// One that was there stays as private as it was; a new one goes by the umask.
+  /// A replaced file keeps its mode; a new file gets its mode from the umask.
   private var targetMode: mode_t {
     var status = stat()
     if lstat(target, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-      // Somebody else's may have been put there meanwhile, to be written to.
+      // Another user may have put the file there, to keep a way to write to it; so write permissions of others are removed.
       return status.st_mode & (status.st_uid == geteuid() ? 0o777 : 0o755)
     }
     return newMode ?? Self.modeOfNew(in: Self.folder(of: target))
   }
 
-  /// The mode of a new file there: nobody can ask for the umask without changing it, and a folder may have a rule of its own.
+  /// Returns the mode of a new file there. The umask can't be read without changing it, and a folder may have its own rule (ACL).
   private static func modeOfNew(in folder: String) -> mode_t {
     var (descriptor, name) = (open(folder, O_RDWR | O_CLOEXEC | temporary, 0o666), String?.none)
     if descriptor < 0 {
@@ -122,7 +122,7 @@ package final class NewFile {
 
   /// Whether a file without a name can get one later.
   private static let canBeNamed = access("/proc/self/fd", X_OK) == 0
-  // O_TMPFILE, a macro that Swift does not see.
+  // O_TMPFILE, a macro that Swift doesn't import.
   private static let temporary: Int32 = 0o20000000 | O_DIRECTORY
 
   private static func hidden(for target: String, _ path: String) throws(NuthatchError) -> (String, Int32) {
@@ -130,7 +130,7 @@ package final class NewFile {
       let name = freeName(for: target)
       let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
-        // Before it had its lock, another process may have taken it for one that was left.
+        // Before the lock, another process may have taken it for an abandoned file.
         if lock(descriptor), FileDoor.has(name, descriptor) { return (name, descriptor) }
         close(descriptor)
       } else if errno != EEXIST {
@@ -140,8 +140,8 @@ package final class NewFile {
     throw failure(path)
   }
 
-  /// A hidden name beside a file. It is the same each time, so that what a killed process has left under it, and has no lock any
-  /// more, is removed by the next one that writes the file. While another process writes under it, a name by chance.
+  /// Returns a hidden name beside a file. It is the same each time, so that the next writer removes the unlocked file of a killed
+  /// process. If another process writes under this name, returns a random one.
   private static func freeName(for target: String) -> String {
     let folder = folder(of: target)
     let own = "\(folder)/.\(target.split(separator: "/").last ?? "").nuthatch-new"
@@ -168,12 +168,12 @@ package final class NewFile {
   static func settleFolder(of path: String) {
     let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else { return }
-    // A file system that can't settle a folder keeps its names in its own way.
+    // A failure is ignored: the file system can't sync a folder.
     fsync(folder)
     close(folder)
   }
 
-  /// The file that a symbolic link means.
+  /// Returns the target of a symbolic link, or the path itself.
   static func resolved(_ path: String) throws(NuthatchError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw NuthatchError(.invalid, "a path to save to is empty or holds a NUL")
@@ -187,7 +187,7 @@ package final class NewFile {
     throw failure(path)
   }
 
-  /// What a symbolic link leads to; nil when it is none.
+  /// Returns the next path of a symbolic link; nil if it isn't a link.
   package static func next(after link: String) -> String? {
     var text = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink(link, &text, text.count)
@@ -197,7 +197,7 @@ package final class NewFile {
     return next.hasPrefix("/") ? next : folder + next
   }
 
-  /// Opens a device or a pipe, to be written into: neither this nor a write waits.
+  /// Opens a device or a pipe for writing. Neither this nor a write waits.
   package static func openDevice(_ path: String) throws(NuthatchError) -> Int32 {
     let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     if descriptor >= 0 { return descriptor }
@@ -209,13 +209,13 @@ package final class NewFile {
       .io, "\(path) can't be written: no process has this pipe open for reading; start its reader first")
   }
 
-  /// What errno says.
+  /// Returns the error for errno.
   package static func failure(_ path: String) -> NuthatchError {
     let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
     return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")
   }
 
-  /// Writes all of it at a place of the file, or where the descriptor stands. False with errno.
+  /// Writes all bytes at an offset of the file, or at the current one. Returns false with errno on failure.
   package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64?) -> Bool {
     var done = 0
     while done < bytes.count {

@@ -3,34 +3,35 @@ import Glibc
 import NuthatchStore
 import NuthatchTransport
 
-/// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon
-/// as there is something to go on with, and a second hidden file (`.NAME.nuthatch-info`) says what it is a part of and proves
-/// its beginning, so that another process goes on with it, or throws it away.
+/// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon as there
+/// are bytes that can be continued. A second hidden file (`.NAME.nuthatch-info`) says which answer it is a part of, and has a hash of its
+/// bytes. So another process can continue it, or discard it.
 ///
+/// Used by one thread at a time.
 /// One thread at a time.
 final class PartialFile {
   private(set) var count: Int64 = 0
-  /// Of what it is a part; nil when that can't be asked for again.
+  /// The validator of the whole answer; nil if a range of it can't be requested.
   var validator: Validator?
   var total: Int64?
 
   private let file: NewFile
   private let key: String
-  /// Nil when it can't be gone on with.
+  /// nil if it can't be continued.
   private var hidden: (part: String, info: String)?
   /// Whether the hidden names are this file's.
   private var hasName = false
-  /// Whether nobody else can make or rename anything beside the target.
+  /// Whether no other user can create or rename files beside the target.
   private let keepsOthersOut: Bool
   private var hasher: OpaquePointer?
   private var checked: Int64 = 0
   private var checkedAt = nhs_monotonic_ns()
 
-  /// So many bytes may have to be fetched again after a kill, or what came in so many nanoseconds where that is less.
+  /// After a kill, up to so many bytes, or those of so many nanoseconds, must be fetched again.
   private static let interval: Int64 = 4 << 20
   private static let pause: Int64 = 500_000_000
 
-  /// - Parameter key: says for which request it is.
+  /// - Parameter key: identifies the request.
   init(for path: String, resumes: Bool, key: String) throws(NuthatchError) {
     let target = try NewFile.resolved(path)
     self.key = key
@@ -44,7 +45,7 @@ final class PartialFile {
       return
     }
     let unnamed = try NewFile(for: path)
-    // Where there are no files without a name, it has its hidden one from the beginning.
+    // Without support for files without a name, it has its hidden name from the beginning.
     if let hidden, !unnamed.isUnnamed,
       let file = Self.claimed(hidden.part, target, keepsOthersOut, creates: true)
     {
@@ -61,7 +62,7 @@ final class PartialFile {
 
   var target: String { file.target }
 
-  /// Begins anew.
+  /// Discards all bytes and starts again.
   func reset() throws(NuthatchError) {
     guard ftruncate(file.descriptor, 0) == 0 else { throw NewFile.failure(target) }
     (count, checked, validator, total) = (0, 0, nil, nil)
@@ -71,10 +72,10 @@ final class PartialFile {
     hasher = nhs_hasher_new()
   }
 
-  /// Room for all that is to come, or an error now.
+  /// Reserves disk space for all bytes, so that a full disk is an error now.
   func reserve(_ total: Int64) throws(NuthatchError) {
     guard total > count, nhs_reserve_ahead(file.descriptor, count, total - count) != 0 else { return }
-    // Most other faults say that the file system can't do it.
+    // Most other errors mean that the file system can't reserve space.
     if errno == ENOSPC || errno == EDQUOT || errno == EFBIG { throw NewFile.failure(target) }
   }
 
@@ -89,13 +90,13 @@ final class PartialFile {
     writeInfo()
   }
 
-  /// What it holds, for another thread; nil when there is no descriptor left for that.
+  /// Returns its bytes, for another thread; nil if no descriptor is left.
   func bytesSoFar() -> SavedBytes? {
     let own = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
     return own < 0 ? nil : SavedBytes(own, count)
   }
 
-  /// Leaves it to be gone on with, where that is possible; else nothing is left.
+  /// Keeps it to be continued, if that is possible; else nothing is left.
   func keep() {
     guard hidden != nil, validator != nil, count > 0 else { return discard() }
     writeInfo()
@@ -108,7 +109,7 @@ final class PartialFile {
     if let hidden, hasName, Self.isOurs(hidden.info, keepsOthersOut) { unlink(hidden.info) }
   }
 
-  /// What others have put there isn't removed either.
+  /// Whether this user has made the file; other files aren't removed.
   private static func isOurs(_ path: String, _ keepsOthersOut: Bool) -> Bool {
     guard let descriptor = try? FileDoor.open(path, O_RDONLY, keepsOthersOut: keepsOthersOut) else {
       return false
@@ -117,11 +118,11 @@ final class PartialFile {
     return true
   }
 
-  /// Gives it, and copies of it, their names, all of them or none.
+  /// Gives this file, and copies of it, their names; all of them or none.
   ///
-  /// - Parameter sinks: files in the order in which they were asked for; the first is this one.
+  /// - Parameter sinks: the files in the order of the request; the first is this one.
   func appear(as sinks: [Sink]) throws(NuthatchError) {
-    // What was reserved and didn't come.
+    // Removes reserved space that wasn't used.
     guard ftruncate(file.descriptor, Int(count)) == 0 else { throw NewFile.failure(target) }
     var copies: [NewFile] = []
     for sink in sinks.dropFirst() {
@@ -142,27 +143,27 @@ final class PartialFile {
       for copy in copies { try copy.appear() }
       if case .file = sinks.first { try file.appear() }
     } catch {
-      // To all of them, or to none; the last first, because two may be the same file.
+      // All of them or none; the last first, because two may be the same file.
       for one in added.reversed() { one.takeBack() }
       throw error
     }
     forget()
   }
 
-  /// A file that was added to, which is to be closed, and what it was before.
+  /// A file that bytes were appended to, which must be closed, and its state before.
   private struct Addition {
     let path: String
     let file: Int32
-    /// Where it ended.
+    /// Its length before.
     let end: Int
-    /// Whether it was there.
+    /// Whether it was created.
     let isNew: Bool
 
     init(_ path: String) throws(NuthatchError) {
       self.path = path
       var descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       isNew = descriptor >= 0
-      // Also where a link leads to nothing.
+      // Also for a link whose target is missing.
       if !isNew, errno == EEXIST { descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
       guard descriptor >= 0 else { throw NewFile.failure(path) }
       file = descriptor
@@ -173,7 +174,7 @@ final class PartialFile {
       guard end >= 0 else { return }
       ftruncate(file, end)
       var own = stat()
-      // Somebody else may have put another one there, or something into it.
+      // Another process may have replaced it, or written to it.
       if isNew, fstat(file, &own) == 0, own.st_size == 0, FileDoor.has(path, file) { unlink(path) }
     }
   }
@@ -185,7 +186,7 @@ final class PartialFile {
       try copyAll(to: addition.file, at: Int64(addition.end), path)
       guard fsync(addition.file) == 0 else { throw NewFile.failure(path) }
     } catch {
-      // All of it, or nothing.
+      // All bytes, or none.
       addition.takeBack()
       close(addition.file)
       throw error
@@ -208,7 +209,7 @@ final class PartialFile {
     }
   }
 
-  // MARK: Going on
+  // MARK: Continuing
 
   private static func hiddenNames(_ target: String) -> (part: String, info: String) {
     let name = target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...]
@@ -216,14 +217,14 @@ final class PartialFile {
     return (both + "part", both + "info")
   }
 
-  /// The hidden file beside the target, for this process alone; nil when there is none, another one is at it, or it isn't
-  /// one that this user made.
+  /// Returns the hidden file beside the target, locked for this process; nil if there is none, another process has locked it, or another
+  /// user has made it.
   private static func claimed(
     _ part: String, _ target: String, _ keepsOthersOut: Bool, creates: Bool = false
   ) -> NewFile? {
     for _ in 0..<3 {
       if creates {
-        // Where a file system gives modes and owners of its own, ours may look like another's: then nothing is left.
+        // On a file system with its own modes and owners, our file may look like another user's: then it is removed again.
         let made = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if made >= 0 { close(made) }
         if made >= 0, !isOurs(part, keepsOthersOut) { unlink(part) }
@@ -235,7 +236,7 @@ final class PartialFile {
         close(descriptor)
         return nil
       }
-      // Whoever had it may have given it its name since.
+      // The previous owner may have given it its final name meanwhile.
       if FileDoor.has(part, descriptor) {
         return NewFile(descriptor, named: part, target: target)
       }
@@ -247,7 +248,7 @@ final class PartialFile {
   private func writeInfo() {
     guard let hidden, let hasher, let validator else { return }
     if !hasName {
-      // Another process may have begun the same meanwhile; then that one's is gone on with.
+      // Another process may have started the same download; then its file is the one to continue.
       guard file.hide(as: hidden.part) else {
         self.hidden = nil
         return
@@ -257,14 +258,14 @@ final class PartialFile {
     var text = "nuthatch-part 1\nkey \(key)\n\(validator.name) \(validator.value)\n"
     if let total { text += "total \(total)\n" }
     text += "bytes \(count)\nhash \(String(nhs_hasher_value(hasher), radix: 16))\n"
-    // What others have put there stays, and this file can't be gone on with.
+    // Files of other users stay, and then this file can't be continued.
     guard access(hidden.info, F_OK) != 0 || Self.isOurs(hidden.info, keepsOthersOut),
       SmallFile.replace(hidden.info, Array(text.utf8))
     else { return }
     checked = count
   }
 
-  /// False when there is nothing to go on with.
+  /// Returns false if there is nothing to continue.
   private func readInfo() -> Bool {
     guard let hidden else { return false }
     guard let bytes = SmallFile.read(hidden.info, keepsOthersOut: keepsOthersOut) else { return false }
@@ -297,7 +298,7 @@ final class PartialFile {
   }
 }
 
-/// The beginning of a file that doesn't change there any more.
+/// The beginning of a file; these bytes no longer change.
 final class SavedBytes: Sendable {
   private let descriptor: Int32
   let count: Int64
@@ -309,7 +310,7 @@ final class SavedBytes: Sendable {
 
   deinit { close(descriptor) }
 
-  /// False when not all of them can be read, or there is no room for them.
+  /// Returns false if not all bytes can be read, or there is no memory for them.
   func read(into buffer: ByteBuffer) -> Bool {
     buffer.reserve(announced: count)
     var piece = [UInt8](repeating: 0, count: 1 << 18)
@@ -326,12 +327,12 @@ final class SavedBytes: Sendable {
   }
 }
 
-/// What says that an answer is still the same, byte for byte.
+/// The header that shows that an answer is still the same, byte for byte.
 struct Validator: Equatable, Sendable {
   let name: String
   let value: String
 
-  /// Nil where nothing does, or a part of the body would be no part of what is kept.
+  /// nil if there is none, or if ranges of the body don't fit the saved bytes.
   init?(_ head: ResponseHead) {
     guard head.fields["Content-Encoding"] == nil, head.fields["Accept-Ranges"]?.lowercased() != "none" else {
       return nil

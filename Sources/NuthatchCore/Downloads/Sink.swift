@@ -1,17 +1,17 @@
-/// Where an answer's bytes go while they come.
+/// A place where an answer is saved while it arrives.
 public enum Sink: Sendable, Equatable {
-  /// A file, which has its name only once it is complete; one that was there is replaced then, and stays when there is no
-  /// new one. A device or a pipe is written into.
+  /// A file. It appears under its name only when it is complete; then it replaces an older file. If the download fails, the older file
+  /// stays. A device or a pipe is written to.
   case file(String)
-  /// A file that the whole answer is added to the end of, once it is complete.
+  /// A file; the answer is added to its end when it is complete.
   case appended(String)
-  /// A descriptor, written as the bytes come; the library has its own copy of it from `submit` on.
+  /// A descriptor, written while bytes arrive; the library has its own copy of it from `submit` on.
   case descriptor(Int32)
-  /// Events of the kind `data`, for whoever takes the ticket's events; what isn't taken holds the transfer up.
+  /// Events of the kind `data` of the ticket. If they aren't taken, the transfer waits.
   case events
 }
 
-/// A piece of an answer's body: of `data` events.
+/// A piece of an answer's body, in a `data` event.
 final class Chunk: Sendable {
   let bytes: [UInt8]
   private let whenGone: @Sendable (Int) -> Void
