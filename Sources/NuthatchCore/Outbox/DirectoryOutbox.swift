@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// The outbox of a directory in this process: what all its handles share.
-// What isn't under its lock is confined to the loop's thread, hence Sendable.
+/// The outbox of a directory in this process, shared by all its handles.
+// Properties outside its lock are confined to the loop's thread, hence Sendable.
 final class DirectoryOutbox: @unchecked Sendable {
   private struct Book {
-    /// Those who want requests to be sent, with what they were opened with.
+    /// The handles that send from the outbox, with their options.
     var senders: [(owner: ObjectIdentifier, options: Options)] = []
     var subscribers: [OutboxNotices] = []
     var reported: Set<String> = []
@@ -50,7 +50,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     changes = seams.reachabilitySource
   }
 
-  /// A handle was opened.
+  /// Call it when a handle was opened.
   func open(_ owner: OutboxNotices, _ options: Options, _ shared: SharedCache) {
     book.withLock { book in
       book.subscribers.append(owner)
@@ -60,12 +60,12 @@ final class DirectoryOutbox: @unchecked Sendable {
     run(shared)
   }
 
-  /// Whether a handle wants requests to be sent, and that can be written down.
+  /// Whether a handle sends from the outbox; not if the directory is read-only, because attempts must be recorded.
   private func sends(_ options: Options, _ shared: SharedCache) -> Bool {
     options.outbox == .auto && !shared.store.isReading
   }
 
-  /// A handle was closed.
+  /// Call it when a handle was closed.
   func close(_ owner: OutboxNotices, _ shared: SharedCache) {
     let wasSending = book.withLock { book in
       book.subscribers.removeAll { $0 === owner }
@@ -74,7 +74,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       return book.senders.count < count
     }
     if wasSending {
-      // Whoever opens the directory after the close finds nobody who sends.
+      // Waits, so that this process no longer sends when the directory is opened again after the close.
       let ended = EventCount()
       let seen = ended.current
       if run(shared, done: { ended.ring() }) { ended.wait(after: seen, until: EventCount.deadline(2000)) }
@@ -82,7 +82,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     if book.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
   }
 
-  /// Has the sender go by what the handles want. False when the loop has ended.
+  /// Tells the sender which options to use, or to stop. Returns false if the loop has ended.
   @discardableResult
   private func run(_ shared: SharedCache, done: @escaping @Sendable () -> Void = {}) -> Bool {
     let options = book.withLock { $0.senders.first?.options }
@@ -92,7 +92,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// What a request is sent with that has everything else in itself.
+  /// Returns the options for replays, without those that a frozen request contains itself.
   private static func bare(_ options: Options) -> Options {
     var bare = options
     bare.headers = []
@@ -102,16 +102,16 @@ final class DirectoryOutbox: @unchecked Sendable {
     return bare
   }
 
-  /// Something was written, or somebody wants to know of it.
+  /// Call it after a write, or when a subscription was added.
   func look() {
     runtime.loop.post {
-      // Not after the last close, which has stopped it.
+      // Not after the last close, which has stopped the watch.
       if !self.book.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
       self.sender.look()
     }
   }
 
-  // MARK: What wakes it, on the loop's thread
+  // MARK: What wakes the sender, on the loop's thread
 
   private func startWatching() {
     guard watch == nil else { return }
@@ -133,7 +133,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       loop.post { sender.wake() }
     }
     guard let watch else { return }
-    // Before the first look, which is another job of the lane.
+    // Before the first survey, which is a later job of the lane.
     watchNames(watch) {}
     runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
       guard let self, let watch else { return }
@@ -143,8 +143,8 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// Other processes' writing shows in the folder, or, as long as there is none, in the directory. The lane finds them, because
-  /// their disk may not answer.
+  /// Watches for writes of other processes: in the folder, or, while it doesn't exist, in the directory. On the lane, because the disk
+  /// may not answer.
   private func watchNames(_ watch: NameWatch, then: @escaping @Sendable () -> Void) {
     lane.submit { [path, loop = runtime.loop] in
       let watchesFolder = watch.add(path + "/outbox", IN_MODIFY | IN_MOVED_TO | IN_CREATE)
@@ -165,7 +165,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     watchesFolder = false
   }
 
-  /// Waits until nothing is being sent. False when it took longer.
+  /// Waits until nothing is being sent. Returns false if that takes longer.
   func waitUntilQuiet(until deadline: Int64) -> Bool {
     runtime.loop.post { self.sender.drain() }
     while true {
@@ -177,7 +177,7 @@ final class DirectoryOutbox: @unchecked Sendable {
   }
 }
 
-/// Says that something has happened in a folder; open as long as anyone refers to it.
+/// An inotify descriptor, closed with the last reference.
 private final class NameWatch: Sendable {
   let descriptor: Int32
 
@@ -193,7 +193,7 @@ private final class NameWatch: Sendable {
     Glibc.close(descriptor)
   }
 
-  /// Waits for the disk that has the path. False when there is nothing at it, or it can't be watched.
+  /// Watches a path; waits for its disk. Returns false if the path doesn't exist or can't be watched.
   func add(_ path: String, _ events: Int32) -> Bool {
     inotify_add_watch(descriptor, path, UInt32(events)) >= 0
   }

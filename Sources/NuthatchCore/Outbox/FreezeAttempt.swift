@@ -1,19 +1,19 @@
 import NuthatchTransport
 
-/// The way of a request into the outbox: before it is sent where others of its queue wait, or where it is to be written first;
-/// after that when its server can't be reached.
+/// Puts one freezable request into the outbox: before its first attempt if others of its queue wait, or if it must be stored first; else
+/// after the attempt, if its server can't be reached.
 ///
-/// Made for requests that may be frozen. Confined to the loop's thread, hence Sendable.
+/// Confined to the loop's thread, hence Sendable.
 final class FreezeAttempt: @unchecked Sendable {
-  /// For how long those before it in its queue are waited for: what isn't written isn't safe.
+  /// The longest wait for earlier requests of the queue. A request that isn't stored yet is not safe.
   private static let longestTurn: Int64 = 5_000_000_000
 
   let queue: String
-  /// Its place among those of its queue that are under way, of which `FreezeOrder` takes care; 0 when it has none.
+  /// Its number in the order of its queue, managed by `FreezeOrder`; 0 if it has none.
   var turn: UInt64 = 0
-  /// Its number in the outbox, when it was written there before its first attempt; 0 for none.
+  /// Its number in the outbox, if it was stored before its first attempt; 0 for none.
   private var id: UInt64 = 0
-  /// Whether it is on its way to the outbox.
+  /// Whether it is being stored.
   private var isFreezing = false
   /// Whether its ticket has the answer.
   private var isAnswered = false
@@ -33,7 +33,7 @@ final class FreezeAttempt: @unchecked Sendable {
 
   // MARK: Before it is sent
 
-  /// What the outbox says before anything is sent.
+  /// What the outbox decides before the first attempt.
   private enum Beginning {
     case mayGo
     /// Its secret is missing, or others of its queue wait.
@@ -41,13 +41,13 @@ final class FreezeAttempt: @unchecked Sendable {
     case isWritten(UInt64)
   }
 
-  /// Calls `send` when the request is to be sent; it isn't where it is kept first. To be called again with what its program has
-  /// added to it.
+  /// Calls `send` if the request is to be sent; if it must wait, it is stored and `send` isn't called. Call it again after the program
+  /// has added headers to the request.
   func begin(_ plan: RequestPlan, send: @escaping @Sendable () -> Void) {
-    // What joins the line leaves it at the end of the ticket.
-    // One that is on its way to the outbox isn't sent, whatever its program has added since.
+    // A request that joins the order leaves it at the end of its ticket.
+    // A request that is being stored isn't sent, even if its program has added something.
     guard ticket.isOpen, !isFreezing, let freezing = plan.freezing else { return }
-    // What was written before stays as it is: its providers give what its program has added.
+    // The stored record stays as it is: providers give what the program has added.
     if turn != 0 { return send() }
     outbox.join(self)
     work { () throws(NuthatchError) -> Beginning in
@@ -66,11 +66,11 @@ final class FreezeAttempt: @unchecked Sendable {
   private func goOn(
     _ begun: Result<Beginning, NuthatchError>, _ plan: RequestPlan, _ send: @Sendable () -> Void
   ) {
-    // Its deadline may have come meanwhile.
+    // Its deadline may have passed meanwhile.
     let isLate = isFreezing || !ticket.isOpen
     switch begun {
     case .failure(let error): fail(error)
-    // It is kept under another number.
+    // It is stored under another number.
     case .success(.isWritten(let id)) where isFreezing: leaveRecord(id, isUnwanted: true)
     case .success(.isWritten(let id)):
       self.id = id
@@ -83,30 +83,30 @@ final class FreezeAttempt: @unchecked Sendable {
 
   // MARK: When its server can't be reached
 
-  /// Whether this failure is one that freezes; then it does.
+  /// Stores the request if this failure is one that freezes. Returns whether it does.
   func freezes(_ plan: RequestPlan, after error: NuthatchError) -> Bool {
     guard !isFreezing, error.status == nil, error.code.isUnreachable else { return false }
     keep(plan, after: error)
     return true
   }
 
-  /// Keeps it, behind those of its queue that were submitted before and are still under way.
+  /// Stores it after earlier requests of its queue that are still under way.
   private func keep(_ plan: RequestPlan, after error: NuthatchError?) {
     isFreezing = true
-    // Its deadline may have come before it was to be sent, while a question was open.
+    // It joins now if its deadline passed before it was to be sent, while a question was open.
     if turn == 0 { outbox.join(self) }
     guard !outbox.inTurn(self, { self.write(plan, after: error) }) else { return }
     _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.hurry(self) }
   }
 
-  /// The deadline has come. True when the request is being kept: it isn't behind others any more then.
+  /// Call it at the deadline. Returns true if the request is being stored; it then no longer waits for others.
   func hurry() -> Bool {
     if isFreezing { outbox.hurry(self) }
     return isFreezing
   }
 
   private func write(_ plan: RequestPlan, after error: NuthatchError?) {
-    // Its ticket may have ended while it waited: then `abandon` does what is left to do.
+    // Its ticket may have ended during the wait; then `abandon` does the rest.
     guard ticket.isOpen, let freezing = plan.freezing else {
       isFreezing = false
       return
@@ -128,7 +128,7 @@ final class FreezeAttempt: @unchecked Sendable {
     } then: {
       switch $0 {
       case .success(let id): self.tellFrozen(id, plan)
-      // Written before, it is there, whatever couldn't be added.
+      // Its record was stored before and is there, even if the attempt couldn't be added.
       case .failure where id != 0: self.tellFrozen(id, plan)
       case .failure(let error): self.fail(error)
       }
@@ -138,19 +138,19 @@ final class FreezeAttempt: @unchecked Sendable {
   private func tellFrozen(_ id: UInt64, _ plan: RequestPlan) {
     let wasWritten = self.id == id
     self.id = 0
-    // A request that was cancelled, or was told something else, isn't to be sent.
+    // A request that was cancelled, or has another final event, must not be sent.
     let isUnwanted =
       !ticket.isFinished(by: .frozen(id, plan.url)) && (!wasWritten || ticket.state == .cancelled)
     leaveRecord(id, isUnwanted: isUnwanted, endsFirstAttempt: wasWritten)
     outbox.look()
   }
 
-  // MARK: Its end
+  // MARK: The end of the ticket
 
-  /// Its ticket gets the answer.
+  /// Call it when the ticket gets the answer.
   func noteAnswer() { isAnswered = true }
 
-  /// Its ticket has ended: the others don't wait behind it any more, and what was still to be written isn't.
+  /// Call it at the end of the ticket: later requests no longer wait for it, and it is no longer stored.
   func abandon() {
     if turn != 0 {
       isFreezing = false
@@ -159,18 +159,17 @@ final class FreezeAttempt: @unchecked Sendable {
     leaveRecord()
   }
 
-  /// Its first attempt was the last one: its ticket has the answer, and the record isn't needed any more. Or it was
-  /// cancelled. A close leaves it to be sent.
+  /// Removes the record if the ticket has the answer or was cancelled. After a close it stays, to be sent later.
   private func leaveRecord() {
     guard id != 0, !isFreezing else { return }
-    // One that stays is sent once more, with the same key.
+    // A record that stays is sent again, with the same key.
     leaveRecord(id, isUnwanted: isAnswered || ticket.state == .cancelled)
     id = 0
   }
 
   private func leaveRecord(_ id: UInt64, isUnwanted: Bool, endsFirstAttempt: Bool = true) {
     outbox.lane.submit { [outbox] in
-      // What can't be removed now is in the list.
+      // If it can't be removed now, it stays in the list.
       if isUnwanted { _ = try? outbox.store.remove(id) }
       if endsFirstAttempt { outbox.endFirstAttempt(id) }
     }
@@ -181,7 +180,7 @@ final class FreezeAttempt: @unchecked Sendable {
     ticket.finish(.failed(error))
   }
 
-  /// Does something with the outbox's files, and goes on here.
+  /// Runs a job with the outbox's files on the lane, and `then` on the loop's thread.
   private func work<Value: Sendable>(
     _ job: @escaping @Sendable () throws(NuthatchError) -> Value,
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
@@ -194,7 +193,7 @@ final class FreezeAttempt: @unchecked Sendable {
 }
 
 extension DirectoryOutbox {
-  /// Keeps a request. While it is live, its first attempt is this process's.
+  /// Stores a request. While it is live, only this process makes its first attempt.
   func freeze(_ request: FrozenRequest) throws(NuthatchError) -> UInt64 {
     guard request.isLive else { return try store.freeze(request) }
     let sender = sender
@@ -203,7 +202,7 @@ extension DirectoryOutbox {
     }
   }
 
-  /// Lets others send it. Called on the lane or the loop.
+  /// Lets other processes send it. Called on the lane or the loop.
   func endFirstAttempt(_ id: UInt64) {
     sender.live.withLock { _ = $0.remove(id) }
     lane.submit {

@@ -1,5 +1,5 @@
-/// The freezable requests of one queue that are under way in this process, in the order in which they were submitted: those
-/// whose server can't be reached are kept in that order, whichever of them hears of it first.
+/// The freezable requests of one queue that are under way in this process, in the order of their submission. If their server can't be
+/// reached, they are stored in that order, whichever fails first.
 struct FreezeOrder {
   private enum Place {
     case underWay
@@ -7,29 +7,29 @@ struct FreezeOrder {
   }
 
   private var places: [UInt64: Place] = [:]
-  /// Nobody is before this one.
+  /// The least number that may still be in use.
   private var first: UInt64 = 1
   private var next: UInt64 = 1
 
   var isEmpty: Bool { places.isEmpty }
 
-  /// A place at the end, which is never 0.
+  /// Returns a number at the end of the order, never 0.
   mutating func join() -> UInt64 {
     places[next] = .underWay
     next &+= 1
     return next &- 1
   }
 
-  /// Notes what it does when nobody is before it.
+  /// Stores what to do when no earlier request is left.
   mutating func wait(_ turn: UInt64, _ then: @escaping () -> Void) { places[turn] = .waiting(then) }
 
-  /// Takes one out, whoever is before it; what it was waiting to do.
+  /// Removes a request and returns what it was waiting to do.
   mutating func take(_ turn: UInt64) -> (() -> Void)? {
     guard case .waiting(let then)? = places.removeValue(forKey: turn) else { return nil }
     return then
   }
 
-  /// Takes out all who wait with nobody before them; what they do, in their order.
+  /// Removes all waiting requests without earlier ones; returns what they do, in order.
   mutating func takeFirst() -> [() -> Void] {
     var due: [() -> Void] = []
     while first < next {
@@ -48,10 +48,10 @@ struct FreezeOrder {
 
 /// On the loop's thread.
 extension DirectoryOutbox {
-  /// What is submitted later is kept behind it.
+  /// Adds a request: later requests are stored after it.
   func join(_ attempt: FreezeAttempt) { attempt.turn = lines[attempt.queue, default: FreezeOrder()].join() }
 
-  /// Does something when all of its queue that were submitted before are through. False while it waits.
+  /// Calls `then` when all earlier requests of its queue are done. Returns false while it waits.
   func inTurn(_ attempt: FreezeAttempt, _ then: @escaping () -> Void) -> Bool {
     lines[attempt.queue]?.wait(attempt.turn) {
       attempt.turn = 0
@@ -61,14 +61,14 @@ extension DirectoryOutbox {
     return attempt.turn == 0
   }
 
-  /// Has it done now, if it still waits.
+  /// Stops waiting: runs `then` now.
   func hurry(_ attempt: FreezeAttempt) {
     guard attempt.turn != 0 else { return }
     lines[attempt.queue]?.take(attempt.turn)?()
     goOn(attempt.queue)
   }
 
-  /// It won't be kept.
+  /// Removes a request that won't be stored.
   func leave(_ attempt: FreezeAttempt) {
     guard attempt.turn != 0 else { return }
     _ = lines[attempt.queue]?.take(attempt.turn)

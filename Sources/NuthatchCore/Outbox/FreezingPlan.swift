@@ -1,16 +1,16 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// What a plan knows of freezing. An object of each request, because few are frozen.
+/// The part of a plan for freezing. Each freezable request has its own object, so that plans of other requests stay small.
 final class FreezingPlan: Sendable {
   let freezing: Request.Freezing
-  /// The queue's name, or its origin.
+  /// The name of the queue, or the origin.
   let queue: String
-  /// Whether a secret is missing, so that there is nothing to try now.
+  /// Whether a secret is missing, so that no attempt is made now.
   let lacksSecret: Bool
-  /// The name in the credentials, and who has the password (`FrozenRequest.user`).
+  /// The name in the credentials, and the provider of the password (`FrozenRequest.user`).
   private let user: (name: String?, provider: String)?
-  /// The way of its site's requests.
+  /// The proxy of its site.
   private let proxy: String?
 
   fileprivate init(
@@ -24,11 +24,11 @@ final class FreezingPlan: Sendable {
     self.user = user
   }
 
-  /// Checks that nothing secret would be written, and gives the request its key.
+  /// Checks that no secret would be written, and gives the request its Idempotency-Key.
   ///
   /// - Parameters:
-  ///   - request: with what it inherits.
-  ///   - headers: what is to be sent.
+  ///   - request: with its inherited options.
+  ///   - headers: the headers to send.
   /// - Throws: `secret_needs_provider`; `bad_header`; `invalid`.
   static func make(
     _ request: Request, _ url: WebURL, _ credentials: (user: [UInt8], password: [UInt8])?,
@@ -93,15 +93,15 @@ final class FreezingPlan: Sendable {
       .joined(separator: "-")
   }
 
-  /// What is kept of it.
+  /// Returns the record of the request.
   ///
   /// - Parameters:
-  ///   - exposed: since when the server may know of it.
+  ///   - exposed: the time from which the server may know of it.
   func frozen(
     _ plan: RequestPlan, _ ticket: Ticket, at now: Stamp, exposed: Stamp?, isLive: Bool
   ) -> FrozenRequest {
     var address = ticket.url
-    // What it was passed as may have a password in it, or mean something to its site only, of which nobody knows later.
+    // The passed URL may contain a password, or be relative to its site, which is unknown later.
     let isWhole = (try? WebURL(address)) != nil
     if !isWhole || plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
     let headers = plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }
@@ -121,14 +121,14 @@ final class FreezingPlan: Sendable {
 }
 
 extension ClientCertificate {
-  /// What is kept of one: where it is for whoever sends the request, in whatever folder that is run.
+  /// Returns the certificate with absolute paths: the sending process may have another working directory.
   fileprivate init(at path: String, key: String?) {
     self.init(absolute(path), key: key.map(absolute))
   }
 }
 
 extension Request {
-  /// Whether a header of this name holds a secret, which isn't to be written anywhere.
+  /// Returns whether a header of this name holds a secret, which must not be written.
   package static func isSecret(header name: String) -> Bool {
     let field = HeaderFields.Field(name: name, value: "")
     return field.isSecret && !field.isIdempotencyKey
@@ -144,7 +144,7 @@ extension Origin {
 }
 
 extension Request {
-  /// With the secrets that providers know already.
+  /// Returns the request with the secrets that providers already have.
   func provided(by secrets: OutboxSecrets) -> Request {
     guard let freezing else { return self }
     var result = self

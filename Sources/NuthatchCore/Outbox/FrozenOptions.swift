@@ -1,12 +1,12 @@
-/// Options that a frozen request keeps by their names, as texts. So a further one needs no other format; what a later version has
-/// written, and this one doesn't know, is passed over.
+/// Options that a frozen request stores by name, as texts, so that a new option needs no new format. An option that only a later version
+/// knows is ignored.
 extension RequestPlan {
-  /// Beside what is said of trust: that it is a site's word.
+  /// Marks that the trust options come from a site.
   fileprivate static let trustOfSite = "trust_of_site"
   fileprivate static let kept = "keep_headers_across_origins"
 
   var frozenOptions: [(name: String, value: String)] {
-    // Also what is usual: the cache that sends it may say something else.
+    // Stored even if it is the default: the cache that sends it later may have another value.
     var options = [("redirects", String(terms.redirects))]
     if terms.extras?.trust != .unchecked { options.append(("insecure", "no")) }
     if !terms.travelling.isEmpty {

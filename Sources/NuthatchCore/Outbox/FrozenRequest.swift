@@ -1,35 +1,35 @@
 import NuthatchTransport
 
-/// A request as the outbox keeps it: complete but for its secrets, of which it knows only who has them.
+/// A request as the outbox stores it: complete except for its secrets, which are replaced by the names of their providers.
 struct FrozenRequest: Sendable {
   typealias Secret = Request.Freezing.Secret
 
   enum Body: Sendable {
     case inline([UInt8])
-    /// So many bytes in the record, which were passed over.
+    /// The number of bytes in the record, which weren't read.
     case unread(Int)
     /// A file beside the log.
     case file(name: String, count: Int64, checksum: UInt64)
-    /// What is still to be copied into such a file: other files, and what stands around them in a form.
+    /// Bytes that must still be copied into such a file: other files, and the text of a form around them.
     case source(BodySource)
   }
 
-  /// As it was passed, where that says where to.
+  /// The URL as it was passed, if it is absolute and without a password; else `address`.
   var passedURL: String
-  /// As it is sent, without user and password.
+  /// The URL as it is sent, without user and password.
   var address: String
   var method: String
   var headers: [(name: String, value: String)]
   var secrets: [Secret] = []
-  /// The name, and who has the password. Without a name, its program would have been asked for both, and the provider gives
+  /// The name, and the provider of the password. Without a name, the program would have been asked for both, and the provider gives
   /// `name:password`.
   var user: (name: String?, provider: String)?
-  /// How they are shown; Basic with the first request, unless it says otherwise.
+  /// How they are sent; nil: Basic with the first request.
   var signIn: SignIn?
   var certificate: ClientCertificate?
-  /// Its site's, empty for none; nil: that of whoever sends it.
+  /// Its site's proxy, empty for none; nil: the proxy of the sending cache.
   var proxy: String?
-  /// What else was said, by the names of options.
+  /// Other options, by their names.
   var options: [(name: String, value: String)] = []
   /// The name of its queue, or its origin.
   var queue: String
@@ -43,17 +43,17 @@ struct FrozenRequest: Sendable {
   var attempts: Int
   var longest: Int64?
   var keyLifetime: Int64?
-  /// When it came to the outbox.
+  /// The time at which it was frozen.
   var frozen: Stamp
-  /// Since when the server may know of it; nil when nothing has reached it.
+  /// The time from which the server may know of it; nil if no attempt has reached it.
   var exposed: Stamp?
-  /// Whether it was written before its first attempt, which is being made.
+  /// Whether it was stored before its first attempt, which is still under way.
   var isLive = false
   var body: Body
 
   var key: String? { headers.first { $0.name.equalsIgnoringCase("Idempotency-Key") }?.value }
 
-  /// Whether doing it twice is doing it once (RFC 9110, 9.2.2).
+  /// Whether sending it twice has the same effect as once (RFC 9110, 9.2.2).
   var isIdempotent: Bool { NuthatchHTTP.isIdempotent(method: method) }
 
   var bodyBytes: Int64 {
@@ -65,7 +65,7 @@ struct FrozenRequest: Sendable {
     }
   }
 
-  /// Whether it is too long to stand in a record.
+  /// Whether it is too long for a record.
   var needsFile: Bool {
     switch body {
     case .inline(let bytes): bytes.count > Self.longestInline
@@ -75,7 +75,7 @@ struct FrozenRequest: Sendable {
   }
 
   static let freezableMethods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
-  /// A longer body has a file of its own.
+  /// A longer body gets its own file.
   static let longestInline = 65_536
 }
 
@@ -155,7 +155,7 @@ extension FrozenRequest {
     encoder.put(queue)
     encoder.put(optional: handler)
     encoder.put(optional: tag)
-    // From 0 on, as the first version wrote it.
+    // From 0 on, like the first version.
     encoder.put(guardGrade.rawValue - 1)
     encoder.put(optional: silence)
     encoder.put(maxBytes)
@@ -180,14 +180,14 @@ extension FrozenRequest {
     }
     if let asked {
       encoder.put(asked)
-      // An earlier version doesn't send it without them then.
+      // An earlier version then doesn't send the request without its credentials.
       encoder.put(UInt8(1))
     }
     if let proxy { encoder.put(proxy) }
     if !options.isEmpty { encoder.put(fields: options) }
   }
 
-  /// - Parameter withBody: whether bytes that stand in the record are wanted; they are empty otherwise.
+  /// - Parameter withBody: whether the bytes of a body in the record are read; else it is `unread`.
   init(_ decoder: inout RecordDecoder, withBody: Bool) throws(RecordDecoder.Damaged) {
     let flags = try decoder.number(UInt8.self)
     guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
@@ -234,7 +234,7 @@ extension FrozenRequest {
     if flags & 32 != 0 { proxy = try decoder.text() }
     if flags & 64 != 0 { options = try decoder.fields() }
     isNamedQueue = flags & 1 != 0
-    // Version 0.1 said so of a key that may be forgotten.
+    // Version 0.1 marked an unlimited key lifetime in this way.
     if flags & 2 != 0 { keyLifetime = nil }
     isLive = flags & 4 != 0
   }

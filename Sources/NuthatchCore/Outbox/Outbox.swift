@@ -2,22 +2,21 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// The requests of a directory that wait for the network, and what came of them.
+/// The requests of a directory that wait for the network, and their outcomes.
 ///
-/// They survive restarts and losses of power, and are sent by whatever process has the directory open (`Options.outbox`),
-/// in their order, until a final answer has been written down. They are never evicted: an outbox that is full refuses new ones.
-/// Calls may wait for the disk.
+/// They survive restarts and losses of power. Any process that has the directory open may send them (`Options.outbox`), in their order,
+/// until a final answer is stored. They are never evicted: a full outbox refuses new requests. Calls may wait for the disk.
 public struct Outbox: Sendable {
-  /// Where a request stands.
+  /// The state of a request.
   public enum State: Int32, Sendable {
-    /// For the network, for its time, or for those before it.
+    /// It waits for the network, for the time of its next attempt, or for earlier requests of its queue.
     case waiting = 1
     case sending = 2
-    /// For somebody: the server wants other credentials (401, 403). Nothing of its queue is sent meanwhile.
+    /// It waits for other credentials: the server has refused them (401, 403). Meanwhile nothing of its queue is sent.
     case paused = 3
-    /// Its outcome waits to be collected.
+    /// The server has accepted it (2xx); its outcome waits to be collected.
     case done = 4
-    /// It was put aside, with a reason: `replay` sends it, `drop` forgets it.
+    /// It was put aside, with a reason: `replay` sends it, `drop` removes it.
     case dead = 5
   }
 
@@ -27,60 +26,60 @@ public struct Outbox: Sendable {
     public let time: Int64
     /// The status of the answer; 0 for none.
     public let status: Int
-    /// Why there was none.
+    /// The reason why there was no answer; nil if there was one.
     public let code: ErrorCode?
-    /// The same in words.
+    /// The reason in words.
     public let reason: String
   }
 
   /// A request in the outbox.
   public struct Item: Sendable {
-    /// Its number, which no other request ever has.
+    /// Its number. No other request of the directory ever gets it.
     public let id: UInt64
-    /// Where it stands.
+    /// Its state.
     public let state: State
     /// Its method.
     public let method: String
-    /// Its URL, without password; that of a site's request from its beginning on.
+    /// Its URL, without the password; for a site's request the resolved, absolute URL.
     public let url: String
     /// The name of its queue, or its origin.
     public let queue: String
-    /// Who gets the outcome.
+    /// The handler that gets the outcome.
     public let handler: String?
-    /// The word that the request was given.
+    /// The tag of the request.
     public let tag: String?
     /// Its `Idempotency-Key`, the same for every attempt.
     public let key: String?
     /// Bytes of its body.
     public let bodyBytes: Int64
-    /// When it was frozen, in seconds since 1970.
+    /// Seconds since 1970 at which it was frozen.
     public let frozenAt: Int64
-    /// How often it was tried since.
+    /// The number of attempts since then.
     public let attempts: Int
-    /// Seconds until it is tried again; nil when that doesn't depend on time.
+    /// Seconds until the next attempt; nil if it doesn't depend on time.
     public let wait: Int64?
     /// The status of the last answer; 0 for none.
     public let status: Int
-    /// Why it isn't done.
+    /// The reason why it isn't done.
     public let reason: String?
-    /// The same as a stable word, where it was put aside, or waits, for another reason than an answer's status: `timeout` for
-    /// what was tried too often or too long, `secret_needs_provider` for a secret that nobody has provided in this process.
+    /// The reason as a stable word, if it was put aside, or waits, for another reason than an answer's status: `timeout` after too many
+    /// attempts or too long a time, `secret_needs_provider` for a secret that isn't provided in this process.
     public let code: ErrorCode?
-    /// The last attempts, oldest first, up to 32.
+    /// The last attempts, oldest first, at most 32.
     public let history: [Attempt]
   }
 
-  /// What came of a request.
+  /// The outcome of a request.
   public struct Outcome: Sendable {
     /// The request's number.
     public let id: UInt64
-    /// Whether the server has done it (2xx); else it was put aside.
+    /// Whether the server has accepted it (2xx); else it was put aside.
     public let isDone: Bool
-    /// Who is to get it.
+    /// The handler that gets it.
     public let handler: String?
-    /// The word that the request was given.
+    /// The tag of the request.
     public let tag: String?
-    /// As the URL was passed, without password; that of a site's request from its beginning on.
+    /// The URL, without the password; for a site's request the resolved, absolute URL.
     public let url: String
     /// The request's method.
     public let method: String
@@ -88,7 +87,7 @@ public struct Outbox: Sendable {
     public let key: String?
     /// The answer's status; 0 for none.
     public let status: Int
-    /// The URL that answered.
+    /// The URL of the answer.
     public let finalURL: String
     /// The answer's header lines.
     public let headers: [(name: String, value: String)]
@@ -96,7 +95,7 @@ public struct Outbox: Sendable {
     public let body: [UInt8]
     /// Whether the body was longer.
     public let isCut: Bool
-    /// Why it was put aside; nil for what is done.
+    /// The reason why it was put aside; nil if it is done.
     public let reason: String?
   }
 
@@ -106,53 +105,53 @@ public struct Outbox: Sendable {
 
   init(_ cache: Cache) { self.cache = cache }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// All requests, in their order.
+  /// Returns all requests, in their order.
   public func list() throws(NuthatchError) -> [Item] {
     try cache.checkUsable()
     return try store.list()
   }
 
-  /// The files in which damage of the log was set aside, as long as they are there.
+  /// The files that hold damaged parts of the log, while they exist.
   public var damage: [String] {
-    // Where the log can't be read at all, its readers say so.
+    // If the log can't be read at all, its readers report that.
     let names = try? store.look { $0.journal.asideFiles }
     return (names ?? nil ?? store.journal.damage).map { "\(cache.path)/outbox/\($0)" }
   }
 
-  /// What came of a request; nil while it hasn't ended. It stays until it is collected or dropped.
+  /// Returns the outcome of a request; nil while it hasn't ended. It stays until it is collected or dropped.
   public func outcome(_ id: UInt64) throws(NuthatchError) -> Outcome? {
     try cache.checkUsable()
     return try store.settlement(id).map { Outcome(id, $0, $1) }
   }
 
-  /// What came of a request that is done, which is forgotten then. nil while it isn't; what was put aside stays. Who can't
-  /// lose it to a kill before it was seen to takes `outcome`, and `drop` after.
+  /// Returns and removes the outcome of a request that is done. Returns nil while it isn't done; a request that was put aside stays. A
+  /// program that must not lose the outcome to a kill calls `outcome` first, and `drop` after it has processed the outcome.
   public func collect(_ id: UInt64) throws(NuthatchError) -> Outcome? {
     guard let outcome = try outcome(id) else { return nil }
     if outcome.isDone { _ = try store.remove(id, isAsked: true) }
     return outcome
   }
 
-  // MARK: Deciding
+  // MARK: Changing
 
-  /// Sends a request that was put aside, or that waits, as soon as it is its turn; times and attempts count from now, and it
-  /// may be sent again whatever its server may have forgotten. False when there is none of that number.
+  /// Sends a request again that was put aside, or that waits, as soon as it is its turn. Its times and attempts are counted from now on,
+  /// and its key lifetime no longer prevents the attempt. Returns false if there is none with that number.
   @discardableResult
   public func replay(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
     return try desk.replay { $0.id == id } > 0
   }
 
-  /// Sends all requests that were put aside, or that wait. How many.
+  /// Sends all requests again that were put aside, or that wait. Returns their number.
   @discardableResult
   public func replayAll() throws(NuthatchError) -> Int {
     try cache.checkUsable()
     return try desk.replay { _ in true }
   }
 
-  /// Forgets a request, or its outcome: it is never sent after this. False when there is none of that number.
+  /// Removes a request, or its outcome; the request isn't sent after this. Returns false if there is none with that number.
   ///
   /// - Throws: `conflict` while another process is sending it.
   @discardableResult
@@ -166,53 +165,52 @@ public struct Outbox: Sendable {
 
   // MARK: Handlers and secrets
 
-  /// Outcomes of requests with this handler come to this cache's program from now on (`Cache.nextNotice`), those from before
-  /// among them.
+  /// Subscribes to the outcomes of requests with this handler (`Cache.nextNotice`), earlier ones included.
   public func attach(_ handler: String) throws(NuthatchError) {
     try cache.checkUsable()
     cache.notices.attach(handler)
     desk.look()
   }
 
-  /// They don't any more.
+  /// Ends the subscription.
   public func detach(_ handler: String) { cache.notices.detach(handler) }
 
-  /// What a provider knows; kept in memory only. nil takes it back. Queues that wait for it go on.
+  /// Sets the secret of a provider; it is kept in memory only. nil removes it. Queues that wait for it continue.
   public func provide(_ provider: String, _ secret: String?) throws(NuthatchError) {
     try cache.checkUsable()
     let (notices, desk) = (cache.notices, desk)
     desk.secrets.provide(provider, secret)
-    // On the loop's thread: a look that missed the secret has told so then, and isn't news once more.
+    // On the loop's thread: a survey that missed the secret has then sent its notice, and doesn't send it again.
     _ = desk.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
     desk.lane.submit {
-      // What can't be written now can be replayed by hand.
+      // If this can't be written now, the program can call `replay` later.
       _ = try? desk.replay { $0.isPaused && $0.request.providers.contains(provider) }
     }
   }
 }
 
 extension Outbox {
-  /// The first request after a number, in their order; nil when there is none.
+  /// Returns the first request after a number, in their order; nil if there is none.
   package func item(after id: UInt64) throws(NuthatchError) -> Item? {
     try cache.checkUsable()
     return try store.item(after: id)
   }
 
-  /// A request; nil when there is none of that number.
+  /// Returns a request; nil if there is none with that number.
   public func item(_ id: UInt64) throws(NuthatchError) -> Item? {
     try cache.checkUsable()
     return try store.item(id)
   }
 
-  /// Has it told once more that a provider's secret is wanted, where it is; nil: that of any. Once, though it was wanted, and
-  /// nobody listened, before.
+  /// Sends the notice again that a provider's secret is wanted, if it is; nil: for any provider. It is sent once, even if it was sent
+  /// before without a listener.
   ///
-  /// - Parameter listen: From when on somebody does.
+  /// - Parameter listen: starts the listener.
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
     try cache.checkUsable()
     let (notices, desk) = (cache.notices, desk)
-    // On the lane, where notices are handed over: none is in between, on its way from those that are forgotten to a listener.
+    // On the lane, which also delivers notices: so no forgotten notice can still be on its way to the listener.
     desk.lane.submit {
       listen()
       notices.askAgain(provider)
@@ -222,20 +220,20 @@ extension Outbox {
 }
 
 extension Cache {
-  /// The requests that wait for the network.
+  /// The outbox of this cache's directory.
   public var outbox: Outbox { Outbox(self) }
 
-  /// Hands notices over as they come, in the place of `nextNotice`, on a thread of the library's, which must not be held up.
+  /// Delivers notices as they come, instead of `nextNotice`, on a thread of the library, which must not be blocked.
   package func whenNews(_ deliver: @escaping @Sendable (Notice) -> Void) {
     let (notices, desk) = (notices, shared.outbox)
     notices.listen { desk.lane.submit { notices.handOver(desk.store, deliver) } }
   }
 
-  /// Waits for the next notice: an outcome for an attached handler, a secret that is wanted, a site's reachability, a turn of
-  /// the activity. nil when none came in time.
+  /// Waits for the next notice: an outcome for an attached handler, a wanted secret, a site's reachability, a change of the activity.
+  /// Returns nil if none came in time.
   ///
-  /// - Parameter milliseconds: nil waits for ever.
-  /// - Throws: `closed`, also when the cache is closed meanwhile; `forked`.
+  /// - Parameter milliseconds: nil: no limit.
+  /// - Throws: `closed`, also if the cache is closed during the wait; `forked`.
   public func nextNotice(within milliseconds: Int64? = nil) throws(NuthatchError) -> Notice? {
     try checkUsable()
     return try notices.next(until: EventCount.deadline(milliseconds), shared.outbox.store)
@@ -243,13 +241,13 @@ extension Cache {
 }
 
 extension OutboxContents.Entry {
-  /// Whether it waits for somebody.
+  /// Whether it waits for other credentials.
   var isPaused: Bool { standing == .waiting && last.map { $0.wait == nil } ?? false }
 }
 
 extension DirectoryOutbox {
-  /// Has requests sent, with secrets that a server may have refused before: whoever says so knows that it is worth it, and of
-  /// several secrets it may have been another one. How many.
+  /// Marks requests to be sent again, also with secrets that a server has refused before: the caller knows that it makes sense, and of
+  /// several secrets another one may have been wrong. Returns their number.
   func replay(where isWanted: (OutboxContents.Entry) -> Bool) throws(NuthatchError) -> Int {
     defer { look() }
     let (count, providers) = try store.replay(where: isWanted)
@@ -257,13 +255,13 @@ extension DirectoryOutbox {
     return count
   }
 
-  /// Makes sure that nobody sends a request any more.
+  /// Makes sure that a request is not being sent.
   func stopSending(_ id: UInt64) throws(NuthatchError) {
     let done = EventCount()
     let seen = done.current
     if runtime.loop.post({
       self.sender.bar(id)
-      // What the end of its ticket has posted comes before this.
+      // After the jobs that the end of its ticket has posted.
       self.runtime.loop.post { self.runtime.loop.post { done.ring() } }
     }) {
       done.wait(after: seen, until: EventCount.deadline(5000))
@@ -290,7 +288,7 @@ extension DirectoryOutbox {
 // MARK: - Values
 
 extension Outbox.Item {
-  /// - Parameter pause: nanoseconds for which its host wants to be left alone.
+  /// - Parameter pause: nanoseconds for which its host must not be asked (Retry-After).
   init(
     _ entry: OutboxContents.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets, pause: Int64
   ) {
@@ -339,7 +337,7 @@ extension Outbox.Item {
 }
 
 extension Outbox.Outcome {
-  /// The answer; nil where there was none.
+  /// The answer; nil if there was none.
   public var response: Response? {
     guard status > 0 else { return nil }
     var head = ResponseHead(status: status)

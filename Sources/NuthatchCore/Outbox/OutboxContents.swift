@@ -1,13 +1,13 @@
 import NuthatchBase
 import NuthatchStore
 
-/// What the outbox's log comes to: every request that it still knows, and where it stands. Guarded by the journal's lock.
+/// The state of the outbox, rebuilt from its log: every request that wasn't dropped or collected. Guarded by the journal's lock.
 final class OutboxContents: JournalReader {
   struct Entry {
     enum Standing {
       case waiting
       case done
-      /// Put aside, until somebody replays or drops it.
+      /// Put aside, until it is replayed or dropped.
       case dead
     }
 
@@ -16,27 +16,27 @@ final class OutboxContents: JournalReader {
     var standing = Standing.waiting
     /// The last attempts, oldest first.
     var history: [(attempt: OutboxAttempt, place: JournalPlace)] = []
-    /// How many ended that aren't in `history` any more.
+    /// The number of older attempts that aren't in `history`.
     var forgotten = 0
-    /// Since when an attempt is being made, or was when its process ended.
+    /// The start of the attempt that is under way, or whose process has ended.
     var begun: (stamp: Stamp, place: JournalPlace)?
     var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
-    /// When somebody last said that it be sent.
+    /// The time of the last replay.
     var replayed: (stamp: Stamp, place: JournalPlace)?
     let place: JournalPlace
 
     var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
 
-    /// The last attempt that counts: not those before a replay.
+    /// The last attempt that counts: not one before a replay.
     var last: OutboxAttempt? {
       guard let last = history.last else { return nil }
       return last.place.sequence > (replayed?.place.sequence ?? 0) ? last.attempt : nil
     }
 
-    /// How often a server has answered, or may have, since it was frozen or replayed.
+    /// How many attempts a server has answered, or may have received, since it was frozen or replayed.
     var counted: Int { last?.counted ?? 0 }
 
-    /// Since when a server may know of it. An attempt whose end nobody has written down may have arrived.
+    /// The time from which a server may know of it. An attempt without a recorded end may have arrived.
     var exposed: Stamp? {
       if let last { return last.exposed ?? begun?.stamp }
       return replayed == nil ? request.exposed ?? begun?.stamp : begun?.stamp
@@ -47,10 +47,10 @@ final class OutboxContents: JournalReader {
       request.isLive && standing == .waiting && history.isEmpty && begun == nil && replayed == nil
     }
 
-    /// Since when it waits.
+    /// The time since which it waits.
     var since: Stamp { replayed?.stamp ?? request.frozen }
 
-    /// The attempt that it was put aside for is one of those before the replay.
+    /// The attempt for which it was put aside becomes one of those before the replay.
     fileprivate mutating func keepSettlement() {
       guard let (settlement, place) = settlement else { return }
       self.settlement = nil
@@ -75,7 +75,7 @@ final class OutboxContents: JournalReader {
         + [begun?.place, settlement?.place, replayed?.place].compactMap { $0 }
     }
 
-    /// What it takes on the disk.
+    /// The bytes that it uses on the disk.
     var bytes: Int64 {
       let records = places.reduce(Int64(0)) { $0 + Int64($1.length) + 32 }
       guard case .file(_, let count, _) = request.body, standing != .done else { return records }
@@ -84,26 +84,26 @@ final class OutboxContents: JournalReader {
   }
 
   private(set) var entries: [UInt64: Entry] = [:]
-  // What follows could be told from the entries, but there may be ten thousand, and every look asks.
+  // These properties could be computed from the entries, but there may be ten thousand, and every survey reads them.
   /// In the order in which they were frozen.
   private var order: [UInt64] = []
-  /// Those that wait, by queue, in their order.
+  /// The waiting requests, by queue, in their order.
   private var lines: [String: [UInt64]] = [:]
-  /// What all of them take on the disk.
+  /// The bytes of all entries on the disk.
   private(set) var bytes: Int64 = 0
-  /// What their records take in the log.
+  /// The bytes of their records in the log.
   private(set) var wantedBytes: Int64 = 0
-  /// Those that have ended, in their order, and who gets the outcome.
+  /// The requests that have ended, in their order, with their handlers.
   private(set) var settled: [(id: UInt64, handler: String?)] = []
-  /// How many attempts of a request are remembered one by one.
+  /// The number of attempts of a request that are kept.
   static let longestHistory = 32
 
   var inOrder: [Entry] { order.compactMap { entries[$0] } }
 
-  /// The one of each queue whose turn it is.
+  /// The first waiting request of each queue.
   var heads: [Entry] { lines.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
 
-  /// Those of a queue that wait, in their order.
+  /// The waiting requests of a queue, in their order.
   func waiting(in queue: String) -> some Sequence<Entry> {
     (lines[queue] ?? []).lazy.compactMap { self.entries[$0] }
   }
@@ -139,7 +139,7 @@ final class OutboxContents: JournalReader {
   }
 
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
-    // What another version has written (0.1: kind 7), or what belongs to a record that was damaged, is passed over.
+    // Records of another version (0.1: kind 7), and records of a damaged request, are skipped.
     guard let record = try? OutboxRecord(payload, withBody: false) else { return }
     switch record {
     case .frozen(let request):
@@ -179,7 +179,7 @@ final class OutboxContents: JournalReader {
   }
 
   private func put(_ entry: Entry) {
-    // No log has a number twice, unless somebody has made it so.
+    // A number occurs twice only in a manipulated log.
     remove(entry.id)
     entries[entry.id] = entry
     order.insert(entry.id, at: order.place { $0 < entry.id })

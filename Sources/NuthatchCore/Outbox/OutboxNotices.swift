@@ -1,13 +1,13 @@
 import NuthatchTransport
 
-/// What a handle has to tell its program, apart from its tickets' events.
+/// A message of a handle to its program that belongs to no ticket.
 public enum Notice: Sendable {
-  /// A request has ended whose handler is attached; `Outbox.outcome` has its answer. It comes again when the directory is opened
-  /// again, until it is collected.
+  /// A request with an attached handler has ended; `Outbox.outcome` has its answer. The notice comes again after the directory was opened
+  /// again, until the outcome is collected.
   case ended(Outbox.Item)
-  /// A request waits for a secret that nobody has provided, or for another than the one that was refused.
+  /// A request waits for a secret that isn't provided, or was refused.
   case secretWanted(provider: String)
-  /// A site can be reached now, or can't any more.
+  /// A site has become reachable or unreachable.
   case reachability(site: String, isReachable: Bool)
   /// Requests are under way now, or none any more (`Cache.activity`).
   case activity(isBusy: Bool)
@@ -29,10 +29,10 @@ final class OutboxNotices: Sendable {
     var delivered: Set<UInt64> = []
     var asked: Set<String> = []
     var sites: [(origin: Origin, url: String)] = []
-    /// What was told of the activity last; nil when nobody wants to know.
+    /// The last reported activity; nil without a watcher.
     var isBusy: Bool?
     var isClosed = false
-    /// Called after each that comes.
+    /// Called after each new notice.
     var listener: (@Sendable () -> Void)?
   }
 
@@ -43,12 +43,12 @@ final class OutboxNotices: Sendable {
 
   func detach(_ handler: String) { line.withLock { _ = $0.handlers.remove(handler) } }
 
-  /// Asks again, when it is needed again.
+  /// Allows the notice for this provider again.
   func forgetAsked(_ provider: String) {
     line.withLock { _ = $0.asked.remove(provider) }
   }
 
-  /// The same for who wants to hear of it from now on: not of what was asked for before, too. nil: whatever it was.
+  /// Allows the notice for a new listener again, and removes waiting ones, which would come twice. nil: for all providers.
   func askAgain(_ provider: String?) {
     line.withLock { line in
       if let provider { line.asked.remove(provider) } else { line.asked = [] }
@@ -67,15 +67,15 @@ final class OutboxNotices: Sendable {
     listener?()
   }
 
-  /// Hands over all there are.
+  /// Delivers all notices.
   func handOver(_ store: OutboxStore, _ deliver: (Notice) -> Void) {
     while let entry = line.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
-      // The program can still ask for an outcome that can't be read now.
+      // If an outcome can't be read now, the program can still call `outcome`.
       if let notice = try? notice(of: entry, store) { deliver(notice) }
     }
   }
 
-  /// Nil for a request that was collected, or replayed, since it ended. When it ends again, that is news.
+  /// Returns nil for a request that was collected, or replayed, since it ended. A later end is a new notice.
   private func notice(of entry: Entry, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     switch entry {
     case .notice(let notice): return notice
@@ -97,7 +97,7 @@ final class OutboxNotices: Sendable {
         }
         line.entries.append(.ended(id))
       }
-      // Who is put aside, replayed, and ends again, is news again.
+      // A request that is put aside, replayed, and ends again, gets a new notice.
       if !line.delivered.isEmpty { line.delivered.formIntersection(settled.map(\.id)) }
       for provider in wanted where line.asked.insert(provider).inserted {
         line.entries.append(.notice(.secretWanted(provider: provider)))
@@ -122,7 +122,7 @@ final class OutboxNotices: Sendable {
     if isNews { ring() }
   }
 
-  /// True for the first who wants to know of the activity.
+  /// Returns true at the first call only.
   func watchActivity() -> Bool {
     line.withLock { line in
       defer { line.isBusy = line.isBusy ?? false }
@@ -130,10 +130,10 @@ final class OutboxNotices: Sendable {
     }
   }
 
-  /// Looks whether the activity has turned. Of turns that nobody takes the last two are kept.
+  /// Adds a notice if the activity has changed. Of notices that weren't taken the last two are kept.
   func noteActivity(_ open: OpenTickets) {
     let isNews = line.withLock { line in
-      // Under the lock: two turns may be told of in any order, but the second look sees both.
+      // Under the lock: two changes may be reported in any order, but the second check sees both.
       let isBusy = open.count > 0
       guard line.isBusy == !isBusy else { return false }
       line.isBusy = isBusy
@@ -152,7 +152,7 @@ final class OutboxNotices: Sendable {
     bell.ring()
   }
 
-  /// Nil when none came in time.
+  /// Returns nil if none came in time.
   func next(until deadline: Int64, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     while true {
       let ring = bell.current

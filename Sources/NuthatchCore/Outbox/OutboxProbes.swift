@@ -1,19 +1,18 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// Notices that a server is back which keeps requests of the outbox waiting, without sending one of them: by a connection every
-/// few seconds (`OutboxRules.probeInterval`), which is closed at once.
+/// Detects that a server is back for which requests of the outbox wait, without sending one of them. Every few seconds
+/// (`OutboxRules.probeInterval`) it opens a connection and closes it at once.
 ///
-/// The connection is the one that the request would open, with the same guard and the same proxy, but without TLS. Through an
-/// HTTP proxy a plain `http` request's connection ends at the proxy: then only the proxy's own return is noticed.
-/// Each process that sends from the outbox probes by itself. Nothing of it is an attempt, and where nothing waits for a
-/// server, there is no timer.
+/// The connection is the one that the request would open, with the same address guard and the same proxy, but without TLS. For plain
+/// `http` through an HTTP proxy the connection ends at the proxy: then only the return of the proxy is detected. Each process that sends
+/// from the outbox has its own probes. A probe doesn't count as an attempt. If nothing waits for a server, there is no timer.
 ///
 /// Confined to the loop's thread, hence Sendable.
 final class OutboxProbes: @unchecked Sendable {
   struct Server {
     var request: TransferRequest
-    /// For how long it has been away, in nanoseconds.
+    /// How long it has been unreachable, in nanoseconds.
     var absence: Int64
   }
 
@@ -25,7 +24,7 @@ final class OutboxProbes: @unchecked Sendable {
   private var underWay: [Origin: UInt64] = [:]
   private var timer: LoopTimer?
 
-  /// A probe is given up after this time: a server that comes back meanwhile is met by the next one.
+  /// A probe ends after this time; the next one detects a server that comes back meanwhile.
   private static let patience: Int64 = 3_000_000_000
 
   init(_ runtime: Runtime, _ rules: OutboxRules, isBack: @escaping (Origin) -> Void) {
@@ -35,12 +34,12 @@ final class OutboxProbes: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - servers: those that requests wait for.
-  ///   - known: these, and those that a request is on its way to at this moment.
+  ///   - servers: the servers that requests wait for.
+  ///   - known: these, and servers to which a request is being sent.
   func watch(_ servers: [Server], known: Set<Origin>) {
     var waiting: [Origin: Int64] = [:]
     requests = [:]
-    // The first in line counts.
+    // Of several requests for one server the first counts.
     for server in servers where waiting[server.request.url.origin] == nil {
       waiting[server.request.url.origin] = server.absence
       requests[server.request.url.origin] = server.request
@@ -85,7 +84,7 @@ final class OutboxProbes: @unchecked Sendable {
   }
 }
 
-/// The end of a probe; nothing else comes.
+/// Reports the end of a probe.
 // It never changes, hence Sendable.
 private final class Probe: TransferSink, @unchecked Sendable {
   private let ended: (Bool) -> Void

@@ -1,14 +1,14 @@
-/// What the outbox's log says, one payload each (docs/FORMAT.md). Every record but the first of a request names that one by
-/// its number in the log, which is the request's id.
+/// The records of the outbox's log, one payload each (docs/FORMAT.md). Every later record of a request names its first record by its
+/// number in the log, which is the request's id.
 enum OutboxRecord {
   case frozen(FrozenRequest)
   /// An attempt is about to be made.
   case begun(UInt64, Stamp)
   case ended(UInt64, OutboxAttempt)
   case settled(UInt64, OutboxSettlement)
-  /// It is nobody's any more: dropped, or its outcome was collected.
+  /// The request was dropped, or its outcome was collected.
   case gone(UInt64)
-  /// It is to be sent, whatever was before.
+  /// The request was replayed.
   case replayed(UInt64, Stamp)
 
   static let version: UInt8 = 1
@@ -62,21 +62,21 @@ enum OutboxRecord {
   }
 }
 
-/// How an attempt ended that was not the last one. What it says of all attempts before it makes those before it dispensable.
+/// The end of an attempt that was not the last one. It sums up all earlier attempts, so that their records aren't needed.
 struct OutboxAttempt: Sendable {
   var ended: Stamp
-  /// Nil where the server answered.
+  /// nil if the server answered.
   var code: ErrorCode?
-  /// 0 where it didn't.
+  /// 0 if the server didn't answer.
   var status: Int
   var reason: String
-  /// How often a server has answered, or may have.
+  /// How many attempts a server has answered, or may have received.
   var counted: Int
-  /// Since when a server may know of the request.
+  /// The time from which a server may know of the request.
   var exposed: Stamp?
-  /// How long to wait, in nanoseconds; nil: until somebody says so.
+  /// The wait in nanoseconds; nil: until a replay or another secret.
   var wait: Int64?
-  /// Whether nobody was reached: then it is worth another try as soon as the network changes.
+  /// Whether no server was reached: then the next attempt follows as soon as the network changes.
   var isUnreachable: Bool
 }
 
@@ -105,26 +105,26 @@ extension OutboxAttempt {
   }
 }
 
-/// The end of a request: an answer, or why there will be none unless somebody says so.
+/// The end of a request: an answer, or the reason why it was put aside.
 struct OutboxSettlement: Sendable {
   var at: Stamp
-  /// Whether it was done; else it is put aside.
+  /// Whether it is done; else it is put aside.
   var isDone: Bool
   var code: ErrorCode?
   var reason: String
-  /// The last answer; status 0 for none.
+  /// The status of the last answer; 0 for none.
   var status = 0
   var finalURL = ""
   var headers: [(name: String, value: String)] = []
   var body: [UInt8] = []
-  /// Whether the body was longer than is kept.
+  /// Whether the body was longer than the stored part.
   var isCut = false
 
-  /// Whether an attempt has ended it; else it was put aside without one: too old, too often tried, its key forgotten, or its body
-  /// damaged on the disk.
+  /// Whether an attempt has ended it. Else it was put aside without one: too old, too many attempts, its key expired, or its body damaged
+  /// on the disk.
   var isOfAttempt: Bool { status > 0 || !(code == nil || code == .corrupt) }
 
-  /// So much of an answer's body is kept.
+  /// The number of bytes of an answer's body that are stored.
   static let longestBody = 1 << 20
 }
 

@@ -1,24 +1,24 @@
-/// What becomes of a request after an attempt: pure, with time and random numbers handed in.
+/// Decides what follows an attempt. A pure function: time and random numbers are arguments.
 ///
-/// | what came | what follows |
+/// | result | what follows |
 /// | --- | --- |
 /// | 2xx | done |
 /// | 408, 425, 429, 5xx | another attempt, not before `Retry-After` |
-/// | no connection, or it broke before the answer was whole | another attempt |
-/// | an answer that can't be read, such as one that isn't in its coding | what its status says; 2xx: put aside |
-/// | 401, 403 | the queue waits for somebody: another secret, or a replay |
-/// | this process has ended it (`Event.isOwnEnd`) | nothing is written: it is sent again, as after a kill |
-/// | anything else, too many attempts, too old, the key forgotten | put aside, with the reason |
+/// | no connection, or it broke before the answer was complete | another attempt |
+/// | an answer that can't be decoded, such as one with a wrong Content-Encoding | what its status says; 2xx: put aside |
+/// | 401, 403 | the queue waits for another secret, or a replay |
+/// | this process has ended it (`Event.isOwnEnd`) | nothing is recorded: it is sent again, as after a kill |
+/// | anything else, too many attempts, too old, the key expired | put aside, with the reason |
 package struct OutboxRules: Sendable {
-  /// The first wait, in nanoseconds; each is twice the one before. 1 s.
+  /// The first wait, in nanoseconds; each is twice the one before. Default: 1 s.
   package var base: Int64 = 1_000_000_000
-  /// The longest wait that nobody asked for. 5 minutes.
+  /// The longest wait without a Retry-After. Default: 5 minutes.
   package var longest: Int64 = 300_000_000_000
-  /// The longest wait that a server may ask for. A day.
+  /// The longest Retry-After that is followed. Default: a day.
   package var longestRetryAfter: Int64 = 86_400_000_000_000
-  /// The time between two probes of a server that can't be reached. 3 s.
+  /// The time between two probes of a server that can't be reached. Default: 3 s.
   package var probeInterval: Int64 = 3_000_000_000
-  /// The same once it has been away for more than eleven minutes, and up to 25 hours; later it isn't probed. 20 s.
+  /// The time between two probes after eleven minutes, up to 25 hours; later it isn't probed. Default: 20 s.
   package var longProbeInterval: Int64 = 20_000_000_000
 
   package init() {}
@@ -31,22 +31,22 @@ package struct OutboxRules: Sendable {
     case putAside(String)
   }
 
-  /// What an attempt has brought.
+  /// The result of an attempt.
   enum Result {
     /// `retryAfter` in nanoseconds.
     case answer(status: Int, retryAfter: Int64?)
-    /// `status` is that of an answer that wasn't whole, or can't be read.
+    /// `status` is that of an answer that was incomplete, or can't be decoded.
     case failure(ErrorCode, status: Int?, retryAfter: Int64?)
 
-    /// Why no head came; nil when one did.
+    /// The reason why no response head came; nil if one came.
     var headlessFailure: ErrorCode? {
       if case .failure(let code, nil, _) = self { code } else { nil }
     }
   }
 
   /// - Parameters:
-  ///   - attempt: how many there have been in a row.
-  ///   - random: any number, each as likely as any other.
+  ///   - attempt: the number of attempts in a row.
+  ///   - random: a uniformly distributed number.
   func judge(_ result: Result, attempt: Int, random: UInt64 = .random(in: .min ... .max)) -> Verdict {
     switch result {
     case .answer(let status, let retryAfter):
@@ -59,7 +59,7 @@ package struct OutboxRules: Sendable {
     case .failure(let code, let status, let retryAfter):
       switch code {
       case .http where status != nil:
-        // The server has made something of it, whatever its words were: of a 2xx another attempt could only do it twice.
+        // The server has processed it, even if the answer can't be read: after a 2xx another attempt could only do it twice.
         let verdict = judge(
           .answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
         return verdict == .done ? .putAside(code.word) : verdict
@@ -70,14 +70,14 @@ package struct OutboxRules: Sendable {
     }
   }
 
-  /// Between half of the bound and all of it, so that many who wait don't come at the same moment.
+  /// Between half of the bound and the bound, so that many waiting requests don't come at the same time.
   private func wait(_ attempt: Int, _ retryAfter: Int64?, _ random: UInt64) -> Int64 {
     let bound = max(2, backOff(time: attempt, first: base, longest: longest))
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound / 2))
     return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
   }
 
-  /// Why a request must not be sent any more; nil while it may.
+  /// Returns the reason why a request must not be sent any more; nil if it may.
   static func hindrance(_ entry: OutboxContents.Entry, _ now: Stamp) -> String? {
     let request = entry.request
     if let longest = request.longest, entry.since.age(at: now) > longest {
@@ -90,14 +90,14 @@ package struct OutboxRules: Sendable {
     return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"
   }
 
-  /// Nanoseconds until the next probe of a server that has been away for so long; nil for none.
+  /// Returns nanoseconds until the next probe of a server that has been unreachable for this time; nil for none.
   func probeInterval(absence: Int64) -> Int64? {
     let minute: Int64 = 60_000_000_000
     if absence < 11 * minute { return probeInterval }
     return absence < 25 * 60 * minute ? longProbeInterval : nil
   }
 
-  /// For how long the server of a request has been away, by the attempts to reach it.
+  /// Returns how long the server of a request has been unreachable, by the attempts to reach it.
   static func absence(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64 {
     let since = entry.replayed?.place.sequence ?? 0
     let attempts = entry.history.lazy.filter { $0.place.sequence > since }.map(\.attempt)
@@ -106,20 +106,19 @@ package struct OutboxRules: Sendable {
       guard attempt.isUnreachable else { return first?.ended.age(at: now) ?? 0 }
       first = attempt
     }
-    // Of many attempts the first ones are forgotten.
+    // Of many attempts the first ones aren't kept.
     if entry.forgotten > 0 { return entry.since.age(at: now) }
     return first?.ended.age(at: now) ?? 0
   }
 
-  /// Nanoseconds until a request is too old; nil where it never is.
+  /// Returns nanoseconds until a request is too old; nil if it never is.
   static func expiry(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64? {
     entry.request.longest.map { max(0, $0 - entry.since.age(at: now)) &+ 1_000_000 }
   }
 
-  /// Nanoseconds until a request may be sent; nil when it waits for somebody.
+  /// Returns nanoseconds until a request may be sent; nil if it waits for other credentials.
   ///
-  /// - Parameter seen: since when this process knows of it, which counts where the clock was put back while the machine was
-  ///   off.
+  /// - Parameter seen: the time since which this process knows of it. It counts if the clock was set back while the machine was off.
   static func delay(_ entry: OutboxContents.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }

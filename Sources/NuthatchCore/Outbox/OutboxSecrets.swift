@@ -1,16 +1,16 @@
 import CSystem
 
-/// The secrets that the program has handed over, in memory only.
+/// The secrets that the program has provided, in memory only.
 final class OutboxSecrets: Sendable {
   private struct Book {
     var values: [String: String] = [:]
-    /// What a server has refused.
+    /// The values that a server has refused.
     var refused: [String: String] = [:]
   }
 
   private let book = Locked(Book())
 
-  /// nil takes it back.
+  /// nil removes the secret.
   func provide(_ provider: String, _ value: String?) {
     book.withLock { book in
       book.values[provider] = value
@@ -18,7 +18,7 @@ final class OutboxSecrets: Sendable {
     }
   }
 
-  /// Nil while nobody knows, or as long as nobody knows another one than a server has refused.
+  /// Returns the secret; nil if it is unknown, or the same that a server has refused.
   func value(of provider: String) -> String? {
     book.withLock { book in
       let value = book.values[provider] ?? Self.variable(provider)
@@ -30,7 +30,7 @@ final class OutboxSecrets: Sendable {
     book.withLock { book in book.refused[provider] = book.values[provider] ?? Self.variable(provider) }
   }
 
-  /// They may be tried again.
+  /// Allows refused secrets to be tried again.
   func forgive(_ providers: Set<String>) {
     book.withLock { book in
       for provider in providers { book.refused[provider] = nil }
@@ -44,14 +44,14 @@ final class OutboxSecrets: Sendable {
 }
 
 extension FrozenRequest {
-  /// Everybody whose secrets it needs.
+  /// The providers of all secrets that it needs.
   var providers: [String] {
     secrets.map(\.provider) + [user?.provider].compactMap { $0 }
   }
 
-  /// What is sent; nil when a secret is missing.
+  /// Returns the request to send; nil if a secret is missing.
   ///
-  /// - Parameter path: where a body lies that has a file of its own.
+  /// - Parameter path: returns the path of a body that has its own file.
   func request(_ values: OutboxSecrets, bodyAt path: (String) -> String) -> Request? {
     var request = Request(address)
     request.method = method
@@ -71,7 +71,7 @@ extension FrozenRequest {
     if let user {
       guard let secret = values.value(of: user.provider) else { return nil }
       request.user = user.name.map { ($0, secret) } ?? Self.parts(ofUser: secret)
-      // The server may want none, and how it wants them may not be known.
+      // The server may need no credentials, and the scheme that it wants may be unknown.
       if user.name == nil { request.signIn = signIn ?? .any }
     }
     request.addresses = guardGrade

@@ -2,11 +2,11 @@ import NuthatchBase
 import NuthatchStore
 import NuthatchTransport
 
-/// Sends what is in the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
+/// Sends the requests of the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
 ///
-/// Confined to the loop's thread, hence Sendable; what needs the disk is done by the lane.
+/// Confined to the loop's thread, hence Sendable; the lane does the work on the disk.
 final class OutboxSender: @unchecked Sendable {
-  /// A request that is being sent. Another one is told apart from it also when it sends the same again.
+  /// An attempt that is under way. Compared by identity: a later attempt may send the same request.
   // Confined to the loop's thread, hence Sendable.
   private final class Flight: @unchecked Sendable {
     let entry: OutboxContents.Entry
@@ -23,33 +23,34 @@ final class OutboxSender: @unchecked Sendable {
   private let runtime: Runtime
   private let rules: OutboxRules
   private var secrets: OutboxSecrets { store.secrets }
-  /// Gone when the last handle is.
+  /// nil after the last handle was closed.
   private weak var shared: SharedCache?
-  /// Called with what there is to tell the program.
+  /// Called with news for the program.
   private let tell: @Sendable (OutboxStore.Survey?, _ wanted: [String]) -> Void
-  /// What requests are sent with; nil while this process isn't to send.
+  /// The options for requests; nil while this process must not send.
   private var options: Options?
   private var flights: [String: Flight] = [:]
   private var isLooking = false
   private var mustLookAgain = false
-  /// Whether a flight has ended since the last look began, so that what was seen is of the past.
+  /// Whether an attempt has ended since the last survey began, so that its result is outdated.
   private var isOutdated = false
   private var hasLease = false
   private var isDraining = false
   private var timer: LoopTimer?
   private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
-  /// When the network changed, or a host showed itself: what has reached nobody before that may be tried again.
+  /// The time of the last change of the network, or of a host's reachability. Requests that had reached no server before may be tried
+  /// again.
   private var wokenAt: Stamp?
   private var wokenHosts: [Origin: Stamp] = [:]
-  /// Those that somebody is about to drop.
+  /// Requests that are about to be dropped.
   private var barred: Set<UInt64> = []
-  /// What first attempts are under way in this process.
+  /// First attempts that are under way in this process.
   let live = Locked<Set<UInt64>>([])
-  /// How many requests are being sent.
+  /// The number of requests that are being sent.
   let inFlight = Locked(0)
   let bell = EventCount()
 
-  /// Another process's sending is looked at so often.
+  /// How often the sender checks whether another process still sends.
   private static let patience: Int64 = 1_000_000_000
 
   init(
@@ -63,7 +64,7 @@ final class OutboxSender: @unchecked Sendable {
     self.tell = tell
   }
 
-  /// Begins to send, or goes on with other options; with nil it ends what it sends, and others may send when `done` is called.
+  /// Starts to send, or continues with other options. nil stops its attempts; other processes may send when `done` is called.
   func run(
     _ options: Options?, for shared: SharedCache?, done: @escaping @Sendable () -> Void
   ) {
@@ -82,15 +83,15 @@ final class OutboxSender: @unchecked Sendable {
     inFlight.withLock { $0 = 0 }
     bell.ring()
     for ticket in ended { ticket.cancel() }
-    // What the end of a ticket has posted comes before this: others may send when nothing is on its way any more. Where the
-    // loop has ended, so has everything.
+    // After the jobs that the ends of the tickets have posted: other processes may send when no attempt is under way. If the loop has
+    // ended, all attempts have.
     let isPosted = runtime.loop.post {
       if !self.runtime.loop.post({ self.giveUpLease(done) }) { self.giveUpLease(done) }
     }
     if !isPosted { giveUpLease(done) }
   }
 
-  /// Behind a look that may be taking it at this moment; not when somebody has begun to send meanwhile.
+  /// On the lane, after a survey that may be taking the lease now. Does nothing if sending was started again.
   private func giveUpLease(_ done: @escaping @Sendable () -> Void) {
     guard options == nil else { return done() }
     hasLease = false
@@ -100,19 +101,19 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  /// The network has changed: whatever has reached nobody may be tried at once.
+  /// Call it after a change of the network: requests that have reached no server may be tried at once.
   func wake() {
     wokenAt = store.clock.now()
     look()
   }
 
-  /// A host has answered.
+  /// Call it after a host has answered.
   func wake(_ origin: Origin) {
     wokenHosts[origin] = store.clock.now()
     look()
   }
 
-  /// Looks at what there is to do. Called too often rather than too seldom.
+  /// Surveys the outbox and sends what is due. It may be called without a reason.
   func look() {
     guard !isLooking else {
       mustLookAgain = true
@@ -129,7 +130,7 @@ final class OutboxSender: @unchecked Sendable {
           flying: flying, leases: leases,
           isAwake: { entry in
             guard let last = entry.last else { return false }
-            // The younger one was later: ages know nothing of clocks that were set.
+            // Ages are compared, because the clock may have been set: the smaller age is the later time.
             let now = self.store.clock.now()
             let age = last.ended.age(at: now)
             if let woken, woken.age(at: now) <= age { return true }
@@ -170,7 +171,7 @@ final class OutboxSender: @unchecked Sendable {
     where flights[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
       if head.delay != 0, !head.entry.isLive, let expiry = head.expiry { comeBack(in: expiry) }
       guard let delay = head.delay else {
-        // It waits for somebody, who may have another secret than the one that was refused.
+        // It waits for other credentials; the program may have another secret than the refused one.
         wanted += head.entry.request.providers
         continue
       }
@@ -185,13 +186,13 @@ final class OutboxSender: @unchecked Sendable {
       let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
       guard missing.isEmpty else {
         wanted += missing
-        // A variable of the environment may be set meanwhile; others are brought.
+        // An environment variable may be set later, so it is checked again; other secrets are announced by `provide`.
         if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.patience) }
         if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
-      // Its host may have told another queue's request when it is to be asked again: begun, it would only stand in line there,
-      // and look as if it were being sent.
+      // Another queue's request may have received a Retry-After from this host. If the attempt started now, it would only wait for the
+      // host, and count as being sent.
       let pause = store.pause(head.entry.request)
       guard pause == 0 else {
         comeBack(in: pause)
@@ -215,8 +216,7 @@ final class OutboxSender: @unchecked Sendable {
     lane.submit { self.store.journal.withLocks { $0.releaseLease() } }
   }
 
-  /// Has the servers probed that keep requests waiting because they can't be reached. Gives the nanoseconds until one of them
-  /// may be asked again that wants to be left alone.
+  /// Probes the unreachable servers that requests wait for. Returns the nanoseconds until the first Retry-After among them ends.
   private func probe(_ survey: OutboxStore.Survey) -> Int64? {
     var pause: Int64?
     var known: Set<Origin> = []
@@ -248,7 +248,7 @@ final class OutboxSender: @unchecked Sendable {
     return pause
   }
 
-  /// nil: when something happens.
+  /// nil: only after another event.
   private func lookAgain(in delay: Int64?) {
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = delay.map { delay in
@@ -268,7 +268,7 @@ final class OutboxSender: @unchecked Sendable {
     flights[flight.queue] = flight
     inFlight.withLock { $0 += 1 }
     lane.submit {
-      // Whoever made its first attempt has died when nobody has the lock; what can't be asked now is asked again.
+      // If the lock is free, the process of the first attempt has died. If the lock can't be checked now, it is checked again later.
       guard !entry.isLive || self.takes(entry.id) else {
         self.runtime.loop.post { self.leave(flight) }
         return
@@ -296,7 +296,7 @@ final class OutboxSender: @unchecked Sendable {
     switch begun {
     case .failure(let error):
       Log.note(.warning, "the outbox can't be written: \(error)")
-      // Not before it can be: a restart must know that it was sent.
+      // Not sent before the start is recorded: after a restart it must be known that it was sent.
       end(flight, in: 5 * Self.patience)
     case .success(nil): end(flight)
     case .success(let request?):
@@ -321,7 +321,7 @@ final class OutboxSender: @unchecked Sendable {
 
   private func conclude(_ flight: Flight, _ event: Event) {
     guard isUnderWay(flight), options != nil else { return }
-    // The process is about to end, or so it seems: as after a kill, the request is sent again.
+    // The process is closing the cache or ending: the request is sent again, as after a kill.
     guard !event.isOwnEnd else { return end(flight, in: Self.patience) }
     let (entry, now) = (flight.entry, store.clock.now())
     let result = OutboxRules.Result(event, now: now.wall / 1_000_000_000)
@@ -363,19 +363,19 @@ final class OutboxSender: @unchecked Sendable {
 
   private func forget(_ flight: Flight) {
     flights[flight.queue] = nil
-    // What a look sees that began before is of the past, the lease included.
+    // A survey that began before has an outdated result, also about the lease.
     isOutdated = true
     inFlight.withLock { $0 -= 1 }
     bell.ring()
   }
 
-  /// Begins nothing any more.
+  /// Starts no more attempts.
   func drain() {
     isDraining = true
     probes.stop()
   }
 
-  /// Ends a request that is being sent, and begins it no more, so that it can be dropped.
+  /// Ends the attempt of a request, and starts no other one, so that it can be dropped.
   func bar(_ id: UInt64) {
     barred.insert(id)
     guard let flight = flights.values.first(where: { $0.id == id }) else { return }
@@ -383,14 +383,14 @@ final class OutboxSender: @unchecked Sendable {
     flight.ticket?.cancel()
   }
 
-  /// It has been dropped, or couldn't be.
+  /// Call it after the drop, or if the drop has failed.
   func unbar(_ id: UInt64) {
     barred.remove(id)
     look()
   }
 }
 
-/// What is written down of an attempt's end.
+/// The record of an attempt's end.
 enum OutboxConclusion: Sendable {
   case again(OutboxAttempt)
   case settled(OutboxSettlement)
@@ -415,7 +415,7 @@ enum OutboxConclusion: Sendable {
         OutboxAttempt(
           ended: now, code: code, status: status, reason: reason,
           counted: entry.counted + (isUnsent ? 0 : 1),
-          // That attempt has reached no server; those before may have.
+          // This attempt has reached no server; earlier ones may have.
           exposed: entry.exposed ?? (isUnsent ? nil : now), wait: wait,
           isUnreachable: result.headlessFailure?.isUnreachable ?? false))
     }

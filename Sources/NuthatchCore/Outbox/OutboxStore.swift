@@ -2,21 +2,21 @@ import CSystem
 import NuthatchStore
 import NuthatchTransport
 
-/// What can be done to the outbox of a directory. Any thread may call it; every call may wait for the disk.
-// What changes is touched under the journal's lock only, hence Sendable.
+/// The operations on the outbox of a directory. Any thread may call them; every call may wait for the disk.
+// Mutable properties are used under the journal's lock only, hence Sendable.
 final class OutboxStore: @unchecked Sendable {
   let journal: Journal
-  // Touched under the journal's lock only.
+  // Used under the journal's lock only.
   private let book: OutboxContents
   private let path: String
   let clock: OutboxClock
   let secrets = OutboxSecrets()
-  /// Hosts that want to be left alone, whatever is to be sent to them.
+  /// Hosts that must not be asked for a while (Retry-After).
   private let paused: PausedHosts?
   private let mostBytes: Int64
   private let mostItems: Int
   private let hasSwept = Locked(false)
-  /// Since when this process knows of those that were tried before the machine was started anew. Under the journal's lock.
+  /// The times since which this process knows of requests that were tried before the last boot. Under the journal's lock.
   private var seen: [UInt64: Stamp] = [:]
 
   init(
@@ -32,9 +32,9 @@ final class OutboxStore: @unchecked Sendable {
     journal = Journal(path, book)
   }
 
-  /// The body does what it does as the only one on the machine. Nil when there is no outbox.
+  /// Runs `body` with the exclusive lock of the machine. Returns nil if there is no outbox.
   ///
-  /// - Parameter isAsked: whether a caller waits for just this: then it waits longer for another process.
+  /// - Parameter isAsked: whether a caller waits for this change: then it waits longer for another process.
   func change<Result>(
     makes: Bool = false, isAsked: Bool = false, _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
@@ -45,7 +45,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// The body looks at what there is, and waits for nobody who changes it. Nil when there is no outbox.
+  /// Runs `body` to read the outbox, without waiting for writers. Returns nil if there is no outbox.
   func look<Result>(
     _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
@@ -56,7 +56,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Its errors name the outbox.
+  /// Adds the path of the outbox to errors.
   private func naming<Result>(
     _ body: () throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result {
@@ -65,9 +65,9 @@ final class OutboxStore: @unchecked Sendable {
 
   // MARK: Freezing
 
-  /// Keeps a request, and returns when it would survive a loss of power.
+  /// Stores a request. Returns when it would survive a loss of power.
   ///
-  /// - Throws: `no_space` when the disk, or the outbox, is full; `io`. It isn't kept then.
+  /// - Throws: `no_space` if the disk, or the outbox, is full; `io`. Then it isn't stored.
   func freeze(
     _ request: FrozenRequest, claiming: ((UInt64) -> Void)? = nil
   ) throws(NuthatchError) -> UInt64 {
@@ -81,7 +81,7 @@ final class OutboxStore: @unchecked Sendable {
     let place = try change(makes: true) { (outbox) throws(StoreFault) in
       try checkRoom(outbox.book, Int64(payload.count) + (file == nil ? 0 : count))
       if let claiming {
-        // Before anybody else can see it.
+        // Before other processes can see it.
         claiming(outbox.journal.next)
         _ = try outbox.journal.locks.tryTake(outbox.journal.next)
       }
@@ -92,7 +92,7 @@ final class OutboxStore: @unchecked Sendable {
     return place.sequence
   }
 
-  /// Copies a body into a file of its own, which goes again unless it is kept.
+  /// Copies a body into its own file, which is deleted unless `keep` is called.
   private func copyBody(
     of request: FrozenRequest
   ) throws(NuthatchError) -> (body: JournalBody, checksum: UInt64) {
@@ -112,7 +112,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Files that have changed since they were looked at are an error: nothing else is kept than what was meant.
+  /// Files that have changed since the submission are an error: other bytes must not be sent.
   private func copy(_ source: BodySource, into body: JournalBody) throws(StoreFault) {
     let reader = BodyReader(source)
     var bytes = [UInt8](repeating: 0, count: Int(min(max(1, source.count), Self.copiedAtOnce)))
@@ -144,15 +144,16 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Whether others of its queue must be sent before: not those whose first attempt is being made, by whatever process.
+  /// Returns whether other requests of its queue must be sent before. Requests whose first attempt is under way in any process don't
+  /// count.
   ///
-  /// - Parameter own: whether it is this one.
+  /// - Parameter own: whether this process makes the first attempt.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
     try look { (outbox) throws(StoreFault) -> Bool in
       for entry in outbox.book.waiting(in: queue) {
         guard entry.isLive else { return true }
         if own(entry.id) { continue }
-        // Whoever made it has died when nobody has the lock.
+        // If the lock is free, the process of the first attempt has died.
         guard try outbox.journal.locks.tryTake(entry.id) else { continue }
         outbox.journal.locks.giveBack(entry.id)
         return true
@@ -163,7 +164,7 @@ final class OutboxStore: @unchecked Sendable {
 
   // MARK: Sending
 
-  /// What is to be sent; nil when it isn't any more. That an attempt is made is written down before.
+  /// Returns the request to send; nil if it must not be sent any more. The start of the attempt is recorded first.
   func begin(_ id: UInt64) throws(NuthatchError) -> FrozenRequest? {
     guard try isBodyWhole(id) else {
       try settle(
@@ -179,14 +180,14 @@ final class OutboxStore: @unchecked Sendable {
         try outbox.putAside(id, reason, now)
         return nil
       }
-      // What has been read before holds.
+      // A record that was read before is valid.
       guard case .frozen(let request)? = try outbox.read(entry.place) else { return nil }
       try outbox.write(.begun(id, clock.now()))
       return request
     } ?? nil
   }
 
-  /// Whether the file of its body, if it has one, is what was written. Nobody else is held up while it is read.
+  /// Returns whether the file of its body, if it has one, is undamaged. It is read without a lock.
   private func isBodyWhole(_ id: UInt64) throws(NuthatchError) -> Bool {
     let found = try change { (outbox) throws(StoreFault) -> (JournalBody, UInt64)? in
       guard let entry = outbox.book.entries[id], entry.standing == .waiting,
@@ -198,14 +199,14 @@ final class OutboxStore: @unchecked Sendable {
     return try naming { () throws(StoreFault) in try body.isWhole(checksum) }
   }
 
-  /// Writes down that an attempt was not the last one.
+  /// Records the end of an attempt that was not the last one.
   func end(_ id: UInt64, _ attempt: OutboxAttempt) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
       if outbox.book.entries[id] != nil { try outbox.write(.ended(id, attempt)) }
     }
   }
 
-  /// Writes down how it ended. A body that was sent isn't needed any more.
+  /// Records the end of a request. A body that was sent is deleted.
   func settle(_ id: UInt64, _ settlement: OutboxSettlement) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
       guard let entry = outbox.book.entries[id] else { return }
@@ -214,9 +215,9 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  // MARK: What the user does
+  // MARK: Calls of the user
 
-  /// Forgets a request. False when there is none of that number.
+  /// Removes a request. Returns false if there is none with that number.
   func remove(_ id: UInt64, isAsked: Bool = false) throws(NuthatchError) -> Bool {
     try change(isAsked: isAsked) { (outbox) throws(StoreFault) -> Bool in
       guard let entry = outbox.book.entries[id] else { return false }
@@ -226,7 +227,7 @@ final class OutboxStore: @unchecked Sendable {
     } ?? false
   }
 
-  /// Has requests sent, whatever was before. How many, and who has their secrets.
+  /// Marks requests to be sent again. Returns their number, and the providers of their secrets.
   func replay(
     where isWanted: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
@@ -237,39 +238,39 @@ final class OutboxStore: @unchecked Sendable {
     } ?? (0, [])
   }
 
-  /// How a request ended, with the answer's body; nil while it hasn't.
+  /// Returns the end of a request, with the answer's body; nil while it hasn't ended.
   func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
     try look { (outbox) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
       guard let entry = outbox.book.entries[id], let known = entry.settlement else { return nil }
-      // What has been read before holds.
+      // A record that was read before is valid.
       guard case .settled(_, let settlement)? = try outbox.read(known.place) else { return nil }
       return (entry.request, settlement)
     } ?? nil
   }
 
-  // MARK: Looking
+  // MARK: Reading
 
-  /// What the sender wants to know.
+  /// The facts that the sender needs.
   struct Survey {
     struct Head {
       let entry: OutboxContents.Entry
-      /// Nanoseconds; nil when it waits for somebody.
+      /// Nanoseconds; nil if it waits for other credentials.
       let delay: Int64?
-      /// Nanoseconds until it is too old; nil where it never is.
+      /// Nanoseconds until it is too old; nil if it never is.
       let expiry: Int64?
     }
 
     var heads: [Head] = []
-    /// Those that have ended, for whom nobody has come yet.
+    /// Requests that have ended and whose outcome wasn't collected.
     var settled: [(id: UInt64, handler: String?)] = []
     var isLeaseTaken = false
     var damage: [String] = []
   }
 
   /// - Parameters:
-  ///   - flying: those that this process is sending.
-  ///   - isAwake: whether one that reached nobody may be tried before its time.
-  ///   - leases: whether this process wants to send, if there is something that may be sent.
+  ///   - flying: requests that this process is sending.
+  ///   - isAwake: whether a request that reached no server may be tried before its time.
+  ///   - leases: whether this process wants to send, if something is due.
   func survey(
     flying: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> Survey? {
@@ -283,7 +284,7 @@ final class OutboxStore: @unchecked Sendable {
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
       survey.isLeaseTaken = !flying.isEmpty
-      // What may be sent, or must not be any more, however long it was to wait.
+      // Requests that may be sent, or that must not be sent any more, however long they should wait.
       func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }
@@ -291,7 +292,7 @@ final class OutboxStore: @unchecked Sendable {
         survey.isLeaseTaken = try outbox.journal.locks.tryLease()
       }
       if survey.isLeaseTaken { try putAside(outbox, except: flying, now) }
-      // What it holds without need is given back then.
+      // The sender releases a lease that it doesn't need (`releaseLeaseIfIdle`).
       survey.isLeaseTaken = outbox.journal.locks.hasLease
       survey.heads = outbox.book.heads.map {
         Survey.Head(entry: $0, delay: delay($0), expiry: OutboxRules.expiry($0, now))
@@ -302,7 +303,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Those whose turn it is, but who must not be sent any more, make room for the next.
+  /// Puts aside the first requests of queues that must not be sent any more, so that the next ones can be sent.
   private func putAside(
     _ outbox: OpenOutbox, except flying: Set<UInt64>, _ now: Stamp
   ) throws(StoreFault) {
@@ -323,12 +324,12 @@ final class OutboxStore: @unchecked Sendable {
     if isFirst { journal.sweep() }
   }
 
-  /// For how much longer the host of a request wants to be left alone, in nanoseconds, as far as this process was told.
+  /// Returns the nanoseconds for which the host of a request must not be asked, as far as this process knows.
   func pause(_ request: FrozenRequest) -> Int64 {
     paused?.left(of: request.origin, now: nhs_monotonic_ns()) ?? 0
   }
 
-  /// All of it, in order.
+  /// Returns all requests, in order.
   func list() throws(NuthatchError) -> [Outbox.Item] {
     try look { (outbox) throws(StoreFault) in
       let isFree = try outbox.journal.locks.isLeaseFree()
@@ -339,12 +340,12 @@ final class OutboxStore: @unchecked Sendable {
 }
 
 extension OutboxStore {
-  /// One of them.
+  /// Returns one request.
   func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
     try look { (outbox) throws(StoreFault) in try item(outbox.book.entries[id], outbox) } ?? nil
   }
 
-  /// The first one after a number.
+  /// Returns the first request after a number.
   func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
     try look { (outbox) throws(StoreFault) in try item(outbox.book.first(after: id), outbox) } ?? nil
   }
@@ -360,7 +361,7 @@ extension OutboxStore {
   }
 }
 
-/// The outbox for the time of one change or look.
+/// The outbox during one change or read.
 struct OpenOutbox {
   let book: OutboxContents
   let journal: OpenJournal
@@ -368,13 +369,13 @@ struct OpenOutbox {
   /// Returns when the record would survive a loss of power.
   func write(_ record: OutboxRecord) throws(StoreFault) { try journal.append(record.encoded()) }
 
-  /// A record with its body; nil for one that can't be read.
+  /// Returns a record with its body; nil if it can't be read.
   func read(_ place: JournalPlace) throws(StoreFault) -> OutboxRecord? {
     let payload = try journal.read(place)
     return payload.withUnsafeBytes { try? OutboxRecord($0, withBody: true) }
   }
 
-  /// Notes why a request must not be sent any more.
+  /// Records why a request must not be sent any more.
   func putAside(_ id: UInt64, _ reason: String, _ now: Stamp) throws(StoreFault) {
     try write(.settled(id, OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)))
   }

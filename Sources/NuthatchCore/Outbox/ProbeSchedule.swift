@@ -1,9 +1,9 @@
 import NuthatchTransport
 
-/// Which servers are probed when. Pure: time is handed in.
+/// Decides when which server is probed. A pure struct: the time is an argument.
 ///
-/// A probe says that a connection can be made, and not that the server answers. So what waits is sent at once after the first
-/// probe that succeeds; when that attempt fails, too, further successes count for nothing until a probe has failed.
+/// A successful probe shows that a connection can be made, not that the server answers. After the first success, waiting requests are
+/// sent at once. If that attempt fails, too, further successes are ignored until a probe has failed.
 struct ProbeSchedule {
   private struct Server {
     /// On the monotonic clock.
@@ -11,11 +11,11 @@ struct ProbeSchedule {
     var next: Int64
     var isWaiting = true
     var isUnderWay = false
-    /// Whether a probe succeeded, and none has failed since.
+    /// Whether a probe has succeeded, and none has failed since.
     var isDoubted = false
   }
 
-  /// As many probes are under way at once.
+  /// The most probes that are under way at once.
   static let most = 16
 
   private let rules: OutboxRules
@@ -25,8 +25,8 @@ struct ProbeSchedule {
   init(_ rules: OutboxRules) { self.rules = rules }
 
   /// - Parameters:
-  ///   - waiting: the servers that requests wait for, and for how long they have been away.
-  ///   - known: these, and those that a request is on its way to at this moment.
+  ///   - waiting: the servers that requests wait for, and how long they have been unreachable.
+  ///   - known: these, and servers to which a request is being sent.
   mutating func adopt(waiting: [Origin: Int64], known: Set<Origin>, at now: Int64) {
     servers = servers.filter { known.contains($0.key) || waiting[$0.key] != nil }
     for origin in servers.keys { servers[origin]?.isWaiting = waiting[origin] != nil }
@@ -39,7 +39,7 @@ struct ProbeSchedule {
     }
   }
 
-  /// The servers to be probed now, those first that have waited for the longest time.
+  /// Returns the servers to probe now; those that have waited longest come first.
   mutating func takeDue(at now: Int64) -> [Origin] {
     let due = servers.filter { $0.value.isWaiting && !$0.value.isUnderWay && $0.value.next <= now }
     let chosen = due.sorted { $0.value.next < $1.value.next }.prefix(max(0, Self.most - underWay)).map(\.key)
@@ -54,14 +54,14 @@ struct ProbeSchedule {
     return chosen.filter { servers[$0]?.isUnderWay == true }
   }
 
-  /// When there is something to do; nil for never. Where as many probes as may be are under way, their ends are waited for.
+  /// The time of the next probe; nil for none. If the most probes are under way, one of them must end first.
   var nextTime: Int64? {
     guard underWay < Self.most else { return nil }
     let next = servers.values.lazy.filter { $0.isWaiting && !$0.isUnderWay }.map(\.next).min()
     return next == .max ? nil : next
   }
 
-  /// Whether what waits for this server is to be sent now.
+  /// Notes the end of a probe. Returns whether requests for this server are to be sent now.
   mutating func noteEnd(of origin: Origin, isReachable: Bool) -> Bool {
     guard let server = servers[origin], server.isUnderWay else { return false }
     servers[origin]?.isUnderWay = false
@@ -69,6 +69,6 @@ struct ProbeSchedule {
     return isReachable && !server.isDoubted && server.isWaiting
   }
 
-  /// The probe was ended before it said anything.
+  /// Notes that a probe was cancelled.
   mutating func noteCancel(of origin: Origin) { servers[origin]?.isUnderWay = false }
 }

@@ -1,27 +1,27 @@
 import NuthatchTransport
 
-/// Says when the network may have changed: an address, a link or a route came or went.
+/// Reports that the network may have changed: an address, a link or a route was added or removed.
 package protocol ReachabilitySource: Sendable {
   /// Calls `changed` after every change, on any thread.
   func start(_ changed: @escaping @Sendable () -> Void)
   func stop()
 }
 
-/// Which hosts could be reached of late, learnt from the connections to them, and when the network changed.
-// What isn't under its lock is confined to the loop's thread, hence Sendable.
+/// The hosts that could be reached at the last connection, and news about hosts and the network.
+// Properties outside its lock are confined to the loop's thread, hence Sendable.
 final class Reachability: @unchecked Sendable {
   enum News {
     case network
     case host(Origin, isReachable: Bool)
   }
 
-  /// So many hosts are remembered.
+  /// The most hosts that are remembered.
   private static let most = 10_000
   private let hosts = Locked<[Origin: Bool]>([:])
   // Confined to the loop's thread.
   private var subscribers: [ObjectIdentifier: (News) -> Void] = [:]
 
-  /// Nil when nobody has tried.
+  /// nil if no connection was tried.
   func isReachable(_ origin: Origin) -> Bool? { hosts.withLock { $0[origin] } }
 
   // MARK: On the loop's thread

@@ -1,17 +1,17 @@
 import CSystem
 import NuthatchBase
 
-/// A moment that means something to whoever reads it later: after a restart, and after somebody has set the clock.
+/// A time that stays comparable after a restart and after a change of the wall clock.
 struct Stamp: Sendable, Equatable {
-  /// Nanoseconds since 1970, by a clock that may be set.
+  /// Nanoseconds since 1970, by the wall clock, which may be set.
   var wall: Int64
-  /// Nanoseconds since the machine was started, sleep included; nothing sets that.
+  /// Nanoseconds since the boot, including sleep; it can't be set.
   var running: Int64
-  /// Which start that was; 0 when nobody knows.
+  /// Which boot that was; 0 if unknown.
   var boot: UInt64
 
-  /// Nanoseconds from this moment to another, never less than 0: a clock that was put back makes nothing younger than
-  /// new. Within one run of the machine nobody's clock counts.
+  /// Returns the nanoseconds from this time to `now`, at least 0, also if the wall clock was set back. Within one boot the wall clock
+  /// isn't used.
   func age(at now: Stamp) -> Int64 {
     let (elapsed, overflow) =
       boot != 0 && boot == now.boot
@@ -19,19 +19,19 @@ struct Stamp: Sendable, Equatable {
     return overflow ? .max : max(0, elapsed)
   }
 
-  /// So much earlier.
+  /// Returns an earlier time.
   func before(_ nanoseconds: Int64) -> Stamp {
     Stamp(wall: wall &- nanoseconds, running: running &- nanoseconds, boot: boot)
   }
 }
 
-/// The clocks of the outbox, which tests move.
+/// The clocks of the outbox; tests can move them.
 package struct OutboxClock: Sendable {
   let now: @Sendable () -> Stamp
 
   init(_ now: @escaping @Sendable () -> Stamp) { self.now = now }
 
-  /// The machine's, and a wall clock that may be another.
+  /// The machine's clocks, with another wall clock if needed.
   static func system(_ wall: WallClock) -> OutboxClock {
     let boot = currentBoot()
     return OutboxClock {
