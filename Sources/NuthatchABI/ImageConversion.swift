@@ -1,4 +1,4 @@
-// nuthatch.h 6: Images in other forms
+// nuthatch.h 6: Convert and encode images
 //
 // These functions work on the calling thread.
 //

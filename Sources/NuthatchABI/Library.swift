@@ -1,4 +1,4 @@
-// nuthatch.h 1: The library, and what went wrong
+// nuthatch.h 1: The library and its errors
 // Types: nh_errors.h
 //
 // Every function may be called from any thread. Unless its comment says otherwise, it waits neither for the network nor for the disk, and

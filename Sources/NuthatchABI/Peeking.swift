@@ -1,4 +1,4 @@
-// nuthatch.h 10: What can be given at once
+// nuthatch.h 10: Answers without waiting
 //
 // These functions return fresh results that are available at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies;
 // nh_thumbnail_now and nh_get_now do the same, and count as requests. They return stale results under NH_POLICY_OFFLINE only. nh_submit

@@ -1,4 +1,4 @@
-// nuthatch.h 13: Requests: where the answer goes
+// nuthatch.h 13: Requests: save the answer
 // Types: nh_saving.h
 //
 //     nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = "nuts.tar"));

@@ -1,4 +1,4 @@
-// nuthatch.h 12: Requests: what is sent
+// nuthatch.h 12: Requests: body and form
 // Types: nh_sending.h
 //
 //     nh_request_set(request, NH_OPTIONS(.method = "POST"));

@@ -1,4 +1,4 @@
-// nuthatch.h 7: Submit and hear of it later
+// nuthatch.h 7: Submit requests, take events later
 //
 //     nh_event event;
 //     int is_final = 0;

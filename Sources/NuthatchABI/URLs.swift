@@ -1,4 +1,4 @@
-// nuthatch.h 19: What may be shown and kept
+// nuthatch.h 19: URLs and secret headers
 // Types: nh_urls.h
 //
 //     char shown[4096];

@@ -1,4 +1,4 @@
-// nuthatch.h 16: Looking after a cache
+// nuthatch.h 16: Maintenance of a cache
 // Types: nh_upkeep.h
 //
 //     nh_statistics statistics = {.struct_size = sizeof statistics};

@@ -7,7 +7,7 @@ import NuthatchCore
 ///
 /// The queue holds tickets, not events. So an event that nh_wait takes is gone from here, too, and of progress events only the newest is
 /// kept.
-// What isn't constant is under its lock, hence Sendable.
+// Mutable properties are under its lock, hence Sendable.
 final class CompletionQueue: @unchecked Sendable {
   /// The state of a ticket in the queue.
   enum Standing {
