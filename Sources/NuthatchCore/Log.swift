@@ -10,7 +10,7 @@ public enum Log {
   public enum Level: Int32, Sendable, CaseIterable {
     /// Data is lost.
     case error = 1
-    /// Something is wrong, but no data is lost.
+    /// Something is wrong.
     case warning = 2
     /// Caches opened and closed, memory freed, requests that failed.
     case info = 3

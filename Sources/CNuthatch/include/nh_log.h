@@ -9,7 +9,7 @@ typedef enum nh_log_level {
     NH_LOG_NONE = 0,
     /** Data is lost. */
     NH_LOG_ERROR = 1,
-    /** Something is wrong, but no data is lost. */
+    /** Something is wrong. */
     NH_LOG_WARNING = 2,
     /** Caches opened and closed, memory freed, requests that failed. */
     NH_LOG_INFO = 3,
