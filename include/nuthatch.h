@@ -185,7 +185,7 @@ typedef enum nh_status {
     NH_TIMEOUT = 1,
     /** The host name has no address, or its name server doesn't answer. */
     NH_DNS = 2,
-    /** No connection could be made: nothing listens there, or the network has no way to it. */
+    /** No connection could be made: no server listens there, or the network has no route to it. */
     NH_REFUSED = 3,
     /** The connection broke before the answer was complete. */
     NH_RESET = 4,
@@ -193,19 +193,19 @@ typedef enum nh_status {
     NH_TLS = 5,
     /** The answer isn't a success, or the server broke the HTTP protocol. */
     NH_HTTP = 6,
-    /** The answer or the picture has more bytes than max_bytes, or an answer that is saved decodes to too many times what came. */
+    /** The answer or the picture has more bytes than max_bytes, or a compressed answer that is saved decodes to too many times its bytes. */
     NH_TOO_LARGE = 7,
     /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,
-    /** The bytes are no picture. The first ones tell, also of an answer that would break off later. */
+    /** The bytes are not a picture. The first bytes decide, also for an answer that is incomplete. */
     NH_NOT_AN_IMAGE = 9,
-    /** A picture, but of a format that isn't decoded. */
+    /** A picture of a format that can't be decoded. */
     NH_UNSUPPORTED_FORMAT = 10,
     /** The picture is damaged. */
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL that may not be read; a cache's directory that belongs to somebody else. */
+    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -213,9 +213,9 @@ typedef enum nh_status {
     NH_BAD_HEADER = 15,
     /** More redirects in a row than redirects allows. */
     NH_TOO_MANY_REDIRECTS = 16,
-    /** The network isn't to be used, and the cache has no answer. */
+    /** The network must not be used, and the cache has no answer. */
     NH_OFFLINE = 17,
-    /** The host failed too often in a row and is left alone for a while. */
+    /** The host failed too often in a row, and requests to it fail at once for a while. */
     NH_CIRCUIT_OPEN = 18,
     /** The request was cancelled. */
     NH_CANCELLED = 19,
@@ -223,7 +223,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret isn't known. */
+    /** The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
@@ -239,11 +239,11 @@ typedef enum nh_status {
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
-    /** The answer isn't of the format that it was to be read as. */
+    /** The answer isn't of the format that it was read as. */
     NH_WRONG_FORMAT = 30,
-    /** Another process holds a lock of the directory for too long; it may be stopped. The message names it. */
+    /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
-    /** A file isn't taken up because others may have made or changed it: the message says which one, and why. */
+    /** A file isn't used because others may have made or changed it: the message says which file, and why. */
     NH_UNSAFE_FILE = 32
 } nh_status;
 
@@ -440,7 +440,7 @@ typedef enum nh_sign_in {
     /** Basic, with the first request. */
     NH_SIGN_IN_BASIC = 1,
     /** Digest, after the server has asked for it. If the server demands that the body is protected, too (auth-int
-     *  and not auth), a request with a body fails with http, with the status 401. */
+     *  and not auth), a request with a body fails with the error http (status 401). */
     NH_SIGN_IN_DIGEST = 2,
     /** NTLM, after the server has asked for it. */
     NH_SIGN_IN_NTLM = 3,
@@ -639,8 +639,8 @@ typedef struct nh_options {
      *  came through a proxy are stored separately, for that proxy only. The address guard (addresses) checks
      *  addresses in URLs, and names that this machine can look up within a second. A name that only the proxy can
      *  look up passes the guard. The guard can't check which address the proxy connects to: give the proxy its own
-     *  rules. With socks5h:// this machine looks up no name. Default: what the environment says. "": none. Of a
-     *  cache or a site. */
+     *  rules. With socks5h:// this machine looks up no name. Default: from the environment. "": none. Of a cache
+     *  or a site. */
     const char *proxy;
 
     /* What is sent */
@@ -660,21 +660,21 @@ typedef struct nh_options {
     const char *keep_headers_across_origins;
     /** Value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
     const char *user_agent;
-    /** Value of the Accept header. Default: anything; for pictures, first of all what is decoded. "": an empty
-     *  header. Of a cache or a site. */
+    /** Value of the Accept header. Default: anything; for pictures, decoded formats first. "": an empty header. Of
+     *  a cache or a site. */
     const char *accept;
 
     /* Credentials and cookies */
 
     /** User and password, for one origin. They are sent to the site's origin, or to the origin of the request's
-     *  URL, and to no other, also after redirects. Default: nobody. NH_OFF: off. "": an empty name. Of a site or a
+     *  URL, and to no other, also after redirects. Default: none. NH_OFF: off. "": an empty name. Of a site or a
      *  request. */
     const char *user;
     /** Password of user. Default: empty. "": an empty password. Of a site or a request. */
     const char *password;
     /** Where user and password may be sent, for programs that set them for many URLs. https://example.org: one
      *  origin. example.org or example.org:8080: both over HTTP and over HTTPS. They aren't sent to other URLs.
-     *  Default: wherever the URL leads. Of a request. */
+     *  Default: the URL's origin. Of a request. */
     const char *user_place;
     /** Token to sign in with, sent to the origin of the URL and to no other. Default: none. Of a request. */
     const char *bearer;
@@ -828,17 +828,17 @@ typedef struct nh_options {
      *  unlimited. Of a cache. */
     int64_t memory_items;
     /** Disk space of the directory, without the outbox. Each process that writes may take two 64ths more (at least
-     *  64 KiB each), because it reserves space ahead. 4 MiB to 64 TiB. Default: what the directory was given
-     *  before, else 4 GiB. Of a cache. */
+     *  64 KiB each), because it reserves space ahead. 4 MiB to 64 TiB. Default: the limit that was set before,
+     *  else 4 GiB. Of a cache. */
     int64_t disk_bytes;
-    /** When new answers are written to disk. Default: as the directory's first open in this process says, else
-     *  eager. Of a cache. */
+    /** When new answers are written to disk. Default: like the directory's first open in this process, else eager.
+     *  Of a cache. */
     nh_spill spill;
-    /** How thumbnails are stored on disk. Thumbnails of at most 16 KiB are always stored raw. Default: as the
-     *  directory's first open in this process says, else packed. Of a cache. */
+    /** How thumbnails are stored on disk. Thumbnails of at most 16 KiB are always stored raw. Default: like the
+     *  directory's first open in this process, else packed. Of a cache. */
     nh_thumb_store thumb_store;
-    /** Store the bodies of pictures, so that other sizes can be made of them. Default: as the directory's first
-     *  open in this process says, else yes. Of a cache. */
+    /** Store the bodies of pictures, so that other sizes can be made of them. Default: like the directory's first
+     *  open in this process, else yes. Of a cache. */
     nh_choice keep_source;
     /** Allow file: URLs; they can read any file that this process may read. Default: no. Of a cache. */
     nh_choice allow_files;
@@ -846,17 +846,17 @@ typedef struct nh_options {
     nh_outbox outbox;
     /** Must be 0. */
     uint32_t reserved_8;
-    /** Disk space of the outbox; requests beyond it are refused. 1 or more, or none. Default: as the directory's
-     *  first open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
+    /** Disk space of the outbox; requests beyond it are refused. 1 or more, or none. Default: like the directory's
+     *  first open in this process, else 256 MiB. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_bytes;
-    /** How many requests the outbox may hold, including those whose outcome waits. 1 or more, or none. Default: as
-     *  the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
+    /** How many requests the outbox may hold, including those whose outcome waits. 1 or more, or none. Default:
+     *  like the directory's first open in this process, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
 
     /* Queue of the process */
 
-    /** How many requests run at once, in all caches together. 1 to 512. Default: as many as the way to the network
-     *  carries. Of the process. */
+    /** How many requests run at once, in all caches together. 1 to 512. Default: automatic, measured for the
+     *  network link. Of the process. */
     int64_t concurrency;
     /** How many requests run at once at one host. 1 to 512. Default: 6, or 32 where the host speaks HTTP/2. Of the
      *  process. */
@@ -893,12 +893,12 @@ typedef struct nh_options {
      *  doesn't read these environment variables. An answer that was fetched with your own certificates, or
      *  unchecked, is stored separately from all others. A site's value counts at the site's origin; the value of a
      *  cache or a request counts for all servers, also after redirects. It applies to servers, not to a proxy over
-     *  https. Default: what the environment says, else the system's. "": as if nothing were said. Of a cache or a
-     *  site or a request. */
+     *  https. Default: from the environment, else the system's. "": as if not set. Of a cache or a site or a
+     *  request. */
     const char *ca_file;
-    /** A folder of certificates that servers are checked with, one a file, named by their hashes (openssl rehash).
-     *  Like ca_file; if both are set, both are used. Default: what the environment says, else the system's. "": as
-     *  if nothing were said. Of a cache or a site or a request. */
+    /** Folder of certificates that servers are checked with, named by their hashes (openssl rehash). Like ca_file;
+     *  if both are set, both are used. Default: from the environment, else the system's. "": as if not set. Of a
+     *  cache or a site or a request. */
     const char *ca_dir;
     /** Don't check certificates: anyone on the path can read and change the traffic. For your own servers that
      *  have no certificate that ca_file could name. The log gets a warning, once in each process. A site's value
@@ -909,8 +909,8 @@ typedef struct nh_options {
 
     /** When bytes read from the disk are compared with their checksum. If they don't match, the answer counts as
      *  missing and is fetched again. always costs a copy of the answer, and the time to read all of it; memory
-     *  then holds that copy, and no mapping of the file. Default: as the directory's first open in this process
-     *  says, else first. Of a cache. */
+     *  then holds that copy, and no mapping of the file. Default: like the directory's first open in this process,
+     *  else first. Of a cache. */
     nh_check_bytes check_bytes;
 
     /* Freshness */
@@ -919,7 +919,7 @@ typedef struct nh_options {
      *  the cache; it changes nothing that is stored. Zero: answers expire at once, so the server is asked whether
      *  a stored answer is still valid. The headers (must-revalidate, stale-while-revalidate) and delivery still
      *  decide whether a stale answer may be delivered. Fractions of a second are rounded up. 0 or more, or none.
-     *  Default: what headers and policy say. NH_NONE: zero. Of a cache or a site or a request. */
+     *  Default: by headers and policy. NH_NONE: zero. Of a cache or a site or a request. */
     int64_t expire_after_ms;
 } nh_options;
 
@@ -929,7 +929,7 @@ typedef struct nh_options {
 #define NH_OPTIONS(...) (&(nh_options){.struct_size = sizeof(nh_options), __VA_ARGS__})
 #endif
 
-/* ---- The library, and what went wrong ---------------------------------------------------------------------------- */
+/* ---- The library and its errors ---------------------------------------------------------------------------------- */
 
 /*
  * Every function may be called from any thread. Unless its comment says otherwise, it waits neither for the network nor for the disk, and
@@ -1353,7 +1353,7 @@ nh_status nh_image_get_info(nh_image *image, nh_image_info *info);
  */
 nh_status nh_image_release(nh_image *image);
 
-/* ---- Images in other forms --------------------------------------------------------------------------------------- */
+/* ---- Convert and encode images ----------------------------------------------------------------------------------- */
 
 /*
  * These functions work on the calling thread.
@@ -1393,7 +1393,7 @@ nh_status nh_image_pixels(nh_image *image, nh_pixels format, const void **pixels
  */
 nh_status nh_image_encode(nh_image *image, nh_format format, int32_t quality, const void **bytes, size_t *size);
 
-/* ---- Submit and hear of it later --------------------------------------------------------------------------------- */
+/* ---- Submit requests, take events later -------------------------------------------------------------------------- */
 
 /*
  *     nh_event event;
@@ -1585,7 +1585,7 @@ typedef struct nh_reply {
  */
 nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
 
-/* ---- What can be given at once ----------------------------------------------------------------------------------- */
+/* ---- Answers without waiting ------------------------------------------------------------------------------------- */
 
 /*
  * These functions return fresh results that are available at once, or nothing. nh_peek is for pictures, nh_peek_response for bodies;
@@ -1686,7 +1686,7 @@ nh_status nh_request_add_header(nh_request *request, const char *name, const cha
  */
 nh_status nh_request_free(nh_request *request);
 
-/* ---- Requests: what is sent -------------------------------------------------------------------------------------- */
+/* ---- Requests: body and form ------------------------------------------------------------------------------------- */
 
 /*
  *     nh_request_set(request, NH_OPTIONS(.method = "POST"));
@@ -1749,7 +1749,7 @@ nh_status nh_request_add_part(nh_request *request, const nh_part *part);
  */
 nh_status nh_request_add_field(nh_request *request, const char *name, const char *value);
 
-/* ---- Requests: where the answer goes ----------------------------------------------------------------------------- */
+/* ---- Requests: save the answer ----------------------------------------------------------------------------------- */
 
 /*
  *     nh_request_save_to(request, NH_SINK(.kind = NH_SINK_FILE, .path = "nuts.tar"));
@@ -2081,7 +2081,7 @@ nh_status nh_frozen_attempt_at(nh_frozen *frozen, int32_t index, nh_frozen_attem
  */
 nh_status nh_frozen_release(nh_frozen *frozen);
 
-/* ---- Looking after a cache --------------------------------------------------------------------------------------- */
+/* ---- Maintenance of a cache -------------------------------------------------------------------------------------- */
 
 /*
  *     nh_statistics statistics = {.struct_size = sizeof statistics};
@@ -2279,7 +2279,7 @@ typedef enum nh_log_level {
     NH_LOG_NONE = 0,
     /** Data is lost. */
     NH_LOG_ERROR = 1,
-    /** Something is wrong, but no data is lost. */
+    /** Something is wrong. */
     NH_LOG_WARNING = 2,
     /** Caches opened and closed, memory freed, requests that failed. */
     NH_LOG_INFO = 3,
@@ -2311,7 +2311,7 @@ nh_status nh_log_set(nh_log_level level, nh_log_callback callback, void *user_da
  */
 nh_status nh_log_dispatch(void);
 
-/* ---- What may be shown and kept ---------------------------------------------------------------------------------- */
+/* ---- URLs and secret headers ------------------------------------------------------------------------------------- */
 
 /*
  *     char shown[4096];

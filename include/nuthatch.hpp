@@ -380,7 +380,7 @@ class Options {
   Options &redirects(Number said) { raw_.redirects = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** Certificates that servers are checked with, in a file in PEM. */
   Options &ca_file(std::string said) { raw_.ca_file = keep(std::move(said)); return *this; }
-  /** A folder of certificates that servers are checked with, one a file, named by their hashes (openssl rehash). */
+  /** Folder of certificates that servers are checked with, named by their hashes (openssl rehash). */
   Options &ca_dir(std::string said) { raw_.ca_dir = keep(std::move(said)); return *this; }
   /** Don't check certificates: anyone on the path can read and change the traffic. */
   Options &insecure(bool said = true) { raw_.insecure = said ? NH_YES : NH_NO; return *this; }

@@ -40,7 +40,7 @@ typedef enum nh_sign_in {
     /** Basic, with the first request. */
     NH_SIGN_IN_BASIC = 1,
     /** Digest, after the server has asked for it. If the server demands that the body is protected, too (auth-int
-     *  and not auth), a request with a body fails with http, with the status 401. */
+     *  and not auth), a request with a body fails with the error http (status 401). */
     NH_SIGN_IN_DIGEST = 2,
     /** NTLM, after the server has asked for it. */
     NH_SIGN_IN_NTLM = 3,
@@ -239,8 +239,8 @@ typedef struct nh_options {
      *  came through a proxy are stored separately, for that proxy only. The address guard (addresses) checks
      *  addresses in URLs, and names that this machine can look up within a second. A name that only the proxy can
      *  look up passes the guard. The guard can't check which address the proxy connects to: give the proxy its own
-     *  rules. With socks5h:// this machine looks up no name. Default: what the environment says. "": none. Of a
-     *  cache or a site. */
+     *  rules. With socks5h:// this machine looks up no name. Default: from the environment. "": none. Of a cache
+     *  or a site. */
     const char *proxy;
 
     /* What is sent */
@@ -260,21 +260,21 @@ typedef struct nh_options {
     const char *keep_headers_across_origins;
     /** Value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
     const char *user_agent;
-    /** Value of the Accept header. Default: anything; for pictures, first of all what is decoded. "": an empty
-     *  header. Of a cache or a site. */
+    /** Value of the Accept header. Default: anything; for pictures, decoded formats first. "": an empty header. Of
+     *  a cache or a site. */
     const char *accept;
 
     /* Credentials and cookies */
 
     /** User and password, for one origin. They are sent to the site's origin, or to the origin of the request's
-     *  URL, and to no other, also after redirects. Default: nobody. NH_OFF: off. "": an empty name. Of a site or a
+     *  URL, and to no other, also after redirects. Default: none. NH_OFF: off. "": an empty name. Of a site or a
      *  request. */
     const char *user;
     /** Password of user. Default: empty. "": an empty password. Of a site or a request. */
     const char *password;
     /** Where user and password may be sent, for programs that set them for many URLs. https://example.org: one
      *  origin. example.org or example.org:8080: both over HTTP and over HTTPS. They aren't sent to other URLs.
-     *  Default: wherever the URL leads. Of a request. */
+     *  Default: the URL's origin. Of a request. */
     const char *user_place;
     /** Token to sign in with, sent to the origin of the URL and to no other. Default: none. Of a request. */
     const char *bearer;
@@ -428,17 +428,17 @@ typedef struct nh_options {
      *  unlimited. Of a cache. */
     int64_t memory_items;
     /** Disk space of the directory, without the outbox. Each process that writes may take two 64ths more (at least
-     *  64 KiB each), because it reserves space ahead. 4 MiB to 64 TiB. Default: what the directory was given
-     *  before, else 4 GiB. Of a cache. */
+     *  64 KiB each), because it reserves space ahead. 4 MiB to 64 TiB. Default: the limit that was set before,
+     *  else 4 GiB. Of a cache. */
     int64_t disk_bytes;
-    /** When new answers are written to disk. Default: as the directory's first open in this process says, else
-     *  eager. Of a cache. */
+    /** When new answers are written to disk. Default: like the directory's first open in this process, else eager.
+     *  Of a cache. */
     nh_spill spill;
-    /** How thumbnails are stored on disk. Thumbnails of at most 16 KiB are always stored raw. Default: as the
-     *  directory's first open in this process says, else packed. Of a cache. */
+    /** How thumbnails are stored on disk. Thumbnails of at most 16 KiB are always stored raw. Default: like the
+     *  directory's first open in this process, else packed. Of a cache. */
     nh_thumb_store thumb_store;
-    /** Store the bodies of pictures, so that other sizes can be made of them. Default: as the directory's first
-     *  open in this process says, else yes. Of a cache. */
+    /** Store the bodies of pictures, so that other sizes can be made of them. Default: like the directory's first
+     *  open in this process, else yes. Of a cache. */
     nh_choice keep_source;
     /** Allow file: URLs; they can read any file that this process may read. Default: no. Of a cache. */
     nh_choice allow_files;
@@ -446,17 +446,17 @@ typedef struct nh_options {
     nh_outbox outbox;
     /** Must be 0. */
     uint32_t reserved_8;
-    /** Disk space of the outbox; requests beyond it are refused. 1 or more, or none. Default: as the directory's
-     *  first open in this process says, else 256 MiB. NH_NONE: unlimited. Of a cache. */
+    /** Disk space of the outbox; requests beyond it are refused. 1 or more, or none. Default: like the directory's
+     *  first open in this process, else 256 MiB. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_bytes;
-    /** How many requests the outbox may hold, including those whose outcome waits. 1 or more, or none. Default: as
-     *  the directory's first open in this process says, else 10,000. NH_NONE: unlimited. Of a cache. */
+    /** How many requests the outbox may hold, including those whose outcome waits. 1 or more, or none. Default:
+     *  like the directory's first open in this process, else 10,000. NH_NONE: unlimited. Of a cache. */
     int64_t outbox_items;
 
     /* Queue of the process */
 
-    /** How many requests run at once, in all caches together. 1 to 512. Default: as many as the way to the network
-     *  carries. Of the process. */
+    /** How many requests run at once, in all caches together. 1 to 512. Default: automatic, measured for the
+     *  network link. Of the process. */
     int64_t concurrency;
     /** How many requests run at once at one host. 1 to 512. Default: 6, or 32 where the host speaks HTTP/2. Of the
      *  process. */
@@ -493,12 +493,12 @@ typedef struct nh_options {
      *  doesn't read these environment variables. An answer that was fetched with your own certificates, or
      *  unchecked, is stored separately from all others. A site's value counts at the site's origin; the value of a
      *  cache or a request counts for all servers, also after redirects. It applies to servers, not to a proxy over
-     *  https. Default: what the environment says, else the system's. "": as if nothing were said. Of a cache or a
-     *  site or a request. */
+     *  https. Default: from the environment, else the system's. "": as if not set. Of a cache or a site or a
+     *  request. */
     const char *ca_file;
-    /** A folder of certificates that servers are checked with, one a file, named by their hashes (openssl rehash).
-     *  Like ca_file; if both are set, both are used. Default: what the environment says, else the system's. "": as
-     *  if nothing were said. Of a cache or a site or a request. */
+    /** Folder of certificates that servers are checked with, named by their hashes (openssl rehash). Like ca_file;
+     *  if both are set, both are used. Default: from the environment, else the system's. "": as if not set. Of a
+     *  cache or a site or a request. */
     const char *ca_dir;
     /** Don't check certificates: anyone on the path can read and change the traffic. For your own servers that
      *  have no certificate that ca_file could name. The log gets a warning, once in each process. A site's value
@@ -509,8 +509,8 @@ typedef struct nh_options {
 
     /** When bytes read from the disk are compared with their checksum. If they don't match, the answer counts as
      *  missing and is fetched again. always costs a copy of the answer, and the time to read all of it; memory
-     *  then holds that copy, and no mapping of the file. Default: as the directory's first open in this process
-     *  says, else first. Of a cache. */
+     *  then holds that copy, and no mapping of the file. Default: like the directory's first open in this process,
+     *  else first. Of a cache. */
     nh_check_bytes check_bytes;
 
     /* Freshness */
@@ -519,7 +519,7 @@ typedef struct nh_options {
      *  the cache; it changes nothing that is stored. Zero: answers expire at once, so the server is asked whether
      *  a stored answer is still valid. The headers (must-revalidate, stale-while-revalidate) and delivery still
      *  decide whether a stale answer may be delivered. Fractions of a second are rounded up. 0 or more, or none.
-     *  Default: what headers and policy say. NH_NONE: zero. Of a cache or a site or a request. */
+     *  Default: by headers and policy. NH_NONE: zero. Of a cache or a site or a request. */
     int64_t expire_after_ms;
 } nh_options;
 

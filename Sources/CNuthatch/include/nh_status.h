@@ -10,7 +10,7 @@ typedef enum nh_status {
     NH_TIMEOUT = 1,
     /** The host name has no address, or its name server doesn't answer. */
     NH_DNS = 2,
-    /** No connection could be made: nothing listens there, or the network has no way to it. */
+    /** No connection could be made: no server listens there, or the network has no route to it. */
     NH_REFUSED = 3,
     /** The connection broke before the answer was complete. */
     NH_RESET = 4,
@@ -18,19 +18,19 @@ typedef enum nh_status {
     NH_TLS = 5,
     /** The answer isn't a success, or the server broke the HTTP protocol. */
     NH_HTTP = 6,
-    /** The answer or the picture has more bytes than max_bytes, or an answer that is saved decodes to too many times what came. */
+    /** The answer or the picture has more bytes than max_bytes, or a compressed answer that is saved decodes to too many times its bytes. */
     NH_TOO_LARGE = 7,
     /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,
-    /** The bytes are no picture. The first ones tell, also of an answer that would break off later. */
+    /** The bytes are not a picture. The first bytes decide, also for an answer that is incomplete. */
     NH_NOT_AN_IMAGE = 9,
-    /** A picture, but of a format that isn't decoded. */
+    /** A picture of a format that can't be decoded. */
     NH_UNSUPPORTED_FORMAT = 10,
     /** The picture is damaged. */
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL that may not be read; a cache's directory that belongs to somebody else. */
+    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -38,9 +38,9 @@ typedef enum nh_status {
     NH_BAD_HEADER = 15,
     /** More redirects in a row than redirects allows. */
     NH_TOO_MANY_REDIRECTS = 16,
-    /** The network isn't to be used, and the cache has no answer. */
+    /** The network must not be used, and the cache has no answer. */
     NH_OFFLINE = 17,
-    /** The host failed too often in a row and is left alone for a while. */
+    /** The host failed too often in a row, and requests to it fail at once for a while. */
     NH_CIRCUIT_OPEN = 18,
     /** The request was cancelled. */
     NH_CANCELLED = 19,
@@ -48,7 +48,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox, to be sent later: no answer came, others of its queue wait, or its secret isn't known. */
+    /** The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
@@ -64,11 +64,11 @@ typedef enum nh_status {
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
-    /** The answer isn't of the format that it was to be read as. */
+    /** The answer isn't of the format that it was read as. */
     NH_WRONG_FORMAT = 30,
-    /** Another process holds a lock of the directory for too long; it may be stopped. The message names it. */
+    /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
-    /** A file isn't taken up because others may have made or changed it: the message says which one, and why. */
+    /** A file isn't used because others may have made or changed it: the message says which file, and why. */
     NH_UNSAFE_FILE = 32
 } nh_status;
 

@@ -222,7 +222,7 @@ enum LibraryOptions {
 
   private static let proxy = Option(
     "proxy", value: "URL",
-    "proxy for all requests; empty for none (what the environment says)",
+    "proxy for all requests; empty for none (from the environment)",
     range: "a text that is not empty",
     group: "Site, addresses, proxy",
     library: Option.Library(
@@ -282,7 +282,7 @@ enum LibraryOptions {
 
   private static let accept = Option(
     "accept", value: "TEXT",
-    "value of the Accept header (*/*; for pictures, first what is decoded)",
+    "value of the Accept header (*/*; for pictures, decoded formats first)",
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
@@ -772,7 +772,7 @@ enum LibraryOptions {
 
   private static let concurrency = Option(
     "concurrency", value: "N",
-    "how many requests run at once, in all caches together (as many as the way to the network carries)",
+    "how many requests run at once, in all caches together (automatic, measured for the network link)",
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
@@ -843,7 +843,7 @@ enum LibraryOptions {
 
   private static let caFile = Option(
     "cacert", value: "FILE",
-    "certificates that servers are checked with, in a file in PEM (what the environment says, else the system's)",
+    "certificates that servers are checked with, in a file in PEM (from the environment, else the system's)",
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
@@ -855,7 +855,7 @@ enum LibraryOptions {
 
   private static let caDir = Option(
     "capath", value: "DIR",
-    "a folder of certificates that servers are checked with, one a file, named by their hashes (`openssl rehash`) (what the environment says, else the system's)",
+    "folder of certificates that servers are checked with, named by their hashes (`openssl rehash`) (from the environment, else the system's)",
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
@@ -890,7 +890,7 @@ enum LibraryOptions {
 
   private static let expireAfter = Option(
     "expire-after", value: "TIME",
-    "how long answers are fresh after they came; replaces their headers (what headers and policy say)",
+    "how long answers are fresh after they came; replaces their headers (by headers and policy)",
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(

@@ -47,7 +47,7 @@ public enum SignIn: Int32, Sendable, CaseIterable {
   /// Basic, with the first request.
   case basic = 1
   /// Digest, after the server has asked for it. If the server demands that the body is protected, too (`auth-int` and not
-  /// `auth`), a request with a body fails with `http`, with the status 401.
+  /// `auth`), a request with a body fails with the error `http` (status 401).
   case digest = 2
   /// NTLM, after the server has asked for it.
   case ntlm = 3

@@ -141,7 +141,7 @@ public struct Options: Sendable, Equatable {
   /// name that only the proxy can look up passes the guard. The guard can't check which address the proxy connects to: give
   /// the proxy its own rules. With `socks5h://` this machine looks up no name.
   ///
-  /// Default: what the environment says. Empty: none. Said of a cache or a site.
+  /// Default: from the environment. Empty: none. Said of a cache or a site.
   public var proxy: String? {
     get { read(\.proxy) }
     set { special.proxy = newValue }
@@ -176,7 +176,7 @@ public struct Options: Sendable, Equatable {
   }
   /// Value of the Accept header.
   ///
-  /// Default: anything; for pictures, first of all what is decoded. Empty: an empty header. Said of a cache or a site.
+  /// Default: anything; for pictures, decoded formats first. Empty: an empty header. Said of a cache or a site.
   public var accept: String? {
     get { read(\.accept) }
     set { special.accept = newValue }
@@ -185,7 +185,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after redirects.
   ///
-  /// Default: nobody. Empty: an empty name. Said of a site or a request.
+  /// Default: none. Empty: an empty name. Said of a site or a request.
   public var user: (name: String, password: String)? {
     get { read(\.user) }
     set { special.user = newValue }
@@ -301,14 +301,14 @@ public struct Options: Sendable, Equatable {
   ///
   /// Each process that writes may take two 64ths more (at least 64 KiB each), because it reserves space ahead.
   ///
-  /// Default: what the directory was given before, else 4 GiB. Said of a cache.
+  /// Default: the limit that was set before, else 4 GiB. Said of a cache.
   public var diskBytes: Int64? {
     get { read(\.diskBytes) }
     set { special.diskBytes = newValue }
   }
   /// When new answers are written to disk.
   ///
-  /// Default: as the directory's first open in this process says, else eager. Said of a cache.
+  /// Default: like the directory's first open in this process, else eager. Said of a cache.
   public var spill: Spill? {
     get { read(\.spill) }
     set { special.spill = newValue }
@@ -317,14 +317,14 @@ public struct Options: Sendable, Equatable {
   ///
   /// Thumbnails of at most 16 KiB are always stored raw.
   ///
-  /// Default: as the directory's first open in this process says, else packed. Said of a cache.
+  /// Default: like the directory's first open in this process, else packed. Said of a cache.
   public var thumbStore: ThumbStore? {
     get { read(\.thumbStore) }
     set { special.thumbStore = newValue }
   }
   /// Store the bodies of pictures, so that other sizes can be made of them.
   ///
-  /// Default: as the directory's first open in this process says, else yes. Said of a cache.
+  /// Default: like the directory's first open in this process, else yes. Said of a cache.
   public var keepSource: Bool? {
     get { read(\.keepSource) }
     set { special.keepSource = newValue }
@@ -345,21 +345,21 @@ public struct Options: Sendable, Equatable {
   }
   /// Disk space of the outbox; requests beyond it are refused.
   ///
-  /// Default: as the directory's first open in this process says, else 256 MiB. Said of a cache.
+  /// Default: like the directory's first open in this process, else 256 MiB. Said of a cache.
   public var outboxBytes: Int64? {
     get { read(\.outboxBytes) }
     set { special.outboxBytes = newValue }
   }
   /// How many requests the outbox may hold, including those whose outcome waits.
   ///
-  /// Default: as the directory's first open in this process says, else 10,000. Said of a cache.
+  /// Default: like the directory's first open in this process, else 10,000. Said of a cache.
   public var outboxItems: Int? {
     get { read(\.outboxItems) }
     set { special.outboxItems = newValue }
   }
   /// How many requests run at once, in all caches together.
   ///
-  /// Default: as many as the way to the network carries. Said of the process.
+  /// Default: automatic, measured for the network link. Said of the process.
   public var concurrency: Int? {
     get { read(\.concurrency) }
     set { special.concurrency = newValue }
@@ -420,18 +420,16 @@ public struct Options: Sendable, Equatable {
   /// value counts at the site's origin; the value of a cache or a request counts for all servers, also after redirects. It
   /// applies to servers, not to a proxy over `https`.
   ///
-  /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
-  /// request.
+  /// Default: from the environment, else the system's. Empty: as if not set. Said of a cache or a site or a request.
   public var caFile: String? {
     get { read(\.caFile) }
     set { special.caFile = newValue }
   }
-  /// A folder of certificates that servers are checked with, one a file, named by their hashes (`openssl rehash`).
+  /// Folder of certificates that servers are checked with, named by their hashes (`openssl rehash`).
   ///
   /// Like `ca_file`; if both are set, both are used.
   ///
-  /// Default: what the environment says, else the system's. Empty: as if nothing were said. Said of a cache or a site or a
-  /// request.
+  /// Default: from the environment, else the system's. Empty: as if not set. Said of a cache or a site or a request.
   public var caDir: String? {
     get { read(\.caDir) }
     set { special.caDir = newValue }
@@ -451,7 +449,7 @@ public struct Options: Sendable, Equatable {
   /// If they don't match, the answer counts as missing and is fetched again. `always` costs a copy of the answer, and the
   /// time to read all of it; memory then holds that copy, and no mapping of the file.
   ///
-  /// Default: as the directory's first open in this process says, else first. Said of a cache.
+  /// Default: like the directory's first open in this process, else first. Said of a cache.
   public var checkBytes: ByteCheck? {
     get { read(\.checkBytes) }
     set { special.checkBytes = newValue }
@@ -462,7 +460,7 @@ public struct Options: Sendable, Equatable {
   /// the server is asked whether a stored answer is still valid. The headers (`must-revalidate`, `stale-while-revalidate`)
   /// and `delivery` still decide whether a stale answer may be delivered. Fractions of a second are rounded up.
   ///
-  /// Default: what headers and policy say. Said of a cache or a site or a request.
+  /// Default: by headers and policy. Said of a cache or a site or a request.
   public var expireAfter: Duration? {
     get { read(\.expireAfter) }
     set { special.expireAfter = newValue }

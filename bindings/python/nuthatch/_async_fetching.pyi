@@ -100,7 +100,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -138,13 +138,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -159,8 +159,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     async def request(
         self, method: str, url: str,
@@ -242,7 +242,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -280,13 +280,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -301,8 +301,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     async def thumbnail(
         self, url: str, size: Size,
@@ -386,7 +386,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -424,13 +424,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -445,8 +445,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def peek(
         self, url: str, size: Size, *, decode: bool=False,
@@ -529,7 +529,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -567,13 +567,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -588,8 +588,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     @overload
     def submit(
@@ -673,7 +673,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -711,13 +711,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -732,8 +732,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     @overload
     def submit(
@@ -817,7 +817,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -855,13 +855,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -876,8 +876,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     @overload
     def submit(
@@ -961,7 +961,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -999,13 +999,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1020,8 +1020,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def events(
         self, url: str, size: Optional[Size]=None, *, sizes: Optional[Sequence[Size]]=None,
@@ -1104,7 +1104,7 @@ class AsyncFetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -1142,13 +1142,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1163,8 +1163,8 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def prefetch(
         self, urls: 'Union[Iterable[str], AsyncIterable[str]]', sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
@@ -1244,7 +1244,7 @@ class AsyncFetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -1281,13 +1281,13 @@ class AsyncFetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1302,7 +1302,7 @@ class AsyncFetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     async def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any: ...

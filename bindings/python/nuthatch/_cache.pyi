@@ -69,7 +69,7 @@ class Cache(Fetching):
         one.
         "public": Only public addresses.
         "any": All addresses.
-    :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+    :param proxy: proxy for all requests; empty for none. Default: from the environment. "": none.
         `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came through a proxy are
         stored separately, for that proxy only.
         The address guard (`addresses`) checks addresses in URLs, and names that this machine can look up within
@@ -83,8 +83,8 @@ class Cache(Fetching):
         `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
         their values are secret. `Host` is never sent there. The names of all levels are added together.
     :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-    :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
-        "": an empty header.
+    :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
+        empty header.
     :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
         None: none.
         It is used if nothing else gives credentials. The file must belong to you or to root, and no other user
@@ -99,39 +99,39 @@ class Cache(Fetching):
         the smaller of 64 MiB and an eighth of the memory.
     :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
         limit.
-    :param disk_bytes: disk space of the directory, without the outbox. Default: what the directory was given
-        before, else 4 GiB.
+    :param disk_bytes: disk space of the directory, without the outbox. Default: the limit that was set before,
+        else 4 GiB.
         Each process that writes may take two 64ths more (at least 64 KiB each), because it reserves space
         ahead.
-    :param spill: when new answers are written to disk: "eager" or "pressure". Default: as the directory's first
-        open in this process says, else eager.
+    :param spill: when new answers are written to disk: "eager" or "pressure". Default: like the directory's
+        first open in this process, else eager.
         "eager": At once: they survive the end of this process, and other processes find them.
         "pressure": When memory is short, or when the cache is closed. Until then they belong to this process:
         they are lost with it, and removals in other processes don't affect them (a clear does).
-    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: as the
-        directory's first open in this process says, else packed.
+    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
+        directory's first open in this process, else packed.
         "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
         "lossless": As PNG: the same pixels every time.
         "raw": As pixels, which are used without a copy.
         Thumbnails of at most 16 KiB are always stored raw.
-    :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: as the
-        directory's first open in this process says, else yes.
+    :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: like the
+        directory's first open in this process, else yes.
     :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
     :param outbox: whether this process sends the requests of the directory's outbox: "auto" or "off". Default:
         auto.
         "auto": The process sends them if no other process does.
         "off": Requests can be stored and listed, but other processes send them.
-    :param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: as the directory's
-        first open in this process says, else 256 MiB. None: no limit.
-    :param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default: as
-        the directory's first open in this process says, else 10,000. None: no limit.
+    :param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: like the directory's
+        first open in this process, else 256 MiB. None: no limit.
+    :param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default:
+        like the directory's first open in this process, else 10,000. None: no limit.
     :param redirects: how many redirects are followed. Default: 10.
         After a 303, and after a 301 or 302 to a POST, a GET without the body follows; else the method and the
         body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
         separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
         stored answer that needed more redirects than are allowed is fetched again.
-    :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-        says, else the system's. "": as if nothing were said.
+    :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+        else the system's. "": as if not set.
         They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
         environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
         folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
@@ -139,21 +139,21 @@ class Cache(Fetching):
         An answer that was fetched with your own certificates, or unchecked, is stored separately from all
         others. A site's value counts at the site's origin; the value of a cache or a request counts for all
         servers, also after redirects. It applies to servers, not to a proxy over `https`.
-    :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-        (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+    :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+        rehash`). Default: from the environment, else the system's. "": as if not set.
         Like `ca_file`; if both are set, both are used.
     :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
         each process. A site's value counts at the site's origin, as for `ca_file`.
     :param check_bytes: when bytes read from the disk are compared with their checksum: "first" or "always".
-        Default: as the directory's first open in this process says, else first.
+        Default: like the directory's first open in this process, else first.
         "first": At the first read by any process; this counts anew after all processes have closed the
         directory. Disks report their own failures.
         "always": At each read: for disks, and file systems, that change bytes without an error.
         If they don't match, the answer counts as missing and is fetched again. `always` costs a copy of the
         answer, and the time to read all of it; memory then holds that copy, and no mapping of the file.
-    :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-        headers and policy say.
+    :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+        and policy.
         It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
         expire at once, so the server is asked whether a stored answer is still valid. The headers
         (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
@@ -167,8 +167,8 @@ class Cache(Fetching):
         It is called even if the request already had credentials. The headers replace those of the same name. If
         the server refuses these, too, the function is called again, up to ten times: for schemes that the
         library doesn't know, and tokens that have expired.
-    :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-        returns True, False (the request fails), or "retry".
+    :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+        (it fails) or "retry".
         These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
         after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
     """
@@ -306,7 +306,7 @@ class Cache(Fetching):
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -344,13 +344,13 @@ class Cache(Fetching):
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -365,8 +365,8 @@ class Cache(Fetching):
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def cancel_all(self, tag: Optional[str]=None) -> None:
         """Cancels the requests that are under way, or only those with a tag."""
@@ -463,7 +463,7 @@ class Cache(Fetching):
             one.
             "public": Only public addresses.
             "any": All addresses.
-        :param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+        :param proxy: proxy for all requests; empty for none. Default: from the environment. "": none.
             `http://`, `https://`, `socks4://`, `socks5://` or `socks5h://`. Answers that came through a proxy are
             stored separately, for that proxy only.
             The address guard (`addresses`) checks addresses in URLs, and names that this machine can look up within
@@ -477,9 +477,9 @@ class Cache(Fetching):
             `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
             their values are secret. `Host` is never sent there. The names of all levels are added together.
         :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-        :param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
-            "": an empty header.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
+            empty header.
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
             They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
             redirects.
@@ -487,7 +487,7 @@ class Cache(Fetching):
             basic.
             "basic": Basic, with the first request.
             "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
-            too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+            too (`auth-int` and not `auth`), a request with a body fails with the error `http` (status 401).
             "ntlm": NTLM, after the server has asked for it.
             "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
             Kerberos credentials.
@@ -521,8 +521,8 @@ class Cache(Fetching):
             body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
             separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
             stored answer that needed more redirects than are allowed is fetched again.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
             They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
             environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
             folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
@@ -530,14 +530,14 @@ class Cache(Fetching):
             An answer that was fetched with your own certificates, or unchecked, is stored separately from all
             others. A site's value counts at the site's origin; the value of a cache or a request counts for all
             servers, also after redirects. It applies to servers, not to a proxy over `https`.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
             Like `ca_file`; if both are set, both are used.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
             For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
             each process. A site's value counts at the site's origin, as for `ca_file`.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
             It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
@@ -551,8 +551,8 @@ class Cache(Fetching):
             It is called even if the request already had credentials. The headers replace those of the same name. If
             the server refuses these, too, the function is called again, up to ten times: for schemes that the
             library doesn't know, and tokens that have expired.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
             These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
             after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
         """
@@ -585,7 +585,7 @@ class Cache(Fetching):
 
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -598,10 +598,10 @@ class Cache(Fetching):
         :param cache_key: cache key of the answer, instead of the URL. Default: the URL.
         :param ignore_query: store and find the answer by the URL without its query. Default: no.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         """
     def clear(self) -> None:

@@ -101,7 +101,7 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -139,13 +139,13 @@ class Fetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -160,8 +160,8 @@ class Fetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def get(
         self, url: str,
@@ -252,7 +252,7 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -290,13 +290,13 @@ class Fetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -311,8 +311,8 @@ class Fetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def request(
         self, method: str, url: str,
@@ -399,7 +399,7 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -437,13 +437,13 @@ class Fetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -458,8 +458,8 @@ class Fetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def thumbnail(
         self, url: str, size: Size,
@@ -548,7 +548,7 @@ class Fetching:
         :param method: the method, such as POST. Default: GET.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -586,13 +586,13 @@ class Fetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -607,8 +607,8 @@ class Fetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     @overload
     def submit(
@@ -743,7 +743,7 @@ class Fetching:
             A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
             `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
             their values are secret. `Host` is never sent there. The names of all levels are added together.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
             They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
             redirects.
@@ -752,7 +752,7 @@ class Fetching:
             basic.
             "basic": Basic, with the first request.
             "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
-            too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+            too (`auth-int` and not `auth`), a request with a body fails with the error `http` (status 401).
             "ntlm": NTLM, after the server has asked for it.
             "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
             Kerberos credentials.
@@ -837,8 +837,8 @@ class Fetching:
             body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
             separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
             stored answer that needed more redirects than are allowed is fetched again.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
             They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
             environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
             folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
@@ -846,14 +846,14 @@ class Fetching:
             An answer that was fetched with your own certificates, or unchecked, is stored separately from all
             others. A site's value counts at the site's origin; the value of a cache or a request counts for all
             servers, also after redirects. It applies to servers, not to a proxy over `https`.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
             Like `ca_file`; if both are set, both are used.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
             For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
             each process. A site's value counts at the site's origin, as for `ca_file`.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
             It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
@@ -884,8 +884,8 @@ class Fetching:
             It is called even if the request already had credentials. The headers replace those of the same name. If
             the server refuses these, too, the function is called again, up to ten times: for schemes that the
             library doesn't know, and tokens that have expired.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
             These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
             after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
         """
@@ -1022,7 +1022,7 @@ class Fetching:
             A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
             `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
             their values are secret. `Host` is never sent there. The names of all levels are added together.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
             They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
             redirects.
@@ -1031,7 +1031,7 @@ class Fetching:
             basic.
             "basic": Basic, with the first request.
             "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
-            too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+            too (`auth-int` and not `auth`), a request with a body fails with the error `http` (status 401).
             "ntlm": NTLM, after the server has asked for it.
             "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
             Kerberos credentials.
@@ -1116,8 +1116,8 @@ class Fetching:
             body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
             separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
             stored answer that needed more redirects than are allowed is fetched again.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
             They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
             environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
             folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
@@ -1125,14 +1125,14 @@ class Fetching:
             An answer that was fetched with your own certificates, or unchecked, is stored separately from all
             others. A site's value counts at the site's origin; the value of a cache or a request counts for all
             servers, also after redirects. It applies to servers, not to a proxy over `https`.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
             Like `ca_file`; if both are set, both are used.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
             For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
             each process. A site's value counts at the site's origin, as for `ca_file`.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
             It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
@@ -1163,8 +1163,8 @@ class Fetching:
             It is called even if the request already had credentials. The headers replace those of the same name. If
             the server refuses these, too, the function is called again, up to ten times: for schemes that the
             library doesn't know, and tokens that have expired.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
             These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
             after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
         """
@@ -1301,7 +1301,7 @@ class Fetching:
             A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
             `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
             their values are secret. `Host` is never sent there. The names of all levels are added together.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
             They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
             redirects.
@@ -1310,7 +1310,7 @@ class Fetching:
             basic.
             "basic": Basic, with the first request.
             "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
-            too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+            too (`auth-int` and not `auth`), a request with a body fails with the error `http` (status 401).
             "ntlm": NTLM, after the server has asked for it.
             "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
             Kerberos credentials.
@@ -1395,8 +1395,8 @@ class Fetching:
             body stay. With none a redirect is the answer, with its status and its `Location`, and is stored
             separately from the answer at its target. One redirect too many is the error `too_many_redirects`. A
             stored answer that needed more redirects than are allowed is fetched again.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
             They replace all others: if `ca_file` or `ca_dir` is set, the certificates of the system and of the
             environment don't count. Else the file is `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`, else the system's; the
             folder is `SSL_CERT_DIR`, else the system's. A privileged program doesn't read these environment
@@ -1404,14 +1404,14 @@ class Fetching:
             An answer that was fetched with your own certificates, or unchecked, is stored separately from all
             others. A site's value counts at the site's origin; the value of a cache or a request counts for all
             servers, also after redirects. It applies to servers, not to a proxy over `https`.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
             Like `ca_file`; if both are set, both are used.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
             For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
             each process. A site's value counts at the site's origin, as for `ca_file`.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
             It counts when this request looks into the cache; it changes nothing that is stored. Zero: answers
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
@@ -1442,8 +1442,8 @@ class Fetching:
             It is called even if the request already had credentials. The headers replace those of the same name. If
             the server refuses these, too, the function is called again, up to ten times: for schemes that the
             library doesn't know, and tokens that have expired.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
             These functions run on the thread that waits for the ticket. If no thread waits, the request goes on
             after 30 seconds. An exception in a function ends the request, and is raised in the waiting thread.
         """
@@ -1546,7 +1546,7 @@ class Fetching:
         :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
-        :param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+        :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -1583,13 +1583,13 @@ class Fetching:
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
         :param redirects: how many redirects are followed. Default: 10.
-        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-            says, else the system's. "": as if nothing were said.
-        :param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-            (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+        :param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+            else the system's. "": as if not set.
+        :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+            rehash`). Default: from the environment, else the system's. "": as if not set.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
-        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-            headers and policy say.
+        :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+            and policy.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1604,8 +1604,8 @@ class Fetching:
             password, or None.
         :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
             another attempt, or None.
-        :param ask_verdict: a function that is called with an answer from the network before it is stored, and
-            returns True, False (the request fails), or "retry".
+        :param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+            (it fails) or "retry".
         """
     def _perform(self, url: str, size: Optional[Size], options: Dict[str, Any]) -> Any: ...
     def _submit(self, url: str, size: Optional[Size], sizes: Optional[Sequence[Size]], options: Dict[str, Any]) -> Ticket[Any]: ...

@@ -26,14 +26,14 @@ HELP = _entries("""\
 :param max_bytes: largest body. Default: 64MiB. None: no limit.
 :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
 :param addresses: which addresses may be connected to: "guarded", "public" or "any". Default: guarded.
-:param proxy: proxy for all requests; empty for none. Default: what the environment says. "": none.
+:param proxy: proxy for all requests; empty for none. Default: from the environment. "": none.
 :param method: the method, such as POST. Default: GET.
 :param headers: headers to send, in this order. Default: none.
 :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
 :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-:param accept: value of the Accept header. Default: anything; for pictures, first of all what is decoded.
-    "": an empty header.
-:param user: user and password, for one origin. Default: nobody. None: don't sign in, even if the site or
+:param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
+    empty header.
+:param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
     netrc has a user.
 :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
 :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:
@@ -76,31 +76,31 @@ HELP = _entries("""\
     the smaller of 64 MiB and an eighth of the memory.
 :param memory_items: how many things this process may keep in memory. Default: as many as fit. None: no
     limit.
-:param disk_bytes: disk space of the directory, without the outbox. Default: what the directory was given
-    before, else 4 GiB.
-:param spill: when new answers are written to disk: "eager" or "pressure". Default: as the directory's first
-    open in this process says, else eager.
-:param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: as the
-    directory's first open in this process says, else packed.
-:param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: as the
-    directory's first open in this process says, else yes.
+:param disk_bytes: disk space of the directory, without the outbox. Default: the limit that was set before,
+    else 4 GiB.
+:param spill: when new answers are written to disk: "eager" or "pressure". Default: like the directory's
+    first open in this process, else eager.
+:param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
+    directory's first open in this process, else packed.
+:param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: like the
+    directory's first open in this process, else yes.
 :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
 :param outbox: whether this process sends the requests of the directory's outbox: "auto" or "off". Default:
     auto.
-:param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: as the directory's
-    first open in this process says, else 256 MiB. None: no limit.
-:param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default: as
-    the directory's first open in this process says, else 10,000. None: no limit.
+:param outbox_bytes: disk space of the outbox; requests beyond it are refused. Default: like the directory's
+    first open in this process, else 256 MiB. None: no limit.
+:param outbox_items: how many requests the outbox may hold, including those whose outcome waits. Default:
+    like the directory's first open in this process, else 10,000. None: no limit.
 :param redirects: how many redirects are followed. Default: 10.
-:param ca_file: certificates that servers are checked with, in a file in PEM. Default: what the environment
-    says, else the system's. "": as if nothing were said.
-:param ca_dir: a folder of certificates that servers are checked with, one a file, named by their hashes
-    (`openssl rehash`). Default: what the environment says, else the system's. "": as if nothing were said.
+:param ca_file: certificates that servers are checked with, in a file in PEM. Default: from the environment,
+    else the system's. "": as if not set.
+:param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
+    rehash`). Default: from the environment, else the system's. "": as if not set.
 :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
 :param check_bytes: when bytes read from the disk are compared with their checksum: "first" or "always".
-    Default: as the directory's first open in this process says, else first.
-:param expire_after: how long answers are fresh after they came; replaces their headers. Default: what
-    headers and policy say.
+    Default: like the directory's first open in this process, else first.
+:param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
+    and policy.
 :param body: body to send: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON; NaN and infinity raise Invalid.
 :param form: fields to send like a web form, without those that are None.
@@ -115,8 +115,8 @@ HELP = _entries("""\
     password, or None.
 :param ask_challenge: a function that is called with a 401 of the URL's own origin, and returns headers for
     another attempt, or None.
-:param ask_verdict: a function that is called with an answer from the network before it is stored, and
-    returns True, False (the request fails), or "retry".
+:param ask_verdict: a function that gets an answer from the network before it is stored: returns True, False
+    (it fails) or "retry".
 """)
 
 MORE = _entries("""\
@@ -174,7 +174,7 @@ MORE = _entries("""\
 :param sign_in:
     "basic": Basic, with the first request.
     "digest": Digest, after the server has asked for it. If the server demands that the body is protected,
-    too (`auth-int` and not `auth`), a request with a body fails with `http`, with the status 401.
+    too (`auth-int` and not `auth`), a request with a body fails with the error `http` (status 401).
     "ntlm": NTLM, after the server has asked for it.
     "negotiate": Negotiate (Kerberos), if libcurl supports it; without user and password, with the system's
     Kerberos credentials.
