@@ -107,7 +107,8 @@ final class Admission: @unchecked Sendable {
     return self
   }
 
-  /// Whether thumbnails are stored without the body. Then a reader must find all of them or nothing.
+  /// Whether thumbnails are stored without the body. Then the answer's record is written after all of them, so that a
+  /// reader never finds only some.
   private var keepsPicturesOnly: Bool { !recipes.isEmpty && !shared.settings.keepsSource }
 
   // MARK: Storing

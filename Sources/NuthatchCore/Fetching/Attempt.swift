@@ -2,8 +2,8 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// One attempt over the network: the hops so far, the transfer under way, and the answer of the last hop. Confined to the loop's
-/// thread, hence Sendable.
+/// The attempts of one fetch over the network, one after the other: the hops so far, the transfer under way, and the answer of the
+/// last hop. Confined to the loop's thread, hence Sendable.
 final class Attempt: @unchecked Sendable {
   /// Nil while no transfer is under way. Later callbacks of a cancelled transfer are ignored.
   private var current: (fetch: Fetch, entry: QueueEntry, transfer: UInt64)?
@@ -29,7 +29,8 @@ final class Attempt: @unchecked Sendable {
   /// Whether the server must be asked once more, at once.
   private(set) var isToBeRepeated = false
   private var picture: PictureWatch?
-  /// Whether the transfer was ended because all waiters have what they want. Then no other waiter can join.
+  /// Whether the transfer was ended because no waiter needs more: the pictures are done, or none can be made. Then no other waiter
+  /// can join.
   private var isClosed = false
   /// The bytes of the request's body that were sent.
   private var sent: Int64 = 0
@@ -135,8 +136,8 @@ extension Attempt {
     return request
   }
 
-  /// Returns whether the record is the answer of this hop: only its server can confirm it. Without redirects it always is,
-  /// regardless of its URL: a caller's cache key may stand for several URLs.
+  /// Returns whether the record is this hop's answer, because only that answer's server can confirm it. True without redirects,
+  /// whatever its URL: a caller's cache key may stand for several URLs.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }

@@ -10,7 +10,8 @@ struct FetchedAnswer: Sendable {
   var provenance: Provenance
   /// Whether a public server has taken part in the answer.
   var isFromPublic = false
-  /// Stores the answer on a worker's thread, if it may be stored. Returns whether it is stored. Nil: that was done already.
+  /// Stores the answer on a worker's thread, if it may be stored. Returns whether it is stored. Nil: there is nothing
+  /// left to store.
   var keep: (@Sendable () -> Bool)?
 }
 

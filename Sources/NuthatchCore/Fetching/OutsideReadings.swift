@@ -3,9 +3,8 @@ import NuthatchTransport
 /// Notes whether a request's terms depend on more than the request and the options: on files, on the cookie jar, on the program,
 /// or on the URL, which decides whose values they are. Terms that depend on nothing else are the same each time.
 ///
-/// Each of these sources needs the URL, and only `read` provides it. So no new source can be read without being noted. Secrets
-/// that the program has given to the outbox are in a freezable request before that (`Request.provided`), and its plan needs the
-/// URL.
+/// Each of these sources needs the URL, and only `read` gives it, so none can be read unnoticed. One source is read earlier:
+/// `Request.provided` adds secrets to a freezable request. Its plan reads the URL anyway, so it isn't remembered.
 struct OutsideReadings {
   private let url: WebURL
   /// Whether nothing was read. Otherwise the terms and their results must be read again each time.

@@ -30,7 +30,7 @@ final class PictureWatch: @unchecked Sendable {
   /// Examines the next bytes, which are already in `body`.
   ///
   /// - Parameter then: called when the pictures are made. The caller then checks `isEnough`.
-  /// - Throws: the reason why there is no picture, if the waiters want only that.
+  /// - Throws: the reason why there is no picture, if all waiters want only pictures.
   func take(
     _ bytes: UnsafeRawBufferPointer, of body: IncomingBody, _ head: ResponseHead, for fetch: Fetch,
     then: @escaping @Sendable () -> Void

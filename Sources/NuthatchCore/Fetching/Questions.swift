@@ -28,7 +28,7 @@ final class Questions: @unchecked Sendable {
   private let shared: SharedCache
   private var open: Open?
   private var count: UInt64 = 0
-  /// The number of answers that the program has rejected.
+  /// The number of answers after which the program asked for a retry.
   private var rejected = 0
   /// The number of challenges that the program has answered.
   private var challenges = 0

@@ -4,8 +4,8 @@ import NuthatchTransport
 /// An answer from the network without its body.
 struct ReceivedAnswer: Sendable {
   let shared: SharedCache
-  /// The request, and the store's moment when its fetch began.
   let plan: RequestPlan
+  /// The store's moment when the fetch began. Nil: nothing can be stored.
   let began: Moment?
   let head: ResponseHead
   let redirects: [ResponseHead]
@@ -14,7 +14,7 @@ struct ReceivedAnswer: Sendable {
   let responseTime: Int64
   /// The most private address class that the fetch contacted (`AnswerRecord.reach`).
   let reach: AddressReach
-  /// Whether the target of its redirect counts as sent by a public server.
+  /// Whether a hop was answered from a public address.
   let isFromPublic: Bool
   let provenance: Provenance
 

@@ -199,7 +199,7 @@ extension RequestTask {
       shared.remember(error, status: status, plan)
       return fail(error)
     }
-    // The request joined after the sizes of the others were made.
+    // If the request joined after the sizes were chosen, its own sizes are still missing.
     guard let source = fetched.pictureSource(plan) else {
       return assemble(fetched.pictures, .fresh, provenance)
     }
@@ -221,7 +221,7 @@ extension RequestTask {
   private func settle(for error: NuthatchError) {
     // If the caller already has the stale answer, report the error; don't deliver that answer again.
     guard !hasShown, let standIn, error.code.isOfTheWay else { return failOrAnswer(error, found) }
-    // A worker is reading the stored answer.
+    // A worker is reading it already (`checkFirst`); `decide` goes on after that.
     if standIn.isUnchecked { return }
     answer(with: standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
   }
@@ -242,7 +242,7 @@ extension RequestTask {
       return startAgain(error ?? NuthatchError(.internal, "the stored answer is gone: \(plan.url)"))
     }
     var maker = shared.maker(plan.limits)
-    // Don't store thumbnails then: that may have to wait for another process.
+    // After the deadline don't store thumbnails: that may have to wait for another process.
     maker.keepsThumbs = !deadline.hasPassed
     shared.decodes.pictures(source, plan.recipes, priority: priority, maker) { pictures in
       guard self.ticket.isOpen else { return }

@@ -25,7 +25,7 @@ struct RequestTerms: Sendable {
   let partition: String?
   /// Every header that the caller set. Nil if the request never shares a fetch.
   private(set) var jointFields: [String]?
-  /// Whether the caller wants a part, or sets conditions. A stored answer may do. Otherwise the server answers, and its answer
+  /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server answers, and its answer
   /// isn't shared.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]

@@ -5,7 +5,7 @@ import NuthatchTransport
 struct Retries {
   /// A wait for such a host.
   private struct Hold {
-    /// When the first of these attempts began.
+    /// When the first attempt of this wait began.
     let since: Int64
     /// The number of attempts during the wait. They don't count against `retries`.
     var attempts = 0
@@ -13,7 +13,8 @@ struct Retries {
     var overloadedAt: Int64?
   }
 
-  /// Another attempt: the nanoseconds until then. `isHold`: it doesn't count, and the time until then is a wait for a turn.
+  /// Another attempt, after `wait` nanoseconds. `isHold`: it is part of the wait for the host, so it doesn't count against `retries`,
+  /// and its wait is a wait for a turn.
   typealias Next = (wait: Int64, isHold: Bool)
 
   /// The number of the present or next attempt, from 1.
@@ -67,6 +68,6 @@ struct Retries {
     plan.retries < number - 1 - (plan.patience == nil ? 0 : hold?.attempts ?? 0)
   }
 
-  /// As `isTooMany`, while other requests wait for the host.
+  /// As `isTooMany`, for an attempt that comes only because other waiters have patience.
   func isTooLong(for plan: RequestPlan) -> Bool { plan.patience == nil && plan.retries < number }
 }

@@ -133,7 +133,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       loop.post { sender.wake() }
     }
     guard let watch else { return }
-    // Before the first survey, which is a later job of the lane.
+    // Submitted to the lane before the first survey, so that no change between the two is missed.
     watchNames(watch) {}
     runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
       guard let self, let watch else { return }
@@ -165,7 +165,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     watchesFolder = false
   }
 
-  /// Waits until nothing is being sent. Returns false if that takes longer.
+  /// Starts no more attempts, and waits until none is under way. Returns false if that takes longer.
   func waitUntilQuiet(until deadline: Int64) -> Bool {
     runtime.loop.post { self.sender.drain() }
     while true {

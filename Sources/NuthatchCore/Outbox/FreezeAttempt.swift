@@ -44,10 +44,10 @@ final class FreezeAttempt: @unchecked Sendable {
   /// Calls `send` if the request is to be sent; if it must wait, it is stored and `send` isn't called. Call it again after the program
   /// has added headers to the request.
   func begin(_ plan: RequestPlan, send: @escaping @Sendable () -> Void) {
-    // A request that joins the order leaves it at the end of its ticket.
+    // After the ticket's end nothing would take the request out of the order again.
     // A request that is being stored isn't sent, even if its program has added something.
     guard ticket.isOpen, !isFreezing, let freezing = plan.freezing else { return }
-    // The stored record stays as it is: providers give what the program has added.
+    // This is a later call, after a question. The stored record stays as it is: providers give what the program has added.
     if turn != 0 { return send() }
     outbox.join(self)
     work { () throws(NuthatchError) -> Beginning in
@@ -70,7 +70,7 @@ final class FreezeAttempt: @unchecked Sendable {
     let isLate = isFreezing || !ticket.isOpen
     switch begun {
     case .failure(let error): fail(error)
-    // It is stored under another number.
+    // `keep` stores it, too, under another number; this record is a duplicate.
     case .success(.isWritten(let id)) where isFreezing: leaveRecord(id, isUnwanted: true)
     case .success(.isWritten(let id)):
       self.id = id
@@ -138,7 +138,8 @@ final class FreezeAttempt: @unchecked Sendable {
   private func tellFrozen(_ id: UInt64, _ plan: RequestPlan) {
     let wasWritten = self.id == id
     self.id = 0
-    // A request that was cancelled, or has another final event, must not be sent.
+    // If the ticket ended otherwise, its caller doesn't know this record: remove it. A record that was written before the attempt is
+    // removed only if the ticket was cancelled.
     let isUnwanted =
       !ticket.isFinished(by: .frozen(id, plan.url)) && (!wasWritten || ticket.state == .cancelled)
     leaveRecord(id, isUnwanted: isUnwanted, endsFirstAttempt: wasWritten)
@@ -150,7 +151,7 @@ final class FreezeAttempt: @unchecked Sendable {
   /// Call it when the ticket gets the answer.
   func noteAnswer() { isAnswered = true }
 
-  /// Call it at the end of the ticket: later requests no longer wait for it, and it is no longer stored.
+  /// Call it at the end of the ticket: later requests no longer wait for it, and it won't be stored any more.
   func abandon() {
     if turn != 0 {
       isFreezing = false

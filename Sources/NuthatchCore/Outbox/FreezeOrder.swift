@@ -29,7 +29,7 @@ struct FreezeOrder {
     return then
   }
 
-  /// Removes all waiting requests without earlier ones; returns what they do, in order.
+  /// Removes the waiting requests at the front, up to the first that is under way; returns what they do, in order.
   mutating func takeFirst() -> [() -> Void] {
     var due: [() -> Void] = []
     while first < next {
@@ -51,7 +51,7 @@ extension DirectoryOutbox {
   /// Adds a request: later requests are stored after it.
   func join(_ attempt: FreezeAttempt) { attempt.turn = lines[attempt.queue, default: FreezeOrder()].join() }
 
-  /// Calls `then` when all earlier requests of its queue are done. Returns false while it waits.
+  /// Calls `then` when all earlier requests of its queue are done. Returns whether that has happened already.
   func inTurn(_ attempt: FreezeAttempt, _ then: @escaping () -> Void) -> Bool {
     lines[attempt.queue]?.wait(attempt.turn) {
       attempt.turn = 0

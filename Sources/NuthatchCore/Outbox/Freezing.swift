@@ -16,8 +16,8 @@ extension Request {
     public var passwordProvider: String?
     /// Whether the user is the program's answer to a question.
     var isAnswered = false
-    /// After how many answers that report a temporary failure the request is put aside. Attempts without an answer don't count. Default:
-    /// 25.
+    /// After how many answers that report a temporary failure the request is put aside. An attempt that the server can't have received
+    /// doesn't count; one that it may have received counts, also without an answer. Default: 25.
     public var attempts = 25
     /// The longest time for all attempts. Default: 7 days.
     public var longest = Limit.milliseconds(7 * 86_400_000)

@@ -24,7 +24,7 @@ struct FrozenRequest: Sendable {
   /// The name, and the provider of the password. Without a name, the program would have been asked for both, and the provider gives
   /// `name:password`.
   var user: (name: String?, provider: String)?
-  /// How they are sent; nil: Basic with the first request.
+  /// How the credentials are sent; nil: Basic with the first request.
   var signIn: SignIn?
   var certificate: ClientCertificate?
   /// Its site's proxy, empty for none; nil: the proxy of the sending cache.

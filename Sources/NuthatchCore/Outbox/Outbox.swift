@@ -9,10 +9,11 @@ import NuthatchTransport
 public struct Outbox: Sendable {
   /// The state of a request.
   public enum State: Int32, Sendable {
-    /// It waits for the network, for the time of its next attempt, or for earlier requests of its queue.
+    /// It waits for the network, for the time of its next attempt, for earlier requests of its queue, or for a secret that isn't
+    /// provided.
     case waiting = 1
     case sending = 2
-    /// It waits for other credentials: the server has refused them (401, 403). Meanwhile nothing of its queue is sent.
+    /// The server has refused its credentials (401, 403); it waits for others. Meanwhile nothing of its queue is sent.
     case paused = 3
     /// The server has accepted it (2xx); its outcome waits to be collected.
     case done = 4
@@ -20,7 +21,7 @@ public struct Outbox: Sendable {
     case dead = 5
   }
 
-  /// An attempt that wasn't the last.
+  /// An attempt that didn't end the request.
   public struct Attempt: Sendable {
     /// Seconds since 1970.
     public let time: Int64
@@ -62,8 +63,9 @@ public struct Outbox: Sendable {
     public let status: Int
     /// The reason why it isn't done.
     public let reason: String?
-    /// The reason as a stable word, if it was put aside, or waits, for another reason than an answer's status: `timeout` after too many
-    /// attempts or too long a time, `secret_needs_provider` for a secret that isn't provided in this process.
+    /// The reason as a stable word; nil if it is an answer's status. After an attempt without an answer it is that attempt's error. If
+    /// the request was put aside without an attempt: `timeout` (too many attempts, too old, key expired) or `corrupt` (its body is
+    /// damaged). `secret_needs_provider` while a secret isn't provided in this process.
     public let code: ErrorCode?
     /// The last attempts, oldest first, at most 32.
     public let history: [Attempt]
@@ -136,7 +138,7 @@ public struct Outbox: Sendable {
 
   // MARK: Changing
 
-  /// Sends a request again that was put aside, or that waits, as soon as it is its turn. Its times and attempts are counted from now on,
+  /// Sends a request again that was put aside, or that waits, as soon as it is its turn. Its age and its attempts count from now on,
   /// and its key lifetime no longer prevents the attempt. Returns false if there is none with that number.
   @discardableResult
   public func replay(_ id: UInt64) throws(NuthatchError) -> Bool {
@@ -153,7 +155,7 @@ public struct Outbox: Sendable {
 
   /// Removes a request, or its outcome; the request isn't sent after this. Returns false if there is none with that number.
   ///
-  /// - Throws: `conflict` while another process is sending it.
+  /// - Throws: `conflict` while another process sends it, or while this process makes its first attempt.
   @discardableResult
   public func drop(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
@@ -180,7 +182,8 @@ public struct Outbox: Sendable {
     try cache.checkUsable()
     let (notices, desk) = (cache.notices, desk)
     desk.secrets.provide(provider, secret)
-    // On the loop's thread: a survey that missed the secret has then sent its notice, and doesn't send it again.
+    // On the loop's thread, where surveys report missing secrets: one that missed this secret has reported it before this job, and
+    // later ones see it.
     _ = desk.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
     desk.lane.submit {
@@ -203,8 +206,8 @@ extension Outbox {
     return try store.item(id)
   }
 
-  /// Sends the notice again that a provider's secret is wanted, if it is; nil: for any provider. It is sent once, even if it was sent
-  /// before without a listener.
+  /// Sends the notice again that a provider's secret is wanted, if it is; nil: for any provider. It is sent once more, because the
+  /// first one may have found no listener.
   ///
   /// - Parameter listen: starts the listener.
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
@@ -255,7 +258,7 @@ extension DirectoryOutbox {
     return count
   }
 
-  /// Makes sure that a request is not being sent.
+  /// Cancels this process's attempt to send a request. Throws `conflict` if it is still being sent.
   func stopSending(_ id: UInt64) throws(NuthatchError) {
     let done = EventCount()
     let seen = done.current

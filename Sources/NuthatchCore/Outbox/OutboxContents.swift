@@ -50,7 +50,7 @@ final class OutboxContents: JournalReader {
     /// The time since which it waits.
     var since: Stamp { replayed?.stamp ?? request.frozen }
 
-    /// The attempt for which it was put aside becomes one of those before the replay.
+    /// Moves the attempt for which it was put aside into `history`, before the replay.
     fileprivate mutating func keepSettlement() {
       guard let (settlement, place) = settlement else { return }
       self.settlement = nil
@@ -91,7 +91,7 @@ final class OutboxContents: JournalReader {
   private var lines: [String: [UInt64]] = [:]
   /// The bytes of all entries on the disk.
   private(set) var bytes: Int64 = 0
-  /// The bytes of their records in the log.
+  /// The bytes in the log of the records that are still needed (`JournalReader`).
   private(set) var wantedBytes: Int64 = 0
   /// The requests that have ended, in their order, with their handlers.
   private(set) var settled: [(id: UInt64, handler: String?)] = []

@@ -122,7 +122,7 @@ final class OutboxNotices: Sendable {
     if isNews { ring() }
   }
 
-  /// Returns true at the first call only.
+  /// Starts to watch the activity. Returns false if it was watched already.
   func watchActivity() -> Bool {
     line.withLock { line in
       defer { line.isBusy = line.isBusy ?? false }
@@ -130,7 +130,8 @@ final class OutboxNotices: Sendable {
     }
   }
 
-  /// Adds a notice if the activity has changed. Of notices that weren't taken the last two are kept.
+  /// Adds a notice if the activity has changed. At most two of them wait to be taken: before a third is added,
+  /// both are removed. They alternate, so nothing is lost.
   func noteActivity(_ open: OpenTickets) {
     let isNews = line.withLock { line in
       // Under the lock: two changes may be reported in any order, but the second check sees both.

@@ -76,7 +76,8 @@ struct OutboxAttempt: Sendable {
   var exposed: Stamp?
   /// The wait in nanoseconds; nil: until a replay or another secret.
   var wait: Int64?
-  /// Whether no server was reached: then the next attempt follows as soon as the network changes.
+  /// Whether the connection failed before an answer came: then the next attempt follows as soon as the network changes or the host
+  /// answers. The server may have received the request (`exposed`).
   var isUnreachable: Bool
 }
 

@@ -8,6 +8,7 @@
 /// | an answer that can't be decoded, such as one with a wrong Content-Encoding | what its status says; 2xx: put aside |
 /// | 401, 403 | the queue waits for another secret, or a replay |
 /// | this process has ended it (`Event.isOwnEnd`) | nothing is recorded: it is sent again, as after a kill |
+/// | offline, or a fault of this machine (`io`, `out_of_memory`, `no_space`, `internal`) | another attempt |
 /// | anything else, too many attempts, too old, the key expired | put aside, with the reason |
 package struct OutboxRules: Sendable {
   /// The first wait, in nanoseconds; each is twice the one before. Default: 1 s.
@@ -45,7 +46,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// - Parameters:
-  ///   - attempt: the number of attempts in a row.
+  ///   - attempt: the number of this attempt since the freeze or the last replay, from 1.
   ///   - random: a uniformly distributed number.
   func judge(_ result: Result, attempt: Int, random: UInt64 = .random(in: .min ... .max)) -> Verdict {
     switch result {
@@ -106,7 +107,7 @@ package struct OutboxRules: Sendable {
       guard attempt.isUnreachable else { return first?.ended.age(at: now) ?? 0 }
       first = attempt
     }
-    // Of many attempts the first ones aren't kept.
+    // All kept attempts failed, and older ones are forgotten: assume that it was away all the time.
     if entry.forgotten > 0 { return entry.since.age(at: now) }
     return first?.ended.age(at: now) ?? 0
   }
@@ -118,7 +119,8 @@ package struct OutboxRules: Sendable {
 
   /// Returns nanoseconds until a request may be sent; nil if it waits for other credentials.
   ///
-  /// - Parameter seen: the time since which this process knows of it. It counts if the clock was set back while the machine was off.
+  /// - Parameter seen: the time since which this process knows of it. After a reboot the wait counts from this time at the latest, even
+  ///   if the clock was set back meanwhile.
   static func delay(_ entry: OutboxContents.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }

@@ -38,8 +38,8 @@ final class OutboxSender: @unchecked Sendable {
   private var isDraining = false
   private var timer: LoopTimer?
   private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
-  /// The time of the last change of the network, or of a host's reachability. Requests that had reached no server before may be tried
-  /// again.
+  /// The time of the last change of the network, or of a host's reachability. Requests whose connection failed before that may be
+  /// tried again.
   private var wokenAt: Stamp?
   private var wokenHosts: [Origin: Stamp] = [:]
   /// Requests that are about to be dropped.
@@ -101,7 +101,7 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  /// Call it after a change of the network: requests that have reached no server may be tried at once.
+  /// Call it after a change of the network: requests whose connection failed may be tried at once.
   func wake() {
     wokenAt = store.clock.now()
     look()
@@ -113,7 +113,7 @@ final class OutboxSender: @unchecked Sendable {
     look()
   }
 
-  /// Surveys the outbox and sends what is due. It may be called without a reason.
+  /// Surveys the outbox and sends what is due. It may be called at any time.
   func look() {
     guard !isLooking else {
       mustLookAgain = true
@@ -415,7 +415,7 @@ enum OutboxConclusion: Sendable {
         OutboxAttempt(
           ended: now, code: code, status: status, reason: reason,
           counted: entry.counted + (isUnsent ? 0 : 1),
-          // This attempt has reached no server; earlier ones may have.
+          // If this attempt can't have reached the server, an earlier one still may have.
           exposed: entry.exposed ?? (isUnsent ? nil : now), wait: wait,
           isUnreachable: result.headlessFailure?.isUnreachable ?? false))
     }

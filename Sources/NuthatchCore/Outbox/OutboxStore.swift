@@ -34,7 +34,9 @@ final class OutboxStore: @unchecked Sendable {
 
   /// Runs `body` with the exclusive lock of the machine. Returns nil if there is no outbox.
   ///
-  /// - Parameter isAsked: whether a caller waits for this change: then it waits longer for another process.
+  /// - Parameters:
+  ///   - makes: whether to make an outbox if there is none.
+  ///   - isAsked: whether a caller waits for this change: then this call waits longer for another process.
   func change<Result>(
     makes: Bool = false, isAsked: Bool = false, _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
@@ -215,7 +217,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  // MARK: Calls of the user
+  // MARK: Calls of the program
 
   /// Removes a request. Returns false if there is none with that number.
   func remove(_ id: UInt64, isAsked: Bool = false) throws(NuthatchError) -> Bool {
@@ -267,9 +269,12 @@ final class OutboxStore: @unchecked Sendable {
     var damage: [String] = []
   }
 
+  /// Takes the lease if something is due, puts aside what must not be sent any more, and returns the first request of each queue. Nil:
+  /// there is no outbox.
+  ///
   /// - Parameters:
   ///   - flying: requests that this process is sending.
-  ///   - isAwake: whether a request that reached no server may be tried before its time.
+  ///   - isAwake: whether a request whose connection failed may be tried before its time.
   ///   - leases: whether this process wants to send, if something is due.
   func survey(
     flying: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
@@ -284,7 +289,7 @@ final class OutboxStore: @unchecked Sendable {
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
       survey.isLeaseTaken = !flying.isEmpty
-      // Requests that may be sent, or that must not be sent any more, however long they should wait.
+      // Whether it may be sent now, or must be put aside, even before its wait is over.
       func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }

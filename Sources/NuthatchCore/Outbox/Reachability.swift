@@ -7,7 +7,7 @@ package protocol ReachabilitySource: Sendable {
   func stop()
 }
 
-/// The hosts that could be reached at the last connection, and news about hosts and the network.
+/// Whether each host could be reached the last time, and news about hosts and the network.
 // Properties outside its lock are confined to the loop's thread, hence Sendable.
 final class Reachability: @unchecked Sendable {
   enum News {
