@@ -15,7 +15,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case tls = 5
   /// The answer isn't a success, or the server broke the HTTP protocol.
   case http = 6
-  /// The answer or the picture has more bytes than `max_bytes`, or a compressed answer that is saved decodes to too many times its bytes.
+  /// The answer or the picture has more bytes than `max_bytes`, or a compressed answer that is saved decodes to far too many bytes.
   case tooLarge = 7
   /// The picture has more pixels than `max_pixels`, or decoding it needs more memory than there is: the message has the numbers.
   case tooManyPixels = 8

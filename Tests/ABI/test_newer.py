@@ -28,7 +28,7 @@ kind = "count"
 levels = ["cache", "site", "request"]
 default = 1
 range = [1, 9]
-reaches = ["name"]
+reaches = ["fetch", "name"]
 since = "9.0"
 help = "how much a nut shines"
 """

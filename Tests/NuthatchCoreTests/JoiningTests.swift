@@ -30,6 +30,23 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 }
 
 @Suite("Requests for one URL") struct JoiningTests {
+  @Test("have their own number of retries, beside one that waits for its host for longer")
+  func ownRetries() throws {
+    let bench = try Bench()
+    bench.server.on("/a", sequence: [.status(503).after(.wait("gate")), .ok("there")])
+    var patient = Request(bench.server.url("/a"))
+    patient.isBatched = true
+    let first = try bench.cache.submit(patient)
+    #expect(bench.server.gate("gate").waitUntilReached(1))
+    var other = Request(bench.server.url("/a"))
+    other.retries = 1
+    let second = try bench.cache.submit(other)
+    bench.waitUntilJoined(1)
+    bench.server.gate("gate").open()
+    #expect(try second.result().text == "there")
+    #expect(try first.result().text == "there")
+  }
+
   @Test("of many threads and sizes are one at the server, and one decode")
   func thousand() throws {
     let bench = try Bench()

@@ -302,9 +302,8 @@ extension Fetch {
   }
 
   private func tryAgain(_ entry: QueueEntry, _ ending: AttemptResult, _ next: Retries.Next) {
-    let (now, retries) = (runtime.loop.now, attempt.retries)
-    let isTooMany = next.isHold ? retries.isTooLong : retries.isTooMany
-    guard dismiss(attempt.outcomeForNow(ending), where: isTooMany) else {
+    let now = runtime.loop.now
+    guard dismiss(attempt.outcomeForNow(ending), where: attempt.retries.isTooMany) else {
       return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
     }
     // The next attempt begins again at the first hop, so it needs a place at the first hop's host.

@@ -63,11 +63,9 @@ struct Retries {
     return wait
   }
 
-  /// Returns whether the next attempt is one more than the request wants.
+  /// Returns whether the next attempt is one more than the request wants. For a request with patience, attempts of a wait for its host
+  /// don't count.
   func isTooMany(for plan: RequestPlan) -> Bool {
     plan.retries < number - 1 - (plan.patience == nil ? 0 : hold?.attempts ?? 0)
   }
-
-  /// As `isTooMany`, for an attempt that comes only because other waiters have patience.
-  func isTooLong(for plan: RequestPlan) -> Bool { plan.patience == nil && plan.retries < number }
 }

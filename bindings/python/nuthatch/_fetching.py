@@ -167,7 +167,7 @@ class Fetching:
     ) -> "Iterator[_prefetch.Item]":
         """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
-        Reads URLs as there is room for them, four times as many as run at once, and holds no pixels. Leaving the loop
+        Reads URLs only as fast as they can be fetched, and holds no pixels. Leaving the loop
         cancels the requests under way. An error is part of an item, and the run goes on. If another process holds the
         cache's lock for more than 30 seconds, nothing can be stored; then nothing is fetched until the lock is free,
         and the log says so.
