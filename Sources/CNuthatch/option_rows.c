@@ -322,7 +322,7 @@ static const nh_option rows[] = {
      offsetof(nh_options, password_provider)},
     {sizeof(nh_option), NH_OPTION_COUNT, "outbox_attempts",
      "after how many answers that report a temporary failure (408, 425, 429, 5xx) the request is put aside",
-     "Attempts without an answer don't count.",
+     "An attempt that the server can't have received doesn't count. One that it may have received counts, also without an answer.",
      "25", "1 or more, or none", 1.0, 9223372036854775807.0, "unlimited", "",
      "", "0.1", NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_OUTBOX,
      offsetof(nh_options, outbox_attempts)},

@@ -394,8 +394,9 @@ typedef struct nh_options {
      *  provider, which then gives both, as name:password. Only the first attempt asks the program. The outbox asks
      *  the provider, and sends nothing before it has both. Default: none. Of a request. */
     const char *password_provider;
-    /** After how many answers that report a temporary failure (408, 425, 429, 5xx) the request is put aside.
-     *  Attempts without an answer don't count. 1 or more, or none. Default: 25. NH_NONE: unlimited. Of a request. */
+    /** After how many answers that report a temporary failure (408, 425, 429, 5xx) the request is put aside. An
+     *  attempt that the server can't have received doesn't count. One that it may have received counts, also
+     *  without an answer. 1 or more, or none. Default: 25. NH_NONE: unlimited. Of a request. */
     int64_t outbox_attempts;
     /** Longest time for all attempts. 1 ms or more, or none. Default: 7d. NH_NONE: unlimited. Of a request. */
     int64_t outbox_max_age_ms;

@@ -18,7 +18,7 @@ typedef enum nh_status {
     NH_TLS = 5,
     /** The answer isn't a success, or the server broke the HTTP protocol. */
     NH_HTTP = 6,
-    /** The answer or the picture has more bytes than max_bytes, or a compressed answer that is saved decodes to too many times its bytes. */
+    /** The answer or the picture has more bytes than max_bytes, or a compressed answer that is saved decodes to far too many bytes. */
     NH_TOO_LARGE = 7,
     /** The picture has more pixels than max_pixels, or decoding it needs more memory than there is: the message has the numbers. */
     NH_TOO_MANY_PIXELS = 8,

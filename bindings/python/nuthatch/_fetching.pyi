@@ -827,7 +827,8 @@ class Fetching:
             nothing before it has both.
         :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
             request is put aside. Default: 25. None: no limit.
-            Attempts without an answer don't count.
+            An attempt that the server can't have received doesn't count. One that it may have received counts, also
+            without an answer.
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again after this time; with none it is sent again
@@ -1106,7 +1107,8 @@ class Fetching:
             nothing before it has both.
         :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
             request is put aside. Default: 25. None: no limit.
-            Attempts without an answer don't count.
+            An attempt that the server can't have received doesn't count. One that it may have received counts, also
+            without an answer.
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again after this time; with none it is sent again
@@ -1385,7 +1387,8 @@ class Fetching:
             nothing before it has both.
         :param outbox_attempts: after how many answers that report a temporary failure (408, 425, 429, 5xx) the
             request is put aside. Default: 25. None: no limit.
-            Attempts without an answer don't count.
+            An attempt that the server can't have received doesn't count. One that it may have received counts, also
+            without an answer.
         :param outbox_max_age: longest time for all attempts. Default: 7d. None: no limit.
         :param outbox_key_lifetime: how long the server remembers the Idempotency-Key. Default: 24h. None: no limit.
             A POST or PATCH that may have arrived isn't sent again after this time; with none it is sent again
@@ -1507,7 +1510,7 @@ class Fetching:
     ) -> 'Iterator[_prefetch.Item]':
         """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
-        Reads URLs as there is room for them, four times as many as run at once, and holds no pixels. Leaving the loop
+        Reads URLs only as fast as they can be fetched, and holds no pixels. Leaving the loop
         cancels the requests under way. An error is part of an item, and the run goes on. If another process holds the
         cache's lock for more than 30 seconds, nothing can be stored; then nothing is fetched until the lock is free,
         and the log says so.

@@ -240,7 +240,8 @@ MORE = _entries("""\
     as `name:password`. Only the first attempt asks the program. The outbox asks the provider, and sends
     nothing before it has both.
 :param outbox_attempts:
-    Attempts without an answer don't count.
+    An attempt that the server can't have received doesn't count. One that it may have received counts, also
+    without an answer.
 :param outbox_key_lifetime:
     A POST or PATCH that may have arrived isn't sent again after this time; with none it is sent again
     without a limit.
