@@ -5,8 +5,8 @@
 The parts are small (2,000 JPEGs of 640x480), again (a second run, all hits), large (progressive JPEGs of 12 MP),
 memory (2,000 and 1,000,000 URLs), late (hosts that answer late) and sick (hosts that hang, are away or say 429).
 Figures are medians after a warm-up round, with their range. A ratio is the median of the rounds' ratios. MISSED marks a
-goal that was missed. If a peer isn't installed, prints that it is skipped. --write replaces the sections prefetch-PART of
-a page by tables of this run (Benchmarks/report.py).
+goal that was missed. If a peer isn't installed, prints that it is skipped. --write replaces the sections prefetch-PART
+of a page by tables of this run (Benchmarks/report.py).
 """
 
 from __future__ import annotations
