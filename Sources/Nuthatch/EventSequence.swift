@@ -1,6 +1,6 @@
 import NuthatchCore
 
-/// The events of one request, as they come; the final event is the last. Made by `Cache.events(for:)`.
+/// The events of one request, as they come; the final event is the last. `Cache.events(for:)` returns it.
 ///
 /// Each event is returned once, by one of the iterators. Cancelling the task that waits cancels the request; its final event is then
 /// `cancelled`. Leaving the loop early doesn't cancel it: the answer is stored in the cache. To cancel it, call `ticket.cancel()`.

@@ -165,7 +165,6 @@ extension Attempt {
     body = IncomingBody()
   }
 
-  /// Cancels the transfer.
   func cancel() {
     if let current { shared.transport.cancel(current.transfer) }
     current = nil
@@ -401,7 +400,6 @@ extension Attempt {
       FetchedAnswer(head: head, body: body, content: nil, pictures: [:], provenance: answer.provenance))
   }
 
-  /// Releases the body.
   func dropBody() { body = IncomingBody() }
 }
 

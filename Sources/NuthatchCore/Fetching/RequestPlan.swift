@@ -185,7 +185,6 @@ final class RequestPlan: Sendable {
     isSentByPublic = next.isSentByPublic
   }
 
-  /// Returns the target of a redirect.
   static func target(of head: ResponseHead, from url: WebURL) throws(NuthatchError) -> WebURL {
     let location = head.redirection ?? ""
     let target: WebURL

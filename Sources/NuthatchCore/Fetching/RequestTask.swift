@@ -179,7 +179,6 @@ extension RequestTask {
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
   }
 
-  /// Answers with a fetched answer.
   private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
@@ -392,15 +391,12 @@ extension RequestTask: FetchWaiter {
     }
   }
 
-  /// Nanoseconds until its deadline. Nil: there is none.
   var remaining: Int64? { deadline.due.map { $0 &- runtime.loop.now } }
 
-  /// When it began to wait for its fetch, or for its turn.
   var joinedAt: Int64 { deadline.queuedAt }
 
   func noteQueued() { deadline.noteQueued(self) }
 
-  /// Some deadlines don't include the time in the queue.
   func noteTurn() { deadline.noteTurn(self) }
 
   func noteBegin() { ticket.run() }

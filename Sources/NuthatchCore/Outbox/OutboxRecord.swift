@@ -8,7 +8,6 @@ enum OutboxRecord {
   case settled(UInt64, OutboxSettlement)
   /// The request was dropped, or its outcome was collected.
   case gone(UInt64)
-  /// The request was replayed.
   case replayed(UInt64, Stamp)
 
   static let version: UInt8 = 1

@@ -345,7 +345,6 @@ final class OutboxStore: @unchecked Sendable {
 }
 
 extension OutboxStore {
-  /// Returns one request.
   func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
     try look { (outbox) throws(StoreFault) in try item(outbox.book.entries[id], outbox) } ?? nil
   }

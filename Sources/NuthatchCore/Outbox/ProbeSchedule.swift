@@ -69,6 +69,5 @@ struct ProbeSchedule {
     return isReachable && !server.isDoubted && server.isWaiting
   }
 
-  /// Notes that a probe was cancelled.
   mutating func noteCancel(of origin: Origin) { servers[origin]?.isUnderWay = false }
 }
