@@ -122,7 +122,8 @@ import Testing
     _ = try bench.thumbnail("/a.png", 200)
     let key = ThumbRecord.key(
       bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
-    if !isInMemory { #expect(try bench.cache.shared.store.forget(key)) }
+    #expect(bench.cache.shared.store.isThere(key))
+    if !isInMemory { _ = try bench.cache.shared.store.forget(key) }
     let error = #expect(throws: NuthatchError.self) {
       try bench.thumbnail("/a.png", 200) { $0.maxPixels = 1000 }
     }
@@ -142,7 +143,9 @@ import Testing
     let bytes = Pictures.png(width: 400, height: 300)
     let key = ThumbRecord.key(
       bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
-    #expect(try bench.cache.shared.store.forget(key))
+    #expect(bench.cache.shared.store.isThere(key))
+    // Another test may have freed the memory of all caches of this process, so the picture may be gone already.
+    _ = try bench.cache.shared.store.forget(key)
     clock.advance(seconds: 100)
     var request = Request(bench.server.url("/a.png"))
     request.boxes = [ThumbnailBox(200)]
