@@ -297,7 +297,7 @@ def _word_reading(words: Words) -> List[str]:
     for word, _ in words.members:
         lines.append(f"  case {prefix}_{word.upper()}: .{word}")
     lines += [
-        f'  default: throw NuthatchError(.invalid, "{{name}} is no {kind}")'.replace("{name}", "\\(name)"),
+        f'  default: throw .unknownValue(name, said.rawValue, of: "{kind}")',
         "  }",
         "}",
         "",

@@ -65,7 +65,7 @@ public func nhThumbnail(
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try askedForPicture(url, options)
     guard let image = try end(of: draft, in: opened).images.first else {
-      throw NuthatchError(.internal, "no picture came out: \(draft.request.shownURL)")
+      throw NuthatchError(.internal, "the decoder returned no picture: \(draft.request.shownURL)")
     }
     try give(image, .image, to: result)
   }
@@ -85,7 +85,7 @@ public func nhPerform(
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
     guard draft.sizeCount == 0 else {
-      throw NuthatchError(.invalid, "the request has sizes, so that it has images: nh_perform_images")
+      throw NuthatchError(.invalid, "the request has sizes, so its answer has images: call nh_perform_images")
     }
     try give(try answer(to: draft, in: opened), .response, to: result)
   }
@@ -109,7 +109,8 @@ public func nhPerformImages(
     let opened = try find(cache, .cache, as: CacheView.self)
     let draft = try find(request, .request, as: RequestDraft.self).current
     guard draft.sizeCount != 0, count == UInt(draft.sizeCount) else {
-      throw NuthatchError(.invalid, "room for \(count) images, but \(draft.sizeCount) sizes")
+      throw NuthatchError(
+        .invalid, "there is room for \(count) images, but the request has \(draft.sizeCount) sizes")
     }
     let made = try end(of: draft, in: opened).images
     for (index, image) in made.enumerated() where index < Int(count) {

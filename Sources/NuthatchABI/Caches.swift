@@ -116,7 +116,7 @@ public func nhDrain(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
     guard try opened.closing.drain(within: timeout_ms < 0 ? nil : timeout_ms) else {
-      throw NuthatchError(.timeout, "something is under way after \(timeout_ms) ms: \(opened.path)")
+      throw NuthatchError(.timeout, "requests are still under way after \(timeout_ms) ms: \(opened.path)")
     }
   }
 }

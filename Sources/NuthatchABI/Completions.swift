@@ -58,7 +58,7 @@ public func nhDispatch(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> Int32 {
     let opened = try find(cache, .cache, as: CacheView.self)
     guard nhs_go_deeper(deepestDispatch) != 0 else {
       throw NuthatchError(
-        .invalid, "callbacks have called nh_dispatch one within the other, \(deepestDispatch) deep")
+        .invalid, "callbacks called nh_dispatch from within callbacks, \(deepestDispatch) levels deep")
     }
     defer { nhs_come_back() }
     let deadline = EventCount.deadline(timeout_ms < 0 ? nil : timeout_ms)

@@ -89,7 +89,7 @@ public func nhImageEncode(
 
 private func pixelFormat(_ format: nh_pixels) throws(NuthatchError) -> PixelFormat {
   guard let known = PixelFormat(rawValue: Int32(bitPattern: format.rawValue)) else {
-    throw NuthatchError(.invalid, "format is no nh_pixels")
+    throw .unknownValue("format", format.rawValue, of: "nh_pixels")
   }
   return known
 }
@@ -98,13 +98,13 @@ private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(Nuthatc
   switch format {
   case NH_FORMAT_PNG:
     guard quality == 0 || quality == 100 else {
-      throw NuthatchError(.invalid, "quality of a PNG is 0 or 100")
+      throw NuthatchError(.invalid, "quality is \(quality); for a PNG it must be 0 or 100")
     }
     return .png(small: quality == 100)
   case NH_FORMAT_JPEG:
     return .jpeg(quality: quality == 0 ? 92 : Int(quality))
   default:
-    throw NuthatchError(.invalid, "format is no format")
+    throw NuthatchError(.invalid, "format is \(format.rawValue); use NH_FORMAT_PNG or NH_FORMAT_JPEG")
   }
 }
 

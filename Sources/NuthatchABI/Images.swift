@@ -73,7 +73,7 @@ public func nhImageRelease(_ image: nh_image_ref?) -> nh_status {
 private func imageOptions(_ said: UnsafePointer<nh_options>) throws(NuthatchError) -> ImageOptions {
   let wanted = try Draft(Request(""), said, for: .image).complete
   guard wanted.boxes.count == 1 else {
-    throw NuthatchError(.invalid, "\(wanted.boxes.count) sizes; say one with size or sizes")
+    throw NuthatchError(.invalid, "there are \(wanted.boxes.count) sizes; set one with size or sizes")
   }
   return ImageOptions(wanted.boxes[0], as: wanted)
 }

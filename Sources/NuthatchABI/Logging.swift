@@ -24,7 +24,7 @@ public func nhLogSet(
   answering { () throws(NuthatchError) in
     let wanted = Log.Level(rawValue: Int32(bitPattern: level.rawValue))
     guard wanted != nil || level == NH_LOG_NONE else {
-      throw NuthatchError(.invalid, "level is no nh_log_level")
+      throw .unknownValue("level", level.rawValue, of: "nh_log_level")
     }
     let isWanted = wanted != nil && callback != nil
     listener = isWanted ? Listener(callback: callback, userBits: UInt(bitPattern: user_data)) : Listener()

@@ -90,7 +90,7 @@ public func nhOutboxResponse(
 ) -> nh_status {
   answering { () throws(NuthatchError) in
     let result = try place(response, "response")
-    guard let outcome = try outbox(cache).outcome(id) else { throw unknown(id) }
+    guard let outcome = try outbox(cache).outcome(id) else { throw unknown(id, "with an outcome ") }
     guard let answer = outcome.response else {
       throw NuthatchError(.invalid, "request \(id) was put aside without an answer: \(outcome.url)")
     }
@@ -221,7 +221,8 @@ public func nhFrozenAttemptAt(
     guard let attempt else { throw .null("attempt") }
     let view = try find(frozen, .frozen, as: FrozenView.self)
     guard let told = view.attempt(Int(index)) else {
-      throw NuthatchError(.invalid, "attempt \(index) of \(view.item.history.count)")
+      throw NuthatchError(
+        .invalid, "there is no attempt \(index); the request has \(view.item.history.count), from 0")
     }
     try writeSized(told, to: attempt, "attempt")
   }
@@ -239,6 +240,6 @@ private func outbox(_ cache: OpaquePointer?) throws(NuthatchError) -> Outbox {
   try find(cache, .cache, as: CacheView.self).cache.outbox
 }
 
-private func unknown(_ id: UInt64) -> NuthatchError {
-  NuthatchError(.invalid, "there is no request \(id) in the outbox, or it hasn't ended as was asked for")
+private func unknown(_ id: UInt64, _ state: String = "") -> NuthatchError {
+  NuthatchError(.invalid, "there is no request \(id) \(state)in the outbox")
 }

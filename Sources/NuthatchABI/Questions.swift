@@ -52,7 +52,7 @@ private func answer(_ reply: nh_reply, to question: Question) throws(NuthatchErr
     case NH_VERDICT_REJECT:
       return .reject(try given(reply.reason, "reply.reason") ?? "the program refused the answer")
     case NH_VERDICT_RETRY: return .retry
-    default: throw NuthatchError(.invalid, "reply.verdict is no nh_verdict")
+    default: throw .unknownValue("reply.verdict", reply.verdict.rawValue, of: "nh_verdict")
     }
   }
 }

@@ -29,7 +29,7 @@ extension Sink {
   fileprivate init(_ said: nh_sink) throws(NuthatchError) {
     let isFile = said.kind == NH_SINK_FILE || said.kind == NH_SINK_APPEND
     guard isFile || said.path == nil, said.kind == NH_SINK_DESCRIPTOR || said.descriptor == 0 else {
-      throw NuthatchError(.invalid, "sink says something that doesn't belong to its kind")
+      throw NuthatchError(.invalid, "sink.path or sink.descriptor is set, but doesn't belong to sink.kind")
     }
     switch said.kind {
     case NH_SINK_FILE: self = .file(try string(said.path, "sink.path"))
@@ -38,7 +38,7 @@ extension Sink {
       guard said.descriptor >= 0 else { throw NuthatchError(.invalid, "sink.descriptor is negative") }
       self = .descriptor(said.descriptor)
     case NH_SINK_EVENTS: self = .events
-    default: throw NuthatchError(.invalid, "sink.kind is no nh_sink_kind")
+    default: throw .unknownValue("sink.kind", said.kind.rawValue, of: "nh_sink_kind")
     }
   }
 }

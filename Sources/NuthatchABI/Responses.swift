@@ -63,7 +63,9 @@ public func nhResponseHeaderAt(
     let view = try find(response, .response, as: ResponseView.self)
     guard let line = view.line(Int(index)) else {
       throw NuthatchError(
-        .invalid, "header line \(index) of \(view.response.headers.count): \(view.response.finalURL)")
+        .invalid,
+        "there is no header line \(index); the response has \(view.response.headers.count), from 0: \(view.response.finalURL)"
+      )
     }
     (nameResult.pointee, valueResult.pointee) = line
   }
@@ -82,7 +84,9 @@ public func nhResponseInterimAt(
     let view = try find(response, .response, as: ResponseView.self)
     guard let told = view.interim(Int(index)) else {
       throw NuthatchError(
-        .invalid, "interim answer \(index) of \(view.response.interim.count): \(view.response.finalURL)")
+        .invalid,
+        "there is no interim answer \(index); the response has \(view.response.interim.count), from 0: \(view.response.finalURL)"
+      )
     }
     try writeSized(told, to: interim, "interim")
   }

@@ -52,7 +52,8 @@ private func submit(
   _ draft: Draft, to opened: CacheView, _ ticket: UnsafeMutablePointer<nh_ticket_ref?>?
 ) throws(NuthatchError) {
   guard ticket != nil || draft.hooks.callback != nil || draft.request.questions.isEmpty else {
-    throw NuthatchError(.invalid, "a request that asks needs a ticket to answer by, or a callback")
+    throw NuthatchError(
+      .invalid, "a request with asks needs a ticket or a callback, so that its questions can be answered")
   }
   let made = try opened.cache.submit(draft.complete)
   var handle: nh_ticket_ref?
@@ -87,7 +88,7 @@ public func nhWait(
     places.clear(0)
     let waited = try find(ticket, .ticket, as: TicketView.self)
     guard waited.callback == nil else {
-      throw NuthatchError(.invalid, "the ticket has a callback: its events come by nh_dispatch")
+      throw NuthatchError(.invalid, "the ticket has a callback: nh_dispatch delivers its events")
     }
     guard let next = try waited.ticket.next(within: timeout_ms < 0 ? nil : timeout_ms) else {
       throw NuthatchError(.timeout, "no event within \(timeout_ms) ms: \(waited.ticket.shownURL)")

@@ -25,10 +25,11 @@ public func nhURLPut(
     case NH_URL_REDACTED: return try put(Request(url).shownURL, into: buffer, capacity)
     case NH_URL_ORIGIN:
       guard let place = SignInPlace(originOf: url) else {
-        throw NuthatchError(.badURL, "nobody can sign in there: \(Request(url).shownURL)")
+        throw NuthatchError(
+          .badURL, "the URL has no origin, because it isn't http or https: \(Request(url).shownURL)")
       }
       return try put("\(place)", into: buffer, capacity)
-    default: throw NuthatchError(.invalid, "form is no nh_url_form")
+    default: throw .unknownValue("form", form.rawValue, of: "nh_url_form")
     }
   }
 }

@@ -134,7 +134,7 @@ public func nhWaitIdle(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status
   answering { () throws(NuthatchError) in
     let opened = try find(cache, .cache, as: CacheView.self).cache
     guard try opened.waitUntilIdle(within: timeout_ms < 0 ? nil : timeout_ms) else {
-      throw NuthatchError(.timeout, "\(opened.activity) requests are under way after \(timeout_ms) ms")
+      throw NuthatchError(.timeout, "\(opened.activity) requests are still under way after \(timeout_ms) ms")
     }
   }
 }

@@ -54,7 +54,7 @@ extension Cache {
   /// Frees half of the memory of every cache of this process, or all. Records that aren't on disk yet are written first. Does nothing
   /// before the program's first cache, and in a child until it opens one.
   public static func relieveMemory(_ level: MemoryPressure) {
-    Log.note(.info, "the program wants memory back: \(level)")
+    Log.note(.info, "the program reports memory pressure (\(level)): cached memory is freed")
     OpenCaches.relieve(level)
   }
 }

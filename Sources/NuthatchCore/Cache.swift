@@ -131,7 +131,8 @@ public final class Cache: Sendable {
       let again = Ticket(url: ticket.url, tag: ticket.tag, site: ticket.site, repeatable: plan)
       return try start(plan, storedAnswer(to: plan), again)
     default:
-      throw NuthatchError(.invalid, "the ticket was answered at once, and kept nothing: \(ticket.shownURL)")
+      throw NuthatchError(
+        .invalid, "the ticket was answered at once and has no request to repeat: \(ticket.shownURL)")
     }
   }
 

@@ -54,7 +54,7 @@ package enum CacheDirectory {
       // Another process may be creating the cache at this moment.
       if isUsable(path + "/packs") { return }
       throw NuthatchError(
-        .io, "\(path) is no cache: other things are in it (--cache says which one is meant)")
+        .io, "\(path) is not a cache: the directory holds other files; choose another one (--cache)")
     }
   }
 
@@ -77,7 +77,7 @@ package enum CacheDirectory {
         let reason = errno
         if !isUsable(folder) {
           errno = reason
-          throw failure("can't be made", folder)
+          throw failure("can't be created", folder)
         }
       }
       next = slash

@@ -81,8 +81,8 @@ package final class Closing: Sendable {
       guard error.kind == .busy else { return }
       let what =
         shared.store.losesRemovals
-        ? "what was to be removed is still there" : "what was in memory only is lost"
-      throw NuthatchError(.busy, "the cache is closed, and \(what): \(error.message): \(path)")
+        ? "answers that were to be removed are still stored" : "answers that were in memory only are lost"
+      throw NuthatchError(.busy, "the cache is closed, but \(what): \(error.message): \(path)")
     }
   }
 

@@ -20,12 +20,12 @@ enum Lengths {
   }
 
   private static func checkNUL(_ text: String?, _ what: StaticString) throws(NuthatchError) {
-    if text?.utf8.contains(0) == true { throw NuthatchError(.invalid, "\(what) has a NUL in it") }
+    if text?.utf8.contains(0) == true { throw NuthatchError(.invalid, "\(what) contains a NUL byte") }
   }
 
   private static func check(_ text: String?, _ what: StaticString, _ most: Int) throws(NuthatchError) {
     guard let text, text.utf8.count > most else { return }
-    throw NuthatchError(.invalid, "\(what) has \(text.utf8.count) bytes; \(most) is the most")
+    throw NuthatchError(.invalid, "\(what) has \(text.utf8.count) bytes; at most \(most) are allowed")
   }
 
   /// - Throws: `invalid`.

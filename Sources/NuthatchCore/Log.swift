@@ -67,7 +67,9 @@ public enum Log {
     withKept { kept in
       if kept.dropped > 0 {
         defer { kept.dropped = 0 }
-        return Line(level: .warning, text: "\(kept.dropped) lines of the log were dropped: nobody took them")
+        return Line(
+          level: .warning,
+          text: "\(kept.dropped) lines of the log were dropped, because the program didn't take them in time")
       }
       return kept.lines.isEmpty ? nil : kept.lines.removeFirst()
     }
@@ -111,7 +113,9 @@ extension Log {
     let isProxied =
       cache.options.proxy.map { !$0.isEmpty } ?? proxies.contains { Environment.variable($0) != nil }
     if isProxied, (cache.options.addresses ?? Options.Standard.addresses) == .guarded {
-      note(.warning, "requests go through a proxy: names that only it knows are not judged")
+      note(
+        .warning,
+        "requests go through a proxy: the address guard can't check names that only the proxy can look up")
     }
   }
 
@@ -122,7 +126,7 @@ extension Log {
     guard url.scheme == .https, isOn(.warning), !isUncheckedNoted.exchange(true, ordering: .relaxed) else {
       return
     }
-    note(.warning, "certificates aren't checked (insecure), here for the first time: \(url)")
+    note(.warning, "certificates aren't checked (insecure); the first such request: \(url)")
   }
 
   /// Logs a ticket's end before its final event is delivered, so that a program that has the answer finds the line.

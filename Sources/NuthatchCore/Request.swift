@@ -216,7 +216,8 @@ extension Request {
     guard freezing == nil || FrozenRequest.freezableMethods.contains(method) else {
       throw NuthatchError(
         .invalid,
-        "a \(method.quotedForMessage) can't be freezable; a POST, PUT, PATCH or DELETE can: \(shownURL)")
+        "a freezable request must be a POST, PUT, PATCH or DELETE, not \(method.quotedForMessage): \(shownURL)"
+      )
     }
     do throws(NuthatchError) { try Lengths.check(self) } catch {
       throw NuthatchError(error.code, "\(error.message): \(shownURL)")

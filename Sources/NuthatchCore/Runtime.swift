@@ -45,7 +45,7 @@ final class Runtime: @unchecked Sendable {
     clerk = QueueDriver(loop, mostAtOnce: curl.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
-      Log.note(.info, "memory is short (\(level), says \(origin)): it is given up")
+      Log.note(.info, "memory is short (\(level), reported by \(origin)): cached memory is freed")
       // Freeing memory takes too long for the loop's thread. If no worker is left, the caches are being closed.
       _ = workers.submit(priority: Priority.most) { OpenCaches.relieve(level) }
     })

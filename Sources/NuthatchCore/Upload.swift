@@ -136,7 +136,9 @@ extension Upload {
         if let type = parts.lazy.compactMap(\.type).first(where: {
           $0.utf8.contains { $0 < 0x20 || $0 == 0x7f }
         }) {
-          throw TransportFault(.http, "the type \(type.quotedForMessage) of a part can't be sent")
+          throw TransportFault(
+            .http,
+            "the type \(type.quotedForMessage) of a form's part has characters that a header can't have")
         }
         return (try Self.framed(parts, boundary), "multipart/form-data; boundary=\(boundary)")
       }

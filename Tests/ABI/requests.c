@@ -126,7 +126,7 @@ static void limits(void) {
     CHECK("guard", SET(request, .addresses = NH_ADDRESSES_PUBLIC) == NH_OK);
     CHECK("no private addresses", nh_perform(cache, request, &response) == NH_DENIED);
     CHECK("no guard", SET(request, .addresses = (nh_addresses)9) == NH_INVALID);
-    CHECK("error info", nh_error_get_info(&error) == NH_OK && error.code == NH_INVALID && strstr(error.message, "addresses is no nh_addresses"));
+    CHECK("error info", nh_error_get_info(&error) == NH_OK && error.code == NH_INVALID && strstr(error.message, "which is not a value of nh_addresses"));
     SET(request, .addresses = NH_ADDRESSES_ANY);
     CHECK("any", nh_perform(cache, request, &response) == NH_OK);
     nh_response_release(response);

@@ -340,7 +340,7 @@ def test_commands_leave_a_folder_with_other_files_unchanged(
     (folder / "notes.txt").touch()
     done = nuthatch(*line.split(), "--cache", folder)
     assert (done.returncode, names(folder)) == (1, ["notes.txt"])
-    assert f"{folder} is no cache".encode() in done.stderr
+    assert f"{folder} is not a cache".encode() in done.stderr
 
 
 def test_export_continues_with_skip_existing(urls: list[str], nuthatch: Runner, tmp_path: Path) -> None:

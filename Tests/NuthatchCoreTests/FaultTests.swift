@@ -211,7 +211,7 @@ import Testing
     // The program has waited for longer than the deadline of those of the batch when this one fails.
     let error = try bench.failure("/a") { $0.deadline = .milliseconds(3000) }
     #expect(error.code == .timeout)
-    #expect(error.message.contains("deadline that came before its turn"))
+    #expect(error.message.contains("still waited for its turn"))
     for ticket in tickets { #expect(try ticket.next(within: 0) == nil) }
     #expect(bench.server.count("/a") == 0)
     bench.server.gate("gate").open()
@@ -229,7 +229,7 @@ import Testing
     let patient = try bench.cache.submit(Request(bench.server.url("/a")))
     let error = try bench.failure("/a") { $0.deadline = .milliseconds(1200) }
     #expect(error.code == .http && error.status == 503)
-    #expect(error.message.contains("the deadline has come"))
+    #expect(error.message.contains("the deadline has passed"))
     #expect(error.retryAfter ?? 0 > 10)
     #expect(try patient.next(within: 30) == nil)
     #expect(bench.server.count("/a") == 0)

@@ -235,7 +235,7 @@ class Stage:
                 status, out, err = self.nuthatch(name, url)
             else:
                 status, out, err = self.nuthatch(name)
-            if b"is no cache" in err:
+            if b"is not a cache" in err:
                 self.fault("%s: %s" % (name, plain(err)))
             if name == "verify" and status == 4 and not self.is_harmful:
                 self.fault("verify meanwhile: %s" % plain(out))

@@ -16,7 +16,9 @@ func askedForAnswer(
 ) throws(NuthatchError) -> Draft {
   let draft = try asked(url, options)
   guard draft.sizeCount == 0 else {
-    throw NuthatchError(.invalid, "size asks for a thumbnail: \(draft.request.shownURL)")
+    throw NuthatchError(
+      .invalid,
+      "size is set, but this function returns the response and no thumbnail: \(draft.request.shownURL)")
   }
   return draft
 }
@@ -28,7 +30,8 @@ func askedForPicture(
   let draft = try asked(url, options)
   guard draft.sizeCount == 1 else {
     throw NuthatchError(
-      .invalid, "\(draft.sizeCount) sizes; say one with size or sizes: \(draft.request.shownURL)")
+      .invalid,
+      "the request has \(draft.sizeCount) sizes; set one with size or sizes: \(draft.request.shownURL)")
   }
   return draft
 }

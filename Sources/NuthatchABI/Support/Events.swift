@@ -130,7 +130,7 @@ private func putImages(_ images: [Image], into told: inout nh_event) throws(Nuth
 func giveBack(_ place: UnsafeMutablePointer<nh_event>) throws(NuthatchError) {
   let size = Int(place.pointee.struct_size)
   guard size <= MemoryLayout<nh_event>.size else {
-    throw NuthatchError(.invalid, "event.struct_size is \(size): no event of this library")
+    throw NuthatchError(.invalid, "event.struct_size is \(size), more than this library's nh_event has")
   }
   var old = nh_event()
   withUnsafeMutableBytes(of: &old) { $0.copyMemory(from: UnsafeRawBufferPointer(start: place, count: size)) }
@@ -193,7 +193,7 @@ struct EventPlaces {
   let count: Int
 
   init(_ events: UnsafeMutablePointer<nh_event>?, count: UInt, size: UInt) throws(NuthatchError) {
-    guard let events else { throw .null("the place for events") }
+    guard let events else { throw .null("events") }
     guard let stride = Int(exactly: size), (Int(nh_oldest_event_size)...65_536).contains(stride),
       stride.isMultiple(of: MemoryLayout<nh_event>.alignment)
     else {

@@ -90,6 +90,11 @@ private func setMessage(_ message: String) {
 extension NuthatchError {
   static func null(_ name: String) -> NuthatchError { NuthatchError(.invalid, "\(name) is NULL") }
 
+  /// - Parameter values: the C enumeration, or a name for the values that are allowed.
+  static func unknownValue(_ name: String, _ number: some BinaryInteger, of values: String) -> NuthatchError {
+    NuthatchError(.invalid, "\(name) is \(number), which is not a value of \(values)")
+  }
+
   static func notOpen(_ handle: OpaquePointer?, _ kind: HandleKind) -> NuthatchError {
     handle == nil
       ? .null("the \(kind) handle") : NuthatchError(.invalid, "the handle is not an open \(kind)")

@@ -12,7 +12,7 @@ func read(
   guard size == 0 || size >= nh_oldest_options_size else {
     throw NuthatchError(
       .invalid,
-      "options has \(size) bytes, as in version 0.1, whose options were others: compile with a newer nuthatch.h"
+      "options has \(size) bytes, as in version 0.1, which had other options: compile with a newer nuthatch.h"
     )
   }
   let said = SaidOptions(try readSized(pointer, zero: nh_options(), "options"))
@@ -91,7 +91,7 @@ extension Options {
     if let name = try text(raw.user, "user", mayBeEmpty: true) {
       user = (name, try text(raw.password, "password", mayBeEmpty: true) ?? "")
     } else if raw.password != nil {
-      throw NuthatchError(.invalid, "password is said without user")
+      throw NuthatchError(.invalid, "password is set, but user isn't")
     }
   }
 

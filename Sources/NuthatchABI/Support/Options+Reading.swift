@@ -353,7 +353,7 @@ func given(_ said: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {
   case NH_POLICY_RFC9111: .rfc9111
   case NH_POLICY_OFFLINE: .offline
   case NH_POLICY_RELOAD: .reload
-  default: throw NuthatchError(.invalid, "\(name) is no nh_policy")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_policy")
   }
 }
 
@@ -363,7 +363,7 @@ func given(_ said: nh_addresses, _ name: String) throws(NuthatchError) -> Addres
   case NH_ADDRESSES_GUARDED: .guarded
   case NH_ADDRESSES_PUBLIC: .public
   case NH_ADDRESSES_ANY: .any
-  default: throw NuthatchError(.invalid, "\(name) is no nh_addresses")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_addresses")
   }
 }
 
@@ -375,7 +375,7 @@ func given(_ said: nh_sign_in, _ name: String) throws(NuthatchError) -> SignIn? 
   case NH_SIGN_IN_NTLM: .ntlm
   case NH_SIGN_IN_NEGOTIATE: .negotiate
   case NH_SIGN_IN_ANY: .any
-  default: throw NuthatchError(.invalid, "\(name) is no nh_sign_in")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_sign_in")
   }
 }
 
@@ -385,7 +385,7 @@ func given(_ said: nh_cookie_jar, _ name: String) throws(NuthatchError) -> Cooki
   case NH_COOKIE_JAR_OFF: .off
   case NH_COOKIE_JAR_MEMORY: .memory
   case NH_COOKIE_JAR_DISK: .disk
-  default: throw NuthatchError(.invalid, "\(name) is no nh_cookie_jar")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_cookie_jar")
   }
 }
 
@@ -395,7 +395,7 @@ func given(_ said: nh_delivery, _ name: String) throws(NuthatchError) -> Deliver
   case NH_DELIVERY_TWICE: .twice
   case NH_DELIVERY_FIRST: .first
   case NH_DELIVERY_FRESH: .fresh
-  default: throw NuthatchError(.invalid, "\(name) is no nh_delivery")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_delivery")
   }
 }
 
@@ -404,7 +404,7 @@ func given(_ said: nh_spill, _ name: String) throws(NuthatchError) -> Spill? {
   case NH_SPILL_UNSAID: nil
   case NH_SPILL_EAGER: .eager
   case NH_SPILL_PRESSURE: .pressure
-  default: throw NuthatchError(.invalid, "\(name) is no nh_spill")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_spill")
   }
 }
 
@@ -413,7 +413,7 @@ func given(_ said: nh_check_bytes, _ name: String) throws(NuthatchError) -> Byte
   case NH_CHECK_BYTES_UNSAID: nil
   case NH_CHECK_BYTES_FIRST: .first
   case NH_CHECK_BYTES_ALWAYS: .always
-  default: throw NuthatchError(.invalid, "\(name) is no nh_check_bytes")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_check_bytes")
   }
 }
 
@@ -423,7 +423,7 @@ func given(_ said: nh_thumb_store, _ name: String) throws(NuthatchError) -> Thum
   case NH_THUMB_STORE_PACKED: .packed
   case NH_THUMB_STORE_LOSSLESS: .lossless
   case NH_THUMB_STORE_RAW: .raw
-  default: throw NuthatchError(.invalid, "\(name) is no nh_thumb_store")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_thumb_store")
   }
 }
 
@@ -432,7 +432,7 @@ func given(_ said: nh_outbox, _ name: String) throws(NuthatchError) -> OutboxMod
   case NH_OUTBOX_UNSAID: nil
   case NH_OUTBOX_AUTO: .auto
   case NH_OUTBOX_OFF: .off
-  default: throw NuthatchError(.invalid, "\(name) is no nh_outbox")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_outbox")
   }
 }
 
@@ -442,7 +442,7 @@ func given(_ said: nh_fit, _ name: String) throws(NuthatchError) -> ThumbnailBox
   case NH_FIT_INSIDE: .inside
   case NH_FIT_COVER: .cover
   case NH_FIT_STRETCH: .stretch
-  default: throw NuthatchError(.invalid, "\(name) is no nh_fit")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_fit")
   }
 }
 
@@ -451,6 +451,6 @@ func given(_ said: nh_scaling, _ name: String) throws(NuthatchError) -> Thumbnai
   case NH_SCALING_UNSAID: nil
   case NH_SCALING_BEST: .best
   case NH_SCALING_FAST: .fast
-  default: throw NuthatchError(.invalid, "\(name) is no nh_scaling")
+  default: throw .unknownValue(name, said.rawValue, of: "nh_scaling")
   }
 }

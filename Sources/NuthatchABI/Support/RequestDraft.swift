@@ -62,7 +62,7 @@ struct Draft: Sendable {
     if let place = try text(raw.user_place, "user_place") {
       guard let place = SignInPlace(place) else {
         // The text isn't quoted, because it may be the end of a password.
-        throw NuthatchError(.invalid, "user_place is no host, host:port or https://host")
+        throw NuthatchError(.invalid, "user_place must be host, host:port or https://host")
       }
       request.userPlace = place
     }

@@ -49,7 +49,7 @@ func number(
 func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
   // NaN passes all later comparisons, so it is refused here.
   guard said == said else {
-    throw NuthatchError(.invalid, "\(name) is no number; it must be 0 to 1, or none")
+    throw NuthatchError(.invalid, "\(name) is not a number; it must be 0 to 1, or none")
   }
   return said == 0 ? nil : said == Double(Int64.min) ? 0 : said == Double(Int64.max) ? 1 : said
 }
@@ -87,7 +87,7 @@ func given(questions: UInt64, _ name: String) throws(NuthatchError) -> Set<Quest
   guard questions != 0 else { return [] }
   let known = Question.Kind.allCases.filter { questions & UInt64($0.bit) != 0 }
   guard known.reduce(0, { $0 | UInt64($1.bit) }) == questions else {
-    throw NuthatchError(.invalid, "\(name) has bits that no nh_question has")
+    throw NuthatchError(.invalid, "\(name) has bits that aren't values of nh_question")
   }
   return Set(known)
 }
@@ -99,7 +99,7 @@ func list<Element>(
   _ first: UnsafePointer<Element>?, _ count: Int, _ name: String, most: Int
 ) throws(NuthatchError) -> UnsafeBufferPointer<Element> {
   guard (0...most).contains(count) else {
-    throw NuthatchError(.invalid, "\(UInt(bitPattern: count)) \(name), at most \(most)")
+    throw NuthatchError(.invalid, "there are \(UInt(bitPattern: count)) \(name); at most \(most) are allowed")
   }
   guard count == 0 || first != nil else { throw .null(name) }
   return UnsafeBufferPointer(start: first, count: count)
@@ -108,11 +108,11 @@ func list<Element>(
 /// Returns the Swift value for a number of a C enumeration.
 ///
 /// - Throws: `invalid` for a number that the enumeration doesn't have.
-func chosen<Number: Equatable, Value>(
+func chosen<Number: RawRepresentable & Equatable, Value>(
   _ number: Number, _ name: String, among values: KeyValuePairs<Number, Value>
-) throws(NuthatchError) -> Value {
+) throws(NuthatchError) -> Value where Number.RawValue: BinaryInteger {
   guard let (_, value) = values.first(where: { $0.key == number }) else {
-    throw NuthatchError(.invalid, "\(name) is no \(Number.self)")
+    throw .unknownValue(name, number.rawValue, of: "\(Number.self)")
   }
   return value
 }
@@ -122,6 +122,6 @@ func given(_ choice: nh_choice, _ name: String) throws(NuthatchError) -> Bool? {
   case NH_UNSAID: nil
   case NH_YES: true
   case NH_NO: false
-  default: throw NuthatchError(.invalid, "\(name) is no nh_choice")
+  default: throw .unknownValue(name, choice.rawValue, of: "nh_choice")
   }
 }

@@ -103,7 +103,8 @@ public struct Event: Sendable {
   public var result: Result<Response, NuthatchError> {
     if let error { return .failure(error) }
     guard let response else {
-      return .failure(NuthatchError(.invalid, "images were asked for, not the response"))
+      return .failure(
+        NuthatchError(.invalid, "the request has sizes, so its answer has images and no response"))
     }
     return .success(response)
   }

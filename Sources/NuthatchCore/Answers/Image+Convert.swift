@@ -36,11 +36,12 @@ extension Image {
     let row = width * format.bytesPerPixel
     let step = stride ?? row
     guard step >= row else {
-      throw NuthatchError(.invalid, "a stride of \(step) for rows of \(row) bytes")
+      throw NuthatchError(.invalid, "the stride is \(step) bytes, but a row has \(row)")
     }
     let (before, overflow) = step.multipliedReportingOverflow(by: height - 1)
     guard !overflow, let base = target.baseAddress, before <= target.count - row else {
-      throw NuthatchError(.invalid, "\(target.count) bytes are too few for \(height) rows of \(step)")
+      throw NuthatchError(
+        .invalid, "the buffer has \(target.count) bytes, too few for \(height) rows of \(step) bytes")
     }
     withPixels { pixels in
       guard let source = pixels.baseAddress else { return }

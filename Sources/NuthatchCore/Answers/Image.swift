@@ -140,7 +140,7 @@ extension Picture {
     MemoryBudget.own.limitHere(&decoding.limits, for: body, options.box)
     do throws(ImageFault) {
       guard let picture = try make(from: body, [options.box], decoding).first else {
-        throw ImageFault(.internal, "no picture came out")
+        throw ImageFault(.internal, "the decoder returned no picture")
       }
       return picture
     } catch {

@@ -75,10 +75,10 @@ extension NuthatchError {
     switch roomFault {
     case ENOMEM: self.init(.outOfMemory, "no memory for \(count) bytes of: \(name)")
     case ENOSPC, EDQUOT:
-      self.init(.noSpace, "no room on the disk for \(count) bytes on their way from: \(name)")
+      self.init(.noSpace, "the disk is full: no room for \(count) received bytes of: \(name)")
     default:
       let reason = String(cString: strerror(roomFault))
-      self.init(.io, "no file for \(count) bytes on their way (\(reason)) from: \(name)")
+      self.init(.io, "no temporary file for \(count) received bytes (\(reason)) of: \(name)")
     }
   }
 }

@@ -59,7 +59,7 @@ package struct JSONReader {
     var reader = JSONReader(scanner: JSONScanner(bytes, at: start), keeps: keeps)
     let value = try reader.value()
     reader.scanner.skipSpace()
-    guard reader.scanner.next == nil else { throw reader.fault("something follows") }
+    guard reader.scanner.next == nil else { throw reader.fault("there is more text after the value") }
     return value
   }
 
@@ -93,7 +93,7 @@ package struct JSONReader {
   }
 
   private mutating func begin(_ level: Level) throws(Fault) {
-    guard levels.count < Self.deepest else { throw fault("more than 512 arrays and objects in each other") }
+    guard levels.count < Self.deepest else { throw fault("more than 512 arrays and objects are nested") }
     scanner.place += 1
     levels.append(level)
     scanner.skipSpace()
@@ -136,13 +136,15 @@ package struct JSONReader {
     case UInt8(ascii: "n"): return try word("null", .null)
     case UInt8(ascii: "-"): return .number(try scanner.number())
     case let digit? where (0x30...0x39).contains(digit): return .number(try scanner.number())
-    case nil: throw fault("it ends where a value should be")
-    default: throw fault("no value begins like this")
+    case nil: throw fault("the text ends where a value is expected")
+    default: throw fault("no JSON value begins with this character")
     }
   }
 
   private mutating func word(_ word: String, _ value: JSON) throws(Fault) -> JSON {
-    for byte in word.utf8 where !scanner.take(byte) { throw fault("no value begins like this") }
+    for byte in word.utf8 where !scanner.take(byte) {
+      throw fault("no JSON value begins with this character")
+    }
     return value
   }
 }

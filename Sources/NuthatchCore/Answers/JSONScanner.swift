@@ -47,7 +47,7 @@ package struct JSONScanner {
       }
       place += 1
     }
-    guard depth == 0 else { throw fault("it ends in the middle of a value") }
+    guard depth == 0 else { throw fault("the text ends inside a value") }
   }
 
   private mutating func skipString() throws(Fault) {
@@ -57,7 +57,7 @@ package struct JSONScanner {
       place += byte == UInt8(ascii: "\\") ? 2 : 1
       if byte == UInt8(ascii: "\"") { return }
     }
-    throw fault("it ends in the middle of a string")
+    throw fault("the text ends inside a string")
   }
 
   /// Reads the name of an object's next member, and the colon.
@@ -74,7 +74,7 @@ package struct JSONScanner {
 
   func text(_ bytes: [UInt8]) throws(Fault) -> String {
     guard let valid = String(validating: bytes, as: UTF8.self) else {
-      throw fault("a string that is no UTF-8")
+      throw fault("a string is not UTF-8")
     }
     return valid
   }
@@ -90,7 +90,7 @@ package struct JSONScanner {
       text += bytes[start..<place]
       if take(UInt8(ascii: "\"")) { return text }
       guard take(UInt8(ascii: "\\")) else {
-        throw fault(next == nil ? "it ends in the middle of a string" : "a control character in a string")
+        throw fault(next == nil ? "the text ends inside a string" : "a string contains a control character")
       }
       try escape(into: &text)
     }
@@ -123,7 +123,7 @@ package struct JSONScanner {
       text += Array(String(scalar ?? "\u{fffd}").utf8)
     default:
       place -= 1
-      throw fault("no such escape")
+      throw fault("an unknown escape sequence")
     }
   }
 
@@ -149,7 +149,7 @@ package struct JSONScanner {
       try digits()
     }
     guard let number = Double(String(decoding: bytes[start..<place], as: UTF8.self)) else {
-      throw fault("no number")
+      throw fault("not a number")
     }
     return number
   }

@@ -33,7 +33,8 @@ extension Response {
     do throws(JSONReader.Fault) {
       return try withBody { (body) throws(JSONReader.Fault) in try read(body) }
     } catch {
-      throw NuthatchError(.wrongFormat, "no JSON (\(error.reason), at byte \(error.place)): \(finalURL)")
+      throw NuthatchError(
+        .wrongFormat, "the body is not JSON (\(error.reason), at byte \(error.place)): \(finalURL)")
     }
   }
 

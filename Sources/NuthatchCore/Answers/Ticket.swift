@@ -167,7 +167,7 @@ public final class Ticket: @unchecked Sendable {
   public func answer(_ question: Question, _ reply: Reply) throws(NuthatchError) {
     if isForked { throw .forked }
     guard reply.answers(question.kind) else {
-      throw NuthatchError(.invalid, "the reply answers another kind of question: \(shownURL)")
+      throw NuthatchError(.invalid, "the reply doesn't fit the kind of the question: \(shownURL)")
     }
     let answer = lock.withLock { () -> (@Sendable (Reply) -> Void)? in
       guard let asking = known?.asking, asking.question.number == question.number else { return nil }
@@ -175,7 +175,9 @@ public final class Ticket: @unchecked Sendable {
       return asking.answer
     }
     guard let answer else {
-      throw NuthatchError(.invalid, "the question isn't open any more: \(shownURL)")
+      throw NuthatchError(
+        .invalid,
+        "the question is no longer open, because it was answered or its time has passed: \(shownURL)")
     }
     answer(reply)
   }
@@ -206,7 +208,7 @@ public final class Ticket: @unchecked Sendable {
   }
 
   private var wasTaken: NuthatchError {
-    NuthatchError(.invalid, "the ticket's final event was taken before: \(shownURL)")
+    NuthatchError(.invalid, "the ticket's final event was already taken: \(shownURL)")
   }
 
   private var isForked: Bool { nhs_fork_epoch() != epoch }

@@ -206,7 +206,8 @@ extension Download {
         total = whole
       } else {
         if head.status == 206, !wantsPart, !head.isWhole {
-          throw NuthatchError(.truncated, "a part was sent where all of it was asked for: \(shownURL)")
+          throw NuthatchError(
+            .truncated, "the server sent only a part (206), but the whole answer was requested: \(shownURL)")
         }
         var length = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
         if head.fields["Content-Encoding"] != nil { length = nil }
@@ -233,7 +234,9 @@ extension Download {
   private func beginAnew() throws(NuthatchError) -> Wish {
     guard count == 0 || !hasStreams else {
       throw NuthatchError(
-        .truncated, "the answer changed behind byte \(count), which was given away already: \(shownURL)")
+        .truncated,
+        "the answer has changed on the server after \(count) bytes of the old one were delivered: \(shownURL)"
+      )
     }
     disk.line.submit { [disk] () throws(NuthatchError) in try disk.reset() }
     (count, total, validator, resumedFrom) = (0, nil, nil, nil)
@@ -349,7 +352,7 @@ extension Download {
   ) {
     guard phase == .open else { return }
     if let total, count != total, response.header("Content-Encoding") == nil {
-      let error = NuthatchError(.truncated, "\(count) bytes instead of \(total): \(shownURL)")
+      let error = NuthatchError(.truncated, "\(count) bytes were received instead of \(total): \(shownURL)")
       // With more bytes than the total, it could never become complete.
       return end(.failed(error), keeping: count <= total, then)
     }

@@ -83,7 +83,7 @@ final class Admission: @unchecked Sendable {
       provenance.isRemovalDue = effects.isRemovalDue
       received.arrive()
       guard !received.isBroken else {
-        let what = "what has been received can't be read from the disk again"
+        let what = "the received bytes were moved to the disk and can't be read back"
         return then(.failed(NuthatchError(.io, "\(what): \(plan.url)")))
       }
       var fetched = FetchedAnswer(

@@ -225,7 +225,8 @@ extension Attempt: TransferSink {
       return .goOn
     }
     if hop.cannotAnswer(head) {
-      let what = "the server takes Digest only with a proof of the body (qop=auth-int), which isn't supported"
+      let what =
+        "the server accepts Digest only with a hash of the body (qop=auth-int), which isn't supported"
       return stop(NuthatchError(.http, "HTTP 401: \(what): \(hop.url)", status: head.status))
     }
     if let download = plan.download, let verdict = take(head, download) { return verdict }
@@ -287,7 +288,7 @@ extension Attempt: TransferSink {
   private func mayCome(_ count: Int64, isAnnounced: Bool = false) -> Bool {
     guard let fetch = current?.fetch else { return false }
     for waiter in fetch.waiters where count > waiter.plan.maxBytes {
-      let begin = isAnnounced ? "\(count) bytes announced, more than" : "the body goes on, beyond"
+      let begin = isAnnounced ? "the server announces \(count) bytes, more than" : "the body is longer than"
       fetch.leaveAlone(waiter, .tooLarge, "\(begin) max_bytes (\(waiter.plan.maxBytes))")
     }
     return !fetch.waiters.isEmpty

@@ -110,12 +110,12 @@ struct Deadline {
     guard let fetch = task.joined else { return error(task.plan, "not done") }
     let pauses = fetch.pauses
     guard fetch.isWaiting, pauses.left > 0, task.plan.freezing == nil else {
-      return error(task.plan, "not done", fetch.isInLine ? " that came before its turn" : "")
+      return error(task.plan, "not done", fetch.isInLine ? "; it still waited for its turn in the queue" : "")
     }
     let seconds = Fetch.seconds(pauses.left)
     var error = NuthatchError(
       .http,
-      "HTTP \(pauses.status): its server wants to be left alone for \(seconds) s more, and the deadline has come: \(task.plan.url)",
+      "HTTP \(pauses.status): the deadline has passed, and the server's pause (Retry-After) lasts \(seconds) s more: \(task.plan.url)",
       status: pauses.status)
     error.retryAfter = seconds
     return error
@@ -123,6 +123,6 @@ struct Deadline {
 
   func error(_ plan: RequestPlan, _ what: String, _ place: String = "") -> NuthatchError {
     let seconds = Double(terms.deadline ?? 0) / 1e9
-    return NuthatchError(.timeout, "\(what) after \(seconds) s, the deadline\(place): \(plan.url)")
+    return NuthatchError(.timeout, "\(what) within the deadline of \(seconds) s\(place): \(plan.url)")
   }
 }

@@ -82,7 +82,8 @@ final class Decodes: @unchecked Sendable {
 
   private func tellWaiters(_ keys: [Key], _ pictures: Pictures) {
     for key in keys {
-      let result = pictures[key.recipe] ?? .failure(NuthatchError(.internal, "no picture came out"))
+      let result =
+        pictures[key.recipe] ?? .failure(NuthatchError(.internal, "the decoder returned no picture"))
       for waiter in underWay.removeValue(forKey: key) ?? [] {
         waiter.pictures[key.recipe] = result
         waiter.missing -= 1

@@ -132,7 +132,8 @@ extension Fetch {
     let (late, next) = attempt.judgeSilence(waiters)
     for waiter in late where waiter.joined === self {
       let seconds = Double(waiter.plan.silence ?? 0) / 1e9
-      leaveAlone(waiter, .timeout, "no byte for \(seconds) s, while others wait on")
+      leaveAlone(
+        waiter, .timeout, "no byte came for \(seconds) s (timeout); the transfer goes on for other requests")
     }
     if let next { _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() } }
   }
@@ -294,7 +295,8 @@ extension Fetch {
       return conclude(.failed(error))
     }
     guard let head = attempt.head else {
-      return conclude(.failed(NuthatchError(.internal, "an answer without a head: \(attempt.hop.url)")))
+      return conclude(
+        .failed(NuthatchError(.internal, "the transfer ended without a response head: \(attempt.hop.url)")))
     }
     guard let next = attempt.next else { return admit(head, ending.timings) }
     attempt.follow(next, head)

@@ -7,17 +7,17 @@ extension HostRefusal {
     case .circuitOpen(let retryAfter):
       let seconds = max(1, Fetch.seconds(retryAfter))
       var error = NuthatchError(
-        .circuitOpen, "the host failed too often in a row and is left alone for \(seconds) s: \(url)")
+        .circuitOpen, "the host failed too often in a row; no request is sent to it for \(seconds) s: \(url)")
       error.retryAfter = seconds
       return error
     case .givenUp(.fault(let fault), let patience, _):
       return NuthatchError(
         ErrorCode(fault.kind),
-        "\(fault.message); its host gave no answer for \(Fetch.seconds(patience)) s and was given up: \(url)")
+        "\(fault.message); the host gave no answer for \(Fetch.seconds(patience)) s (give_up_after): \(url)")
     case .givenUp(.status(let status), let patience, let retryAfter):
       var error = NuthatchError(
         .http,
-        "HTTP \(status): its host had too much to do for \(Fetch.seconds(patience)) s and was given up: \(url)",
+        "HTTP \(status): the host was overloaded for \(Fetch.seconds(patience)) s (give_up_after): \(url)",
         status: status)
       if retryAfter > 0 { error.retryAfter = Fetch.seconds(retryAfter) }
       return error

@@ -28,7 +28,7 @@ struct LocalRequest: Sendable {
       source = .data(request.url)
     } else if let path = try Self.path(request.url, shownURL) {
       guard options.allowFiles else {
-        throw NuthatchError(.denied, "files are read only where allow_files says so: \(shownURL)")
+        throw NuthatchError(.denied, "file: URLs need the option allow_files: \(shownURL)")
       }
       source = .file(path: path)
     } else {
@@ -38,7 +38,7 @@ struct LocalRequest: Sendable {
     guard request.method == "GET" else {
       throw NuthatchError(
         .invalid,
-        "what needs no server is read by GET, not by \(request.method.quotedForMessage): \(shownURL)")
+        "data: and file: URLs support only GET, not \(request.method.quotedForMessage): \(shownURL)")
     }
     do { _ = try HeaderFields(checking: request.headers) } catch {
       throw NuthatchError(.badHeader, "\(error.reason): \(shownURL)")
@@ -63,7 +63,8 @@ struct LocalRequest: Sendable {
     var rest = Array(url.utf8.dropFirst(scheme.utf8.count).prefix { $0 != UInt8(ascii: "#") })
     // A file URL has no query. A question mark in a file name must be written as %3F.
     guard !rest.contains(where: { $0 < 0x21 || $0 == 0x7f || $0 == UInt8(ascii: "?") }) else {
-      throw NuthatchError(.badURL, "a space, a control character or a query in the URL of a file: \(shown)")
+      throw NuthatchError(
+        .badURL, "a file: URL has a space, a control character or a query (write '?' as %3F): \(shown)")
     }
     for host in ["//localhost/", "///"] where rest.starts(with: host.utf8) {
       rest.removeFirst(host.utf8.count - 1)
@@ -73,7 +74,7 @@ struct LocalRequest: Sendable {
     guard decoded.first == UInt8(ascii: "/"), !decoded.starts(with: "//".utf8), !decoded.contains(0),
       let path = String(validating: decoded, as: UTF8.self)
     else {
-      throw NuthatchError(.badURL, "not the URL of a file of this machine (file:///path): \(shown)")
+      throw NuthatchError(.badURL, "a file: URL must name a file of this machine (file:///path): \(shown)")
     }
     return path
   }
@@ -124,19 +125,21 @@ extension LocalRequest {
 
   private func checkKind(_ status: stat) throws(NuthatchError) {
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw NuthatchError(.denied, "not a file, but a folder, a device or a pipe: \(shownURL)")
+      throw NuthatchError(.denied, "not a regular file (a folder, a device or a pipe): \(shownURL)")
     }
     guard Int64(status.st_size) <= maxBytes else { throw tooLarge }
   }
 
   private var tooLarge: NuthatchError {
-    NuthatchError(.tooLarge, "a file of more than max_bytes (\(maxBytes)): \(shownURL)")
+    NuthatchError(.tooLarge, "the file is larger than max_bytes (\(maxBytes)): \(shownURL)")
   }
 
   private func check(_ appended: Int32) throws(NuthatchError) {
     guard appended != 0 else { return }
     let code: ErrorCode = appended == ENOMEM ? .outOfMemory : appended == ENOSPC ? .noSpace : .io
-    throw NuthatchError(code, "no room for the bytes (\(String(cString: strerror(appended)))): \(shownURL)")
+    throw NuthatchError(
+      code,
+      "the bytes don't fit into memory or on the disk (\(String(cString: strerror(appended)))): \(shownURL)")
   }
 
   private func fault(_ number: Int32, _ what: String) -> NuthatchError {

@@ -60,7 +60,8 @@ struct LocalTask: Sendable {
       case .success(let picture): images.append(Image(url: ticket.url, picture, provenance(isStored, bytes)))
       case .failure(let error): return ticket.finish(.failed(error))
       case nil:
-        return ticket.finish(.failed(NuthatchError(.internal, "no picture came out: \(request.shownURL)")))
+        return ticket.finish(
+          .failed(NuthatchError(.internal, "the decoder returned no picture: \(request.shownURL)")))
       }
     }
     if isStored { shared.counts.hits.count() }

@@ -126,7 +126,9 @@ final class Questions: @unchecked Sendable {
       return then(
         .fail(
           NuthatchError(
-            .http, "the program took none of \(rejected) answers for one: \(fetched.provenance.finalURL)")))
+            .http,
+            "the program rejected all \(rejected) answers (verdict: retry), and no attempt is left: \(fetched.provenance.finalURL)"
+          )))
     }
     do throws(NuthatchError) { try plan.download?.discard() } catch { return then(.fail(error)) }
     // If the ticket ends meanwhile, nothing is fetched.

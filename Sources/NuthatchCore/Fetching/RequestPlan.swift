@@ -131,7 +131,7 @@ final class RequestPlan: Sendable {
       }
     let terms = sharedTerms.terms
     if let (user, password) = terms.credentials ?? url.credentials, (user + password).contains(0) {
-      throw NuthatchError(.badURL, "a NUL in user or password: \(url)")
+      throw NuthatchError(.badURL, "the user or the password contains a NUL byte: \(url)")
     }
     self.url = url
     name = AnswerName(
@@ -193,10 +193,10 @@ final class RequestPlan: Sendable {
     } catch {
       let place =
         "\(error.reason), at byte \(error.position) of \(WebURL.redacted(location).quotedForMessage)"
-      throw NuthatchError(.badURL, "a redirect that can't be followed (\(place)) from: \(url)")
+      throw NuthatchError(.badURL, "the redirect can't be followed (\(place)), from: \(url)")
     }
     if let (user, password) = target.credentials, (user + password).contains(0) {
-      throw NuthatchError(.badURL, "a redirect with a NUL in user or password, from: \(url)")
+      throw NuthatchError(.badURL, "the redirect's user or password contains a NUL byte, from: \(url)")
     }
     return target
   }

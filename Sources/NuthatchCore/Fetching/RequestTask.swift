@@ -271,7 +271,7 @@ extension RequestTask {
         if !provenance.isInCache { shared.remember(error, status: nil, plan) }
         return fail(error, about: provenance)
       case nil:
-        return fail(NuthatchError(.internal, "no picture came out: \(plan.url)"))
+        return fail(NuthatchError(.internal, "the decoder returned no picture: \(plan.url)"))
       }
     }
     give(.answer(kind, Answer(images: images), isFinal: isFinal))
@@ -295,7 +295,9 @@ extension RequestTask {
   private func failOffline() {
     failOrAnswer(
       NuthatchError(
-        .offline, "nothing that holds is in the cache, and the network is not to be used: \(plan.url)"),
+        .offline,
+        "the cache has no usable answer, and the network is off (policy offline, or only-if-cached): \(plan.url)"
+      ),
       found)
   }
 
@@ -316,7 +318,7 @@ extension RequestTask {
 
   private func failAsTooLarge(_ bytes: Int64) {
     let error = NuthatchError(
-      .tooLarge, "a body of \(bytes) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.url)")
+      .tooLarge, "the body has \(bytes) bytes, more than max_bytes (\(plan.maxBytes)): \(plan.url)")
     shared.remember(error, status: nil, plan)
     fail(error)
   }

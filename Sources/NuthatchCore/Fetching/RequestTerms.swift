@@ -217,17 +217,18 @@ struct RequestTerms: Sendable {
     _ request: Request, _ url: @autoclosure () -> String
   ) throws(NuthatchError) -> [Recipe] {
     guard request.boxes.count <= 64 else {
-      throw NuthatchError(.invalid, "\(request.boxes.count) sizes, at most 64 are made at once: \(url())")
+      throw NuthatchError(
+        .invalid, "the request has \(request.boxes.count) sizes; at most 64 are allowed: \(url())")
     }
     let sides = 1...ThumbnailBox.maxSide
     for box in request.boxes where !sides.contains(box.width) || !sides.contains(box.height) {
       throw NuthatchError(
         .invalid,
-        "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
+        "a size is \(box.width)x\(box.height); its sides must be 1 to \(ThumbnailBox.maxSide): \(url())")
     }
     guard request.boxes.isEmpty || request.method == "GET" else {
       throw NuthatchError(
-        .invalid, "pictures come by GET, not by \(request.method.quotedForMessage): \(url())")
+        .invalid, "a request with sizes must be a GET, not \(request.method.quotedForMessage): \(url())")
     }
     return request.boxes.map { Recipe($0, allowsDamage: request.allowDamaged) }
   }

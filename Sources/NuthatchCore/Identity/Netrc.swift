@@ -33,7 +33,9 @@ public enum Netrc: Sendable, Equatable {
     switch self {
     case .off: return nil
     case .file(let path):
-      guard !path.utf8.contains(0) else { throw NuthatchError(.invalid, "a NUL in the netrc's name: \(url)") }
+      guard !path.utf8.contains(0) else {
+        throw NuthatchError(.invalid, "the path of the netrc contains a NUL byte: \(url)")
+      }
       return path
     case .standard: return Environment.variable("NETRC") ?? Environment.home.map { $0 + "/.netrc" }
     }

@@ -151,7 +151,7 @@ final class SiteCookies: Sendable {
 
   private func write(_ bytes: [UInt8], _ path: String) {
     guard !SmallFile.replace(path, bytes) else { return }
-    Log.note(.warning, "cookies can't be kept: \(path): \(String(cString: strerror(errno)))")
+    Log.note(.warning, "cookies can't be saved: \(path): \(String(cString: strerror(errno)))")
   }
 
   private static func identity(of path: String) -> [Int64] {

@@ -22,7 +22,7 @@ extension Cache {
   public func peek(_ request: Request, decode: Bool = false) throws(NuthatchError) -> Image? {
     try instant.check()
     guard request.boxes.count == 1 else {
-      throw NuthatchError(.invalid, "\(request.boxes.count) sizes; peek looks for one")
+      throw NuthatchError(.invalid, "the request has \(request.boxes.count) sizes; peek takes one")
     }
     return try instant.answer(to: request, decode: decode)?.images.first
   }

@@ -76,7 +76,7 @@ package final class InstantAnswers: Sendable {
     try check()
     guard let size = HitTable.size(of: box) else {
       throw NuthatchError(
-        .invalid, "a box of \(box.width)x\(box.height): its sides must be 1 to \(ThumbnailBox.maxSide)")
+        .invalid, "the size is \(box.width)x\(box.height); its sides must be 1 to \(ThumbnailBox.maxSide)")
     }
     var image = hits?.image(url, size)
     if image == nil {

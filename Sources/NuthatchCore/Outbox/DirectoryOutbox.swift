@@ -44,7 +44,7 @@ final class DirectoryOutbox: @unchecked Sendable {
         (survey?.damage ?? []).filter { book.reported.insert($0).inserted }
       }
       for name in new {
-        Log.note(.error, "the outbox was damaged, what was lost is in \(path)/outbox/\(name)")
+        Log.note(.error, "the outbox's log was damaged; the damaged part was moved to \(path)/outbox/\(name)")
       }
     }
     changes = seams.reachabilitySource

@@ -37,11 +37,12 @@ final class FreezingPlan: Sendable {
     guard let freezing = request.freezing else { return nil }
     guard request.saveTo.isEmpty else {
       throw NuthatchError(
-        .invalid, "an answer that comes from the outbox can't be saved while it comes: \(url)")
+        .invalid, "save_to can't be used with a freezable request: \(url)")
     }
     func needsProvider(_ what: String) -> NuthatchError {
       NuthatchError(
-        .secretNeedsProvider, "\(what) would be written to disk; name a provider for it: \(url)")
+        .secretNeedsProvider,
+        "\(what) is secret and would be written to the disk; name a provider for it: \(url)")
     }
     for secret in freezing.secrets {
       do throws(HeaderFault) {
@@ -60,7 +61,7 @@ final class FreezingPlan: Sendable {
     if isAsked, freezing.passwordProvider == nil {
       throw NuthatchError(
         .invalid,
-        "a freezable request that asks for name and password needs a password provider, which "
+        "a freezable request that asks for name and password needs a password provider that "
           + "gives \"name:password\" when the outbox sends it; name one: \(url)")
     }
     if request.cert?.password != nil { throw needsProvider("the certificate's password") }

@@ -283,7 +283,7 @@ extension DirectoryOutbox {
     }
     if isSent == true {
       throw NuthatchError(
-        .conflict, "request \(id) is being sent at this moment; it can be dropped after that")
+        .conflict, "request \(id) is being sent; drop it when this attempt has ended")
     }
   }
 }
@@ -328,7 +328,7 @@ extension Outbox.Item {
         code = entry.last?.code
       }
     } else {
-      reason = "nobody here has provided: " + lacking.joined(separator: ", ")
+      reason = "this process has no secret of the provider: " + lacking.joined(separator: ", ")
       code = .secretNeedsProvider
     }
     history = entry.history.map {

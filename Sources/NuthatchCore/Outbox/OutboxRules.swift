@@ -88,7 +88,8 @@ package struct OutboxRules: Sendable {
     guard !request.isIdempotent, let exposed = entry.exposed,
       let lifetime = request.keyLifetime, exposed.age(at: now) > lifetime
     else { return nil }
-    return "the server may have had it, and forgotten its key after \(lifetime / 1_000_000_000) s"
+    return
+      "the server may have received it, and its Idempotency-Key has expired after \(lifetime / 1_000_000_000) s"
   }
 
   /// Returns nanoseconds until the next probe of a server that has been unreachable for this time; nil for none.

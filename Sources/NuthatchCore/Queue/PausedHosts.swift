@@ -29,7 +29,7 @@ final class PausedHosts: Sendable {
       return true
     }
     if isNew {
-      Log.note(.info, "\(origin.shown) wants to be left alone for \(Self.seconds(end - now)) s")
+      Log.note(.info, "\(origin.shown) asks for a pause (Retry-After) of \(Self.seconds(end - now)) s")
     }
   }
 

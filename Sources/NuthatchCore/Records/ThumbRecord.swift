@@ -134,7 +134,7 @@ enum ThumbRecord {
       }
       guard let pixels = result.pictures.first, pixels.width == Int(lease.shape.width),
         pixels.height == Int(lease.shape.height)
-      else { throw ImageFault(.corrupt, "a stored thumbnail of another size") }
+      else { throw ImageFault(.corrupt, "a stored thumbnail has another size than its record says") }
       return Picture(
         pixels, originalSize: originalSize, isPartial: isPartial)
     }

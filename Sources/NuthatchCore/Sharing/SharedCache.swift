@@ -86,7 +86,7 @@ final class SharedCache: @unchecked Sendable {
   ///   conflict. `invalid`.
   func check(_ options: Options) throws(NuthatchError) {
     func conflict(_ what: String) -> NuthatchError {
-      NuthatchError(.conflict, "the directory is open in this process with another \(what): \(path)")
+      NuthatchError(.conflict, "this process has opened the directory before with another \(what): \(path)")
     }
     if let thumbs = options.thumbStore, thumbs != settings.thumbs { throw conflict("thumb_store") }
     if let keeps = options.keepSource, keeps != settings.keepsSource { throw conflict("keep_source") }

@@ -72,7 +72,7 @@ import Testing
     usleep(100_000)
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
-    #expect(item.reason == "nobody here has provided: shop")
+    #expect(item.reason == "this process has no secret of the provider: shop")
     // Not without them.
     #expect(bench.server.count("/a") == 2)
     try bench.cache?.outbox.provide("shop", "ann:hush")

@@ -121,7 +121,7 @@ import Testing
     usleep(50_000)
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
-    #expect(item.reason == "nobody here has provided: \(origin)")
+    #expect(item.reason == "this process has no secret of the provider: \(origin)")
     #expect(bench.server.count("/a") == 0)
     try bench.cache?.outbox.provide(origin, "ann:hush")
     #expect(try bench.waitUntilEnded(item.id).body == Array("in".utf8))

@@ -131,7 +131,7 @@ private let day = 24 * hour
 
   @Test("put aside what was tried too often, too long, or too late for its key; and nothing else")
   func hindrances() {
-    let late = "the server may have had it, and forgotten its key after 86400 s"
+    let late = "the server may have received it, and its Idempotency-Key has expired after 86400 s"
     let cases: [Case] = [
       Case(now: 0),
       // Age.

@@ -125,7 +125,7 @@ def test_insecure_checks_no_certificates_and_logs_a_warning(
     )  # fmt: skip
     assert done.stdout == "['secure', 'secure', 'secure'] True\n"
     (line,) = done.stderr.splitlines()
-    assert line.endswith(f"warning: certificates aren't checked (insecure), here for the first time: {url}")
+    assert line.endswith(f"warning: certificates aren't checked (insecure); the first such request: {url}")
 
 
 def test_a_sites_trust_applies_to_its_own_origin(
