@@ -51,7 +51,7 @@ public final class Cache: Sendable {
     runtime.enlist(open) { [open, shared] error in
       open.end(error)
       shared.revalidations.close()
-      shared.outbox.sender.bell.ring()
+      shared.outbox.sender.inFlightChanges.ring()
     }
     Log.noteOpen(self)
   }

@@ -3,7 +3,7 @@ import NuthatchTransport
 /// What a failure tells about the connection to the server.
 extension ErrorCode {
   /// Whether the server can't be asked at the moment; the error tells nothing about the resource.
-  var isOfTheWay: Bool {
+  var meansServerUnavailable: Bool {
     [.timeout, .dns, .refused, .reset, .tls, .http, .truncated, .circuitOpen].contains(self)
   }
 

@@ -188,7 +188,7 @@ extension CurlTransport {
     stopLookingUp(pending)
     pending.route.addresses = (try? answer.get()) ?? []
     pending.route.lookupTime = (loop.now - pending.since) / 1000
-    if pending.sink.mayConnect() { judge(pending) }
+    if pending.sink.nameIsResolved() { judge(pending) }
   }
 
   private func judge(_ pending: PendingTransfer) {

@@ -63,10 +63,10 @@ package enum TransferVerdict: Sendable {
 
 /// Receives one transfer's answer, on the loop's thread.
 package protocol TransferSink: AnyObject, Sendable {
-  /// The host name is being looked up, which may take long. Nothing is sent before `mayConnect`.
+  /// The host name is being looked up, which may take long. Nothing is sent before `nameIsResolved`.
   func waitsForName()
   /// The name is resolved. Return false to end the transfer without another call.
-  func mayConnect() -> Bool
+  func nameIsResolved() -> Bool
   /// A 1xx answer, before the real one.
   func interim(_ head: ResponseHead)
   /// The number of bytes of the request's body that were sent; it starts again when the body is sent again.
@@ -82,7 +82,7 @@ package protocol TransferSink: AnyObject, Sendable {
 
 extension TransferSink {
   package func waitsForName() {}
-  package func mayConnect() -> Bool { true }
+  package func nameIsResolved() -> Bool { true }
   package func sent(_ bytes: Int64) {}
 }
 

@@ -239,14 +239,16 @@ import Testing
     #expect(behind.first.isSentByPublic && !asked.first.isSentByPublic)
     #expect(direct.admits(.inner) && !behind.admits(.inner) && behind.admits(.open))
     // What one may fetch and the other may not is not shared.
-    #expect(behind.joint != direct.joint)
+    #expect(behind.coalescingKey != direct.coalescingKey)
   }
 
   @Test("is for what it leads to, without what must stay")
   func renamed() throws {
     let (asked, behind, direct) = try plans()
     #expect(behind.name == direct.name && behind.name != asked.name)
-    #expect(behind.joint != nil && behind.terms.jointFields == ["accept-language: 2"] && behind.hops == 1)
+    #expect(
+      behind.coalescingKey != nil && behind.terms.coalescingFields == ["accept-language: 2"]
+        && behind.hops == 1)
     #expect(behind.first.headers["X-Token"] == nil && behind.first.headers["Accept-Language"] == "2")
   }
 }

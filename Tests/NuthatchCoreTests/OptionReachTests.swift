@@ -173,8 +173,8 @@ import Testing
     var found: Reach = []
     let (plain, same, said) = (try plan(saying), try plan(saying), try plan(saying, isSaid: true))
     if said.name != plain.name { found.insert(.name) }
-    #expect(plain.name == same.name && plain.joint == same.joint)
-    if plain.joint != nil, said.joint != plain.joint { found.insert(.fetch) }
+    #expect(plain.name == same.name && plain.coalescingKey == same.coalescingKey)
+    if plain.coalescingKey != nil, said.coalescingKey != plain.coalescingKey { found.insert(.fetch) }
     if let record = try? frozen(saying, isSaid: true), record != (try frozen(saying)) {
       found.insert(.outbox)
     }
@@ -204,11 +204,12 @@ import Testing
   private func frozen(_ saying: Saying, isSaid: Bool = false) throws -> [UInt8] {
     let request = try request(saying, isSaid, isFreezable: true)
     let plan = try RequestPlan(request, bench.cache.options)
-    guard let freezing = plan.freezing else { return [] }
+    guard let freezingPlan = plan.freezingPlan else { return [] }
     var encoder = RecordEncoder()
-    freezing.frozen(
-      plan, Ticket(url: Self.url, tag: request.tag), at: Stamp(wall: 0, running: 0, boot: 0), exposed: nil,
-      isLive: freezing.freezing.isDurable
+    freezingPlan.frozen(
+      plan, Ticket(url: Self.url, tag: request.tag), at: DurableTime(wall: 0, running: 0, boot: 0),
+      exposed: nil,
+      isLive: freezingPlan.options.isDurable
     ).encode(into: &encoder)
     return encoder.bytes
   }

@@ -132,7 +132,8 @@ import Testing
     options.proxy = "http://127.0.0.1:1"
     let other = try RequestPlan(Request("http://host.example/a"), options)
     #expect(
-      other.name.address == plain.name.address && other.name != plain.name && other.joint != plain.joint)
+      other.name.address == plain.name.address && other.name != plain.name
+        && other.coalescingKey != plain.coalescingKey)
     // What it leads to is reached in the same way.
     var redirect = ResponseHead(status: 302)
     redirect.fields.append("Location", "/b")

@@ -42,7 +42,7 @@ import Testing
       try plan(of: options { $0.insecure = false }, in: options { $0.insecure = true }),
     ] {
       #expect(seen.insert(different.name).inserted)
-      #expect(different.joint != (try plan()).joint)
+      #expect(different.coalescingKey != (try plan()).coalescingKey)
     }
     #expect(try plan(in: options { $0.insecure = true }) { $0.insecure = false }.name == usual)
     #expect(try plan(in: one).name == (try plan { $0.caFile = "/one.pem" }).name)

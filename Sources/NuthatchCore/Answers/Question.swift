@@ -30,7 +30,7 @@ public struct Question: Sendable {
   let number: UInt64
 
   /// How long a question waits for a reply, in nanoseconds.
-  static let patience: Int64 = 30_000_000_000
+  static let timeLimit: Int64 = 30_000_000_000
 }
 
 /// The reply to a question.

@@ -28,13 +28,13 @@ final class Admission: @unchecked Sendable {
   let priority: Int
 
   /// Takes over what has arrived, for all present waiters.
-  init(_ head: ResponseHead, _ timings: TransferTimings, _ attempt: Attempt, _ fetch: Fetch) {
+  init(_ head: ResponseHead, _ timings: TransferTimings, _ attempt: FetchAttempt, _ fetch: Fetch) {
     let wanting = fetch.waiters.filter { $0.plan.wantsPictures }
     attempt.body.buffer.trim()
     arrival = attempt.received(head, timings)
     received = attempt.body.buffer
     verdict = attempt.verdict
-    isBodyMissing = attempt.skipsBody && !arrival.plan.isLedOn(by: head) || !attempt.isKept
+    isBodyMissing = attempt.skipsBody && !arrival.plan.followsRedirect(in: head) || !attempt.keepsBody
     base = attempt.base
     recipes = wanting.recipes
     made = attempt.made
@@ -55,30 +55,30 @@ final class Admission: @unchecked Sendable {
   ///   - then: gets the outcome, or nil if the whole answer must be requested.
   func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
     plan.cookies?.settle()
-    let isNamed = plan.isShared
+    let isNamed = plan.isShareable
     if head.status == 304, let base {
-      var isKept = false
+      var isStored = false
       // If the 304 is about another answer than the stored one, request the whole answer next.
-      guard let renewed = renew(base, &isKept) else { return then(nil) }
-      tiers.ended(isKept ? .stored : .notStored)
+      guard let renewed = renew(base, &isStored) else { return then(nil) }
+      tiers.ended(isStored ? .stored : .notStored)
       return then(.unchanged(renewed))
     }
     let content = body.withBytes { Digest(of: $0) }
     let effects = isNamed ? Effects(began: arrival.began) : affectStored(content)
-    let keep: @Sendable () -> Bool = {
-      let isKept =
+    let storeAnswer: @Sendable () -> Bool = {
+      let isStored =
         isNamed && !self.isToBeJudged && self.store(content, began: self.arrival.began, offeringTo: tiers)
-      tiers.ended(isKept ? .stored : .notStored)
-      return isKept
+      tiers.ended(isStored ? .stored : .notStored)
+      return isStored
     }
     let begin = nhs_monotonic_ns()
-    let isKept = !keepsPicturesOnly && keep()
+    let isStored = !keepsPicturesOnly && storeAnswer()
     let stored = nhs_monotonic_ns()
     makePictures(content) { [self] pictures in
       var provenance = provenance
       provenance.journey.storing = (stored - begin) / 1000
       provenance.journey.decoding = (nhs_monotonic_ns() - stored) / 1000
-      provenance.isStored = isKept || keepsPicturesOnly && keep() || effects.isStored
+      provenance.isStored = isStored || keepsPicturesOnly && storeAnswer() || effects.isStored
       provenance.content = content
       provenance.isRemovalDue = effects.isRemovalDue
       received.arrive()
@@ -89,9 +89,9 @@ final class Admission: @unchecked Sendable {
       var fetched = FetchedAnswer(
         head: head, body: body, content: content, pictures: pictures, provenance: provenance)
       fetched.isFromPublic = arrival.isFromPublic
-      if isToBeJudged, isNamed { fetched.keep = { self.store(content, began: self.arrival.began) } }
+      if isToBeJudged, isNamed { fetched.store = { self.store(content, began: self.arrival.began) } }
       if isToBeJudged, plan.method == "POST" {
-        fetched.keep = { self.storeForGet(content, began: effects.began) }
+        fetched.store = { self.storeForGet(content, began: effects.began) }
       }
       then(.answered(fetched))
     }
@@ -113,7 +113,7 @@ final class Admission: @unchecked Sendable {
 
   // MARK: Storing
 
-  private func renew(_ base: StoredAnswer, _ isKept: inout Bool) -> StoredAnswer? {
+  private func renew(_ base: StoredAnswer, _ isStored: inout Bool) -> StoredAnswer? {
     guard
       let meta = Caching.renewed(
         base.record, by: head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
@@ -121,12 +121,12 @@ final class Admission: @unchecked Sendable {
     // The renewed answer goes to the waiters even if it can't be stored.
     let fate = Caching.fate(of: meta, arrival.redirects, plan)
     switch fate {
-    case .kept: isKept = arrival.write(meta, began: arrival.began)
+    case .kept: isStored = arrival.write(meta, began: arrival.began)
     case .dropped: shared.takeOut(plan.name)
     case .left: break
     }
     return StoredAnswer(
-      base, renewedAs: meta, isStored: isKept || fate == .left,
+      base, renewedAs: meta, isStored: isStored || fate == .left,
       age: meta.answer.age(plan.freshness, now: shared.clock.seconds))
   }
 
@@ -164,7 +164,7 @@ final class Admission: @unchecked Sendable {
 
   /// Whether the answer is a success that only its own headers forbid to store.
   private var supersedes: Bool {
-    (200..<300).contains(head.status) && !isBodyMissing && plan.isShared && !plan.wantsPart
+    (200..<300).contains(head.status) && !isBodyMissing && plan.isShareable && !plan.wantsPart
       && !RequestWishes(plan.headers).noStore
       && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }
@@ -205,7 +205,8 @@ final class Admission: @unchecked Sendable {
 
   // MARK: Pictures
 
-  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (Decodes.Pictures) -> Void) {
+  private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (PendingDecodes.Pictures) -> Void)
+  {
     guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
       return then([:])
     }

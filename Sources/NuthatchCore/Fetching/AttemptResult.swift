@@ -9,10 +9,11 @@ struct AttemptResult {
   /// Nanoseconds from now.
   let retryAfter: Int64?
   let timings: TransferTimings
-  /// Whether something else decides what comes next: a redirect, a part that must be requested again, or a stop by this process.
-  let goesOn: Bool
+  /// Whether it is already decided what comes next, so that there is no retry: the next hop of a redirect, another request for a part,
+  /// or an error for which this process stopped the transfer.
+  let isDecided: Bool
 
-  init(_ attempt: Attempt, _ fault: TransportFault?, _ timings: TransferTimings) {
+  init(_ attempt: FetchAttempt, _ fault: TransportFault?, _ timings: TransferTimings) {
     let isSettled = attempt.head != nil && (attempt.next != nil || attempt.skipsBody)
     self.fault = isSettled ? nil : fault
     self.timings = timings
@@ -22,11 +23,11 @@ struct AttemptResult {
       isOwnFault ? .abandoned : ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)
     status = attempt.head?.status
     retryAfter = attempt.retryAfter
-    goesOn = attempt.next != nil || attempt.isToBeRepeated || attempt.stopReason != nil
+    isDecided = attempt.next != nil || attempt.isToBeRepeated || attempt.stopReason != nil
   }
 
-  /// Whether the host couldn't be reached.
-  var isAway: Bool {
+  /// Whether the host couldn't be reached, or closed the connection before it sent a head.
+  var isConnectionFailure: Bool {
     if case .unreachable = outcome { return true }
     return outcome == .dropped
   }

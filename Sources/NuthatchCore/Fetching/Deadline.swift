@@ -84,11 +84,12 @@ struct Deadline {
     return max(0, wait - max(0, pauses.past - pausedBefore))
   }
 
-  /// Call it when the timer has fired. Returns whether the deadline has moved, or moves as long as the request waits.
-  mutating func hasMoved(_ task: RequestTask) -> Bool {
+  /// Call it when the timer has fired. If the request has waited, or still waits, for a turn that the deadline doesn't include, the
+  /// deadline gets later. Returns whether it does; then the timer fires again, or `noteTurn` starts it.
+  mutating func postponeIfQueued(_ task: RequestTask) -> Bool {
     guard !terms.deadlineCountsQueue, let due else { return false }
     let now = task.runtime.loop.now
-    guard task.joined?.isInLine == true else {
+    guard task.joined?.isWaitingForTurn == true else {
       if due > now { start(task) }
       return due > now
     }
@@ -109,8 +110,9 @@ struct Deadline {
   func error(_ task: RequestTask) -> NuthatchError {
     guard let fetch = task.joined else { return error(task.plan, "not done") }
     let pauses = fetch.pauses
-    guard fetch.isWaiting, pauses.left > 0, task.plan.freezing == nil else {
-      return error(task.plan, "not done", fetch.isInLine ? "; it still waited for its turn in the queue" : "")
+    guard fetch.isWaiting, pauses.left > 0, task.plan.freezingPlan == nil else {
+      return error(
+        task.plan, "not done", fetch.isWaitingForTurn ? "; it still waited for its turn in the queue" : "")
     }
     let seconds = Fetch.seconds(pauses.left)
     var error = NuthatchError(

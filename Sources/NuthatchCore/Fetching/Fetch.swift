@@ -5,8 +5,8 @@ import NuthatchTransport
 /// When the last waiter leaves, the fetch ends. Its priority is the highest of its waiters. Confined to the loop's thread, hence
 /// Sendable.
 final class Fetch: @unchecked Sendable {
-  /// The state of the fetch. A state that holds something (a place in the queue, a transfer) has it as its value, so that `letGo`
-  /// can release it.
+  /// The state of the fetch. A state that holds something (a place in the queue, a transfer) has it as its value, so that
+  /// `releaseResources` finds it.
   private enum Phase {
     case idle
     case queued(QueueEntry)
@@ -34,7 +34,7 @@ final class Fetch: @unchecked Sendable {
   private var phase = Phase.idle
   private var ownPriority: Int8
   /// Whether the fetch only waits for its turn. Some deadlines don't include that time.
-  private(set) var isInLine = false
+  private(set) var isWaitingForTurn = false
   /// Whether a worker has read the moment of the fetch, or found that there is none.
   private var isMomentKnown = false
   /// When the last wait for a place in the queue began (monotonic, ns).
@@ -42,10 +42,10 @@ final class Fetch: @unchecked Sendable {
   /// The tiers that were searched and haven't been told yet how the fetch ended.
   private var tiers = SearchedTiers()
   /// Made on first use, so that a fetch in the queue is small.
-  private var begunAttempt: Attempt?
-  private var attempt: Attempt {
+  private var begunAttempt: FetchAttempt?
+  private var attempt: FetchAttempt {
     if let begunAttempt { return begunAttempt }
-    let new = Attempt(plan, shared)
+    let new = FetchAttempt(plan, shared)
     begunAttempt = new
     return new
   }
@@ -100,7 +100,7 @@ extension Fetch {
   }
 
   /// Ends one waiter with its own error. The fetch goes on for the others.
-  func leaveAlone(_ waiter: any FetchWaiter, _ code: ErrorCode, _ message: String) {
+  func fail(_ waiter: any FetchWaiter, _ code: ErrorCode, _ message: String) {
     leave(waiter)
     var error = NuthatchError(code, "\(message): \(attempt.hop.url)")
     error.attempts = attempt.journey.attempts
@@ -108,7 +108,7 @@ extension Fetch {
   }
 
   /// Ends the waiters that want no other attempt. Returns false if none is left.
-  private func dismiss(_ outcome: FetchOutcome?, where isEnough: (RequestPlan) -> Bool) -> Bool {
+  private func concludeWaiters(_ outcome: FetchOutcome?, where isEnough: (RequestPlan) -> Bool) -> Bool {
     guard let outcome else { return true }
     for waiter in waiters where isEnough(waiter.plan) {
       leave(waiter)
@@ -132,7 +132,7 @@ extension Fetch {
     let (late, next) = attempt.judgeSilence(waiters)
     for waiter in late where waiter.joined === self {
       let seconds = Double(waiter.plan.silence ?? 0) / 1e9
-      leaveAlone(
+      fail(
         waiter, .timeout, "no byte came for \(seconds) s (timeout); the transfer goes on for other requests")
     }
     if let next { _ = runtime.loop.at(next) { [weak self] in self?.watchSilence() } }
@@ -153,7 +153,7 @@ extension Fetch: QueuedWork {
   /// Waits for a place in the queue of the hop's host.
   func enqueue(notBefore: Int64? = nil) {
     phase = .idle
-    if notBefore == nil { standInLine() }
+    if notBefore == nil { startWaitingForTurn() }
     queuedSince = runtime.loop.now
     let entry = runtime.queue.submit(
       self, to: origin, priority: priority, patience: waiters.patience,
@@ -163,8 +163,8 @@ extension Fetch: QueuedWork {
     if entry.state != .running, entry.state != .gone { phase = .queued(entry) }
   }
 
-  private func standInLine() {
-    isInLine = true
+  private func startWaitingForTurn() {
+    isWaitingForTurn = true
     for waiter in waiters { waiter.noteQueued() }
   }
 
@@ -182,8 +182,8 @@ extension Fetch: QueuedWork {
   }
 
   func begin(_ entry: QueueEntry) {
-    if isInLine {
-      isInLine = false
+    if isWaitingForTurn {
+      isWaitingForTurn = false
       for waiter in waiters { waiter.noteTurn() }
     }
     guard attempt.redirects.isEmpty else { return send(entry) }
@@ -195,7 +195,7 @@ extension Fetch: QueuedWork {
     isMomentKnown = false
     // If something of the stored answer was removed before that moment, don't ask the server to confirm it.
     if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
-    guard plan.isShared, !plan.wantsPart,
+    guard plan.isShareable, !plan.wantsPart,
       tiers.searchNext(for: self, besides: base, done: { [weak self] in self?.take($0) })
     else { return send(entry) }
     giveBack(entry)
@@ -248,7 +248,7 @@ extension Fetch: QueuedWork {
   /// Returns to the queue because nothing was sent.
   func waitAgain(_ entry: QueueEntry) {
     phase = .queued(entry)
-    standInLine()
+    startWaitingForTurn()
     queuedSince = runtime.loop.now
     runtime.queue.finished(entry, .unused, retryAt: queuedSince, now: queuedSince)
   }
@@ -265,7 +265,7 @@ extension Fetch: QueuedWork {
     // A fetch that waited in the queue when the circuit opened retries as long as it may. A new one fails at once.
     if case .circuitOpen(let retryAfter) = refusal, case .queued = phase,
       let wait = attempt.retries.delay(after: .circuitOpen(retryAfter: retryAfter), of: self),
-      dismiss(.failed(error), where: attempt.retries.isTooMany)
+      concludeWaiters(.failed(error), where: attempt.retries.isTooMany)
     {
       return enqueue(notBefore: runtime.loop.now &+ wait)
     }
@@ -305,7 +305,7 @@ extension Fetch {
 
   private func tryAgain(_ entry: QueueEntry, _ ending: AttemptResult, _ next: Retries.Next) {
     let now = runtime.loop.now
-    guard dismiss(attempt.outcomeForNow(ending), where: attempt.retries.isTooMany) else {
+    guard concludeWaiters(attempt.outcomeForNow(ending), where: attempt.retries.isTooMany) else {
       return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
     }
     // The next attempt begins again at the first hop, so it needs a place at the first hop's host.
@@ -313,7 +313,7 @@ extension Fetch {
     attempt.beginAgain()
     phase = isElsewhere ? .idle : .queued(entry)
     queuedSince = now
-    if next.isHold { standInLine() }
+    if next.isHold { startWaitingForTurn() }
     let time = now &+ next.wait
     runtime.queue.finished(
       entry, ending.outcome, ending.fault, retryAt: isElsewhere ? nil : time, now: now)
@@ -324,7 +324,7 @@ extension Fetch {
     phase = .admitting
     let admission = Admission(head, timings, attempt, self)
     let tiers = tiers.take()
-    guard !attempt.isKept, let download = plan.download else { return handOver(tiers, admission.run) }
+    guard !attempt.keepsBody, let download = plan.download else { return handOver(tiers, admission.run) }
     download.bytesSoFar { earlier in
       self.handOver(tiers) { admission.beginning(with: earlier).run($0, then: $1) }
     }
@@ -335,7 +335,7 @@ extension Fetch {
     var error = reason
     error.bodyBytes = Int64(attempt.body.count)
     guard let fault = attempt.undecodable, let head = attempt.head,
-      waiters.allSatisfy({ $0.plan.inquiry == nil })
+      waiters.allSatisfy({ $0.plan.questionContext == nil })
     else { return conclude(.failed(error)) }
     phase = .admitting
     let admission = UndecodableAdmission(
@@ -391,13 +391,13 @@ extension Fetch {
 
   /// Ends the fetch, and releases what it holds.
   private func end(_ end: FetchEnd) {
-    letGo()
+    releaseResources()
     phase = .over
     shared.fetches.forget(self)
     tiers.take().ended(end, runtime.workers)
   }
 
-  private func letGo() {
+  private func releaseResources() {
     let held = phase
     phase = .idle
     switch held {

@@ -12,7 +12,7 @@ struct FetchedAnswer: Sendable {
   var isFromPublic = false
   /// Stores the answer on a worker's thread, if it may be stored. Returns whether it is stored. Nil: there is nothing
   /// left to store.
-  var keep: (@Sendable () -> Bool)?
+  var store: (@Sendable () -> Bool)?
 }
 
 extension FetchedAnswer {

@@ -8,7 +8,7 @@ extension Answer {
     -> Answer?
   {
     guard plan.policy == .rfc9111, !plan.wantsPictures else { return nil }
-    let mustValidate = found?.mustValidate == true && error.code.isOfTheWay
+    let mustValidate = found?.mustValidate == true && error.code.meansServerUnavailable
     guard mustValidate || error.code == .offline else { return nil }
     let buffer = ByteBuffer()
     let reason = Array(error.description.utf8)

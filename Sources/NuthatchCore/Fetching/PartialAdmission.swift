@@ -24,7 +24,7 @@ struct PartialAdmission: Sendable {
   /// - Returns: the digest under which the thumbnails are stored. Nil if they aren't stored.
   private func store() -> Digest? {
     let (plan, shared) = (arrival.plan, arrival.shared)
-    guard plan.isShared, let tag = arrival.head.strongTag else { return nil }
+    guard plan.isShareable, let tag = arrival.head.strongTag else { return nil }
     var content = arrival.digest("partial", [tag])
     var meta = arrival.meta
     meta.isPicture = true
@@ -39,7 +39,7 @@ struct PartialAdmission: Sendable {
       meta.isPartial = true
     }
     meta.content = content
-    shared.maker(plan.limits).keep(Array(pictures.keys), Array(pictures.values), content)
+    shared.maker(plan.limits).keepPictures(Array(pictures.keys), Array(pictures.values), content)
     guard arrival.write(meta, began: arrival.began) else { return nil }
     shared.rememberedFailures.forget(plan.name)
     return content

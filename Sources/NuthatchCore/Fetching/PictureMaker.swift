@@ -3,7 +3,7 @@ import NuthatchStore
 
 /// Decodes pictures on the workers' threads and keeps the thumbnails.
 struct PictureMaker: Sendable {
-  typealias Pictures = Decodes.Pictures
+  typealias Pictures = PendingDecodes.Pictures
 
   let workers: WorkerPool
   let thumbnails: Thumbnails
@@ -33,7 +33,7 @@ struct PictureMaker: Sendable {
     for recipe in recipes {
       if let picture = source.made[recipe] {
         pictures[recipe] = .success(picture)
-        keep([recipe], [picture], source.content)
+        keepPictures([recipe], [picture], source.content)
       } else if let known = stored(source, recipe) {
         pictures[recipe] = known
       } else {
@@ -84,7 +84,7 @@ struct PictureMaker: Sendable {
         }
         // If the disk returned zeros for the bytes, the result is no picture.
         guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
-        keep(group, made, source.content)
+        keepPictures(group, made, source.content)
         for (recipe, picture) in zip(group, made) { pictures[recipe] = .success(picture) }
       } catch {
         let failure =
@@ -92,13 +92,13 @@ struct PictureMaker: Sendable {
           ? NuthatchError(.io, "the picture can't be read from the disk: \(source.url)")
           : NuthatchError(error, url: source.url)
         for recipe in group { pictures[recipe] = .failure(failure) }
-        if !body.isBroken { keep(error, info, source.content, group) }
+        if !body.isBroken { store(error, info, source.content, group) }
       }
     }
   }
 
   /// Stores the reason why there is no picture. If that fails, for example on a full disk, the request still gets the reason.
-  private func keep(_ fault: ImageFault, _ info: ImageInfo?, _ content: Digest, _ recipes: [Recipe]) {
+  private func store(_ fault: ImageFault, _ info: ImageInfo?, _ content: Digest, _ recipes: [Recipe]) {
     guard keepsThumbs, StoredDecodeFailure.isLasting(fault),
       recipes.count == 1 || !mayDependOnSize(info, recipes)
     else { return }
@@ -115,7 +115,7 @@ struct PictureMaker: Sendable {
   }
 
   /// Keeps pictures. If that fails, for example on a full disk, the request still gets them.
-  func keep(_ recipes: [Recipe], _ pictures: [Picture], _ content: Digest) {
+  func keepPictures(_ recipes: [Recipe], _ pictures: [Picture], _ content: Digest) {
     for (recipe, picture) in zip(recipes, pictures) {
       let key = ThumbRecord.key(content, recipe)
       if keepsThumbs {

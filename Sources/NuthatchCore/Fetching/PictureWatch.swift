@@ -40,7 +40,7 @@ final class PictureWatch: @unchecked Sendable {
     if let size = probe?.size {
       for waiter in fetch.waiters where waiter.plan.wantsPictures {
         guard let refusal = waiter.plan.limits.refusal(of: size) else { continue }
-        fetch.leaveAlone(waiter, .tooManyPixels, refusal.message)
+        fetch.fail(waiter, .tooManyPixels, refusal.message)
       }
     }
     if case .needMore = answer { return }
@@ -68,7 +68,7 @@ final class PictureWatch: @unchecked Sendable {
   private func mayEnd(_ fetch: Fetch) -> Bool {
     let needsAll = fetch.shared.settings.keepsSource
     return fetch.waiters.wantPictures
-      && fetch.waiters.allSatisfy { $0.plan.inquiry == nil && ($0.plan.stopsEarly || !needsAll) }
+      && fetch.waiters.allSatisfy { $0.plan.questionContext == nil && ($0.plan.stopsEarly || !needsAll) }
   }
 
   /// Returns whether the pictures of all waiters are done. A request that joined meanwhile may want something else.

@@ -21,7 +21,7 @@ final class QuestionContext: Sendable {
   ) throws(NuthatchError) -> RequestPlan {
     var request = request
     // The server may have received the request already, so it keeps its idempotency key.
-    if plan.freezing != nil,
+    if plan.freezingPlan != nil,
       !request.headers.contains(where: { $0.name.equalsIgnoringCase("Idempotency-Key") }),
       let key = plan.headers.fields.first(where: \.isIdempotencyKey)
     {

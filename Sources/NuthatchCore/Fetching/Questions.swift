@@ -68,18 +68,19 @@ final class Questions: @unchecked Sendable {
         Self.discardSaved(plan)
         then(.fail(NuthatchError(.http, "\(reason): \(fetched.provenance.finalURL)")))
       case .retry: self.tryAgain(fetched, plan, until: deadline, then)
-      case .pass, .accept: self.keep(fetched, plan, then)
+      case .pass, .accept: self.storeJudged(fetched, plan, then)
       }
     }
   }
 
   private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
-    guard let inquiry = plan.inquiry else { return nil }
-    let asks = inquiry.request.asks
+    guard let questionContext = plan.questionContext else { return nil }
+    let asks = questionContext.request.asks
     // Ask only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting one.
     // A URL that can't be parsed has no origin.
     let isChallenge =
-      fetched.head.status == 401 && (try? WebURL(fetched.provenance.finalURL))?.origin == inquiry.origin
+      fetched.head.status == 401
+      && (try? WebURL(fetched.provenance.finalURL))?.origin == questionContext.origin
     if isChallenge, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
     if isChallenge, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
     return asks.contains(.verdict) ? .verdict : nil
@@ -90,22 +91,22 @@ final class Questions: @unchecked Sendable {
   private func adding(
     _ reply: Reply, to kind: Question.Kind, _ plan: RequestPlan, _ signIn: SignIn? = nil
   ) -> Next {
-    guard let inquiry = plan.inquiry else { return .read(plan) }
+    guard let questionContext = plan.questionContext else { return .read(plan) }
     do throws(NuthatchError) {
-      return .read(try inquiry.plan(after: plan, adding: reply, to: kind, signIn))
+      return .read(try questionContext.plan(after: plan, adding: reply, to: kind, signIn))
     } catch {
       return .fail(error)
     }
   }
 
   /// Stores the answer that waited for the program's verdict, then goes on with it.
-  private func keep(
+  private func storeJudged(
     _ fetched: FetchedAnswer, _ plan: RequestPlan, _ then: @escaping @Sendable (Next) -> Void
   ) {
-    guard let keep = fetched.keep else { return then(.answer(fetched)) }
+    guard let store = fetched.store else { return then(.answer(fetched)) }
     let isSubmitted = shared.runtime.workers.submit(priority: plan.priority) {
       var fetched = fetched
-      fetched.provenance.isStored = keep()
+      fetched.provenance.isStored = store()
       self.shared.runtime.loop.post { [fetched] in then(.answer(fetched)) }
     }
     if !isSubmitted { then(.answer(fetched)) }
@@ -146,7 +147,8 @@ final class Questions: @unchecked Sendable {
     let loop = shared.runtime.loop
     count += 1
     let question = Question(kind: kind, url: plan.url.description, response: response, number: count)
-    let timer = loop.at(loop.now &+ Question.patience) { [weak self] in self?.take(.pass, to: question.number)
+    let timer = loop.at(loop.now &+ Question.timeLimit) { [weak self] in
+      self?.take(.pass, to: question.number)
     }
     open = Open(question: question, timer: timer, then: then)
     ticket.ask(question) { reply in

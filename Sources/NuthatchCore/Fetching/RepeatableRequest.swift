@@ -14,7 +14,8 @@ final class RepeatableRequest: Sendable {
   init(_ request: Request, _ plan: RequestPlan) {
     self.request = request
     let isOwn = request.headers.contains { $0.name.equalsIgnoringCase("Idempotency-Key") }
-    key = plan.freezing == nil || isOwn ? nil : plan.headers.fields.first(where: \.isIdempotencyKey)?.value
+    key =
+      plan.freezingPlan == nil || isOwn ? nil : plan.headers.fields.first(where: \.isIdempotencyKey)?.value
   }
 
   /// The same request with the same key: its server may have received it and must not execute it twice.
@@ -29,6 +30,7 @@ final class RepeatableRequest: Sendable {
 extension RequestPlan {
   /// Whether the plan is for one use only, so that a repeated request needs a new one.
   var isOfOneUse: Bool {
-    terms.download != nil || terms.freezing != nil || terms.inquiry != nil || terms.extras?.upload != nil
+    terms.download != nil || terms.freezingPlan != nil || terms.questionContext != nil
+      || terms.extras?.upload != nil
   }
 }

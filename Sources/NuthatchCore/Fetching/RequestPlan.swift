@@ -28,9 +28,9 @@ final class RequestPlan: Sendable {
   /// The credentials of the request, or those of the URL if it has none.
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
   /// Whether the program judges each new answer before it is delivered.
-  var wantsVerdict: Bool { terms.inquiry?.request.asks.contains(.verdict) == true }
+  var wantsVerdict: Bool { terms.questionContext?.request.asks.contains(.verdict) == true }
   /// Whether the program adds headers first. Until then the answer's key is unknown.
-  var asksForHeaders: Bool { terms.inquiry?.request.asks.contains(.headers) == true }
+  var asksForHeaders: Bool { terms.questionContext?.request.asks.contains(.headers) == true }
 
   /// The first exchange.
   var first: TransferRequest {
@@ -48,7 +48,7 @@ final class RequestPlan: Sendable {
 
   /// The properties that must be equal for two requests to share a fetch: the answer's key, the address guard, the sign-in, and
   /// every header that the caller set.
-  struct Joint: Hashable, Sendable {
+  struct CoalescingKey: Hashable, Sendable {
     private let plan: RequestPlan
     /// Stored, because a growing table asks all its entries for it.
     private let hash: Int
@@ -60,12 +60,13 @@ final class RequestPlan: Sendable {
       hash = hasher.finalize()
     }
 
-    static func == (left: Joint, right: Joint) -> Bool {
+    static func == (left: CoalescingKey, right: CoalescingKey) -> Bool {
       let (one, other) = (left.plan, right.plan)
       return one === other
         || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
           && (one.sharedTerms === other.sharedTerms
-            || one.guardGrade == other.guardGrade && one.terms.jointFields == other.terms.jointFields
+            || one.guardGrade == other.guardGrade
+              && one.terms.coalescingFields == other.terms.coalescingFields
               && one.redirects == other.redirects && one.terms.signIn == other.terms.signIn
               // `rfc9111` decides whether a redirect is an answer of its own (`isHopByHop`).
               && (one.policy == .rfc9111) == (other.policy == .rfc9111))
@@ -75,25 +76,25 @@ final class RequestPlan: Sendable {
   }
 
   /// The key in the table of fetches: requests with equal keys share a fetch. Nil: the request never shares one.
-  var joint: Joint? { isShared ? Joint(self) : nil }
+  var coalescingKey: CoalescingKey? { isShareable ? CoalescingKey(self) : nil }
 
   /// Whether other requests may share its fetch.
-  var isShared: Bool { terms.jointFields != nil }
+  var isShareable: Bool { terms.coalescingFields != nil }
 
   /// Whether the request is from the outbox, or may be put there.
-  var mayBeFrozen: Bool { terms.freezing != nil || terms.isReplay }
+  var mayBeFrozen: Bool { terms.freezingPlan != nil || terms.isReplay }
 
   var wantsPictures: Bool { !terms.recipes.isEmpty }
 
   /// Whether each redirect is an answer of its own: stored by its own rules and followed by a new request. Otherwise one fetch
   /// follows all redirects, and the last answer is stored under the URL of the request.
-  var isHopByHop: Bool { isShared && terms.policy == .rfc9111 && !terms.wantsPart }
+  var isHopByHop: Bool { isShareable && terms.policy == .rfc9111 && !terms.wantsPart }
 
   /// Returns whether an answer is a redirect that the request follows.
-  func isLedOn(by head: ResponseHead) -> Bool { terms.redirects > 0 && head.redirection != nil }
+  func followsRedirect(in head: ResponseHead) -> Bool { terms.redirects > 0 && head.redirection != nil }
 
   /// Returns whether a stored answer is a redirect that the request follows.
-  func isLedOn(by stored: StoredAnswer) -> Bool { isLedOn(by: stored.record.head) }
+  func followsRedirect(in stored: StoredAnswer) -> Bool { followsRedirect(in: stored.record.head) }
 
   func tooManyRedirects(from url: WebURL) -> NuthatchError {
     let most = "\(terms.redirects) redirect\(terms.redirects == 1 ? "" : "s")"
@@ -101,7 +102,7 @@ final class RequestPlan: Sendable {
   }
 
   /// Whether a stored answer may be used.
-  var readsStore: Bool { isShared && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
+  var readsStore: Bool { isShareable && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
 
   /// Returns whether an answer may be given whose fetch contacted such addresses. After a redirect by a public server, a private
   /// address counts as the most private class, as it would during the fetch.
@@ -117,7 +118,7 @@ final class RequestPlan: Sendable {
   }
 
   /// Whether a failure of this request is remembered.
-  var remembersFailures: Bool { wantsPictures && terms.policy == .kit && isShared }
+  var remembersFailures: Bool { wantsPictures && terms.policy == .kit && isShareable }
 
   /// - Parameter known: the terms of recent requests with the same options, which this one may share.
   init(

@@ -18,7 +18,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   /// The questions to its program. Nil before the first one.
   private var questions: Questions?
   /// The attempt to put the request into the outbox. Nil if it can't be frozen.
-  private var freezing: FreezeAttempt?
+  private var freezer: Freezer?
   private var ownPriority: Int8
   /// The number of redirects before the stored answer that was delivered, while the final event is still to come.
   private var hopsShown: UInt8?
@@ -76,7 +76,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
       self.questions?.drop()
       self.joined?.leave(self)
       self.plan.download?.abandon()
-      self.freezing?.abandon()
+      self.freezer?.abandon()
     }
   }
 }
@@ -87,7 +87,7 @@ extension RequestTask {
   private func begin(_ found: StoredAnswer?) {
     guard ticket.isOpen else { return }
     deadline.start(self)
-    freezing = FreezeAttempt(plan, ticket, shared.outbox, submitted: deadline.submitted)
+    freezer = Freezer(plan, ticket, shared.outbox, submitted: deadline.submitted)
     guard let download = plan.download else { return setOut(found) }
     download.begin(ticket) { fault in
       guard self.ticket.isOpen else { return download.abandon() }
@@ -97,8 +97,8 @@ extension RequestTask {
 
   private func setOut(_ found: StoredAnswer?) {
     if plan.asksForHeaders { return asking.askForHeaders(plan) { self.goOn($0) } }
-    guard let freezing else { return decide(found) }
-    freezing.begin(plan) { self.decide(found) }
+    guard let freezer else { return decide(found) }
+    freezer.begin(plan) { self.decide(found) }
   }
 
   private var asking: Questions {
@@ -182,7 +182,7 @@ extension RequestTask {
   private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
-    let provenance = fetched.provenance.behind(plan)
+    let provenance = fetched.provenance.addingRedirects(of: plan)
     // If a stored answer was shown or can be used, a server's error page doesn't replace it.
     if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
@@ -219,7 +219,7 @@ extension RequestTask {
   /// Handles a failed fetch: gives the stored answer if that is permitted, otherwise the error.
   private func settle(for error: NuthatchError) {
     // If the caller already has the stale answer, report the error; don't deliver that answer again.
-    guard !hasShown, let standIn, error.code.isOfTheWay else { return failOrAnswer(error, found) }
+    guard !hasShown, let standIn, error.code.meansServerUnavailable else { return failOrAnswer(error, found) }
     // A worker is reading it already (`checkFirst`); `decide` goes on after that.
     if standIn.isUnchecked { return }
     answer(with: standIn, .cached, .fromStore(standIn), isFinal: true, orElse: error)
@@ -231,9 +231,11 @@ extension RequestTask {
     with found: StoredAnswer, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool,
     orElse error: NuthatchError? = nil
   ) {
-    if plan.isLedOn(by: found) { return follow { () throws(NuthatchError) in try plan.following(found) } }
+    if plan.followsRedirect(in: found) {
+      return follow { () throws(NuthatchError) in try plan.following(found) }
+    }
     guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, provenance) }
-    let provenance = provenance.behind(plan)
+    let provenance = provenance.addingRedirects(of: plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, provenance) {
       return give(.answer(kind, answer, isFinal: isFinal))
     }
@@ -256,7 +258,7 @@ extension RequestTask {
   }
 
   private func assemble(
-    _ pictures: Decodes.Pictures, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool = true
+    _ pictures: PendingDecodes.Pictures, _ kind: Event.Kind, _ provenance: Provenance, isFinal: Bool = true
   ) {
     guard ticket.isOpen else { return }
     var images: [Image] = []
@@ -313,7 +315,7 @@ extension RequestTask {
     guard found.record.bodyLength <= plan.maxBytes, let refusal else {
       return failAsTooLarge(found.record.bodyLength)
     }
-    fail(NuthatchError(refusal, url: "\(plan.url)"), about: provenance.behind(plan))
+    fail(NuthatchError(refusal, url: "\(plan.url)"), about: provenance.addingRedirects(of: plan))
   }
 
   private func failAsTooLarge(_ bytes: Int64) {
@@ -336,7 +338,7 @@ extension RequestTask {
 
   private func finish(_ event: Event) {
     deadline.stop(runtime.loop)
-    if !event.isOwnEnd { freezing?.noteAnswer() }
+    if !event.isOwnEnd { freezer?.noteAnswer() }
     guard let download = plan.download else { return ticket.finish(event) }
     let ticket = ticket
     deadline.startSaving(runtime.loop) {
@@ -349,12 +351,14 @@ extension RequestTask {
   // MARK: Its deadline
 
   func deadlineHasPassed() {
-    guard !deadline.hasMoved(self), questions?.passAtDeadline() != true, freezing?.hurry() != true else {
+    guard !deadline.postponeIfQueued(self), questions?.passAtDeadline() != true,
+      freezer?.storeAtDeadline() != true
+    else {
       return
     }
     let error = deadline.error(self)
     joined?.leave(self)
-    if freezing?.freezes(plan, after: error) == true { return }
+    if freezer?.freezeIfUnreachable(plan, after: error) == true { return }
     // The pictures of a stored answer may have to be made first.
     deadline.pass(runtime.loop) {
       self.joined?.leave(self)
@@ -372,13 +376,13 @@ extension RequestTask: FetchWaiter {
     guard ticket.isOpen else { return }
     switch outcome {
     case .answered(let fetched):
-      if plan.isLedOn(by: fetched.head), plan.isHopByHop {
+      if plan.followsRedirect(in: fetched.head), plan.isHopByHop {
         // The program doesn't judge redirects, so they are stored in any case.
-        return follow(after: fetched.keep) { () throws(NuthatchError) in
+        return follow(after: fetched.store) { () throws(NuthatchError) in
           try plan.following(fetched.head, sentByPublic: fetched.isFromPublic)
         }
       }
-      guard plan.inquiry != nil else { return answer(with: fetched) }
+      guard plan.questionContext != nil else { return answer(with: fetched) }
       asking.ask(about: fetched, plan, until: deadline.due) { self.goOn($0) }
     case .unchanged(let renewed):
       // If a redirect has led elsewhere since, this isn't the answer that was shown.
@@ -387,7 +391,7 @@ extension RequestTask: FetchWaiter {
     case .fetchedElsewhere(let other):
       answer(with: other, Event.Kind.fresh, .fetchedElsewhere(other), isFinal: true)
     case .failed(let error):
-      if freezing?.freezes(plan, after: error) == true { return }
+      if freezer?.freezeIfUnreachable(plan, after: error) == true { return }
       shared.remember(error, status: nil, plan)
       settle(for: error)
     }

@@ -24,7 +24,7 @@ struct RequestTerms: Sendable {
   let redirects: Int
   let partition: String?
   /// Every header that the caller set. Nil if the request never shares a fetch.
-  private(set) var jointFields: [String]?
+  private(set) var coalescingFields: [String]?
   /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server answers, and its answer
   /// isn't shared.
   private(set) var wantsPart: Bool
@@ -56,13 +56,13 @@ struct RequestTerms: Sendable {
   /// Whether a transfer may end when its pictures are done.
   let stopsEarly: Bool
   /// For requests that ask their program a question.
-  let inquiry: QuestionContext?
+  let questionContext: QuestionContext?
   /// For answers that are saved while they arrive. Such a request has a fetch of its own.
   let download: Download?
   /// Rare settings of the transfer.
   private(set) var extras: TransferExtras?
   /// For requests that go to the outbox if their server can't be reached.
-  let freezing: FreezingPlan?
+  let freezingPlan: FreezingPlan?
   /// Whether the request comes from the outbox.
   let isReplay: Bool
   /// The cookies of the request's site.
@@ -86,7 +86,7 @@ struct RequestTerms: Sendable {
       request, trustElsewhere: own.trustElsewhere(cacheOptions), &outside, &headers)
     let credentials = request.user.map { (Array($0.name.utf8), Array($0.password.utf8)) }
     self.credentials = credentials
-    freezing =
+    freezingPlan =
       request.freezing == nil
       ? nil
       : try outside.read { (url) throws(NuthatchError) in
@@ -104,7 +104,7 @@ struct RequestTerms: Sendable {
     proxy = request.options.proxyChoice
     redirects = request.options.redirects ?? Options.Standard.redirects
     partition = request.partition
-    jointFields = Self.jointFields(request, cookies, cookie)
+    coalescingFields = Self.coalescingFields(request, cookies, cookie)
     wantsPart =
       !request.headers.isEmpty && RequestConditions.names.contains { [headers] in headers.contains($0) }
     recipes = try Self.recipes(request, outside.shownURL)
@@ -122,7 +122,7 @@ struct RequestTerms: Sendable {
     let limit = request.deadline
     deadline = (limit ?? standard).nanoseconds
     isDeadlineSet = limit != nil
-    deadlineCountsQueue = limit != nil && !request.isBatched || freezing != nil
+    deadlineCountsQueue = limit != nil && !request.isBatched || freezingPlan != nil
     patience = Self.patience(request)
     isBatched = request.isBatched
     mayBeDeferred = request.mayBeDeferred
@@ -130,7 +130,7 @@ struct RequestTerms: Sendable {
     reportsProgress = request.progressEvents
     stopsEarly = request.earlyStop
     let asks = request.asks
-    inquiry =
+    questionContext =
       asks.isEmpty
       ? nil
       : outside.read { url in
@@ -153,8 +153,8 @@ struct RequestTerms: Sendable {
     cookie = sent
     secrets = Self.secrets(headers, credentials, extras, cookie)
     let names = Set(next.headers.fields.map { $0.name.lowercased() })
-    let kept = jointFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
-    jointFields = kept.map { $0 + Self.jointFields(cookies, sent) }
+    let kept = coalescingFields?.filter { line in names.contains(String(line.prefix { $0 != ":" })) }
+    coalescingFields = kept.map { $0 + Self.coalescingFields(cookies, sent) }
     wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
     mayUseNetwork = policy != .offline && !RequestWishes(next.headers).onlyIfCached
     // They now depend on a server's redirect.
@@ -233,14 +233,15 @@ struct RequestTerms: Sendable {
     return request.boxes.map { Recipe($0, allowsDamage: request.allowDamaged) }
   }
 
-  private static func jointFields(_ request: Request, _ cookies: SiteCookies?, _ cookie: String?) -> [String]?
+  private static func coalescingFields(_ request: Request, _ cookies: SiteCookies?, _ cookie: String?)
+    -> [String]?
   {
     guard request.method == "GET", request.body.isEmpty, request.upload == nil else { return nil }
-    return request.headers.map { "\($0.name.lowercased()): \($0.value)" } + jointFields(cookies, cookie)
+    return request.headers.map { "\($0.name.lowercased()): \($0.value)" } + coalescingFields(cookies, cookie)
   }
 
   /// Cookies that an answer sets go to the jar of one site, so only requests with that jar may share a fetch.
-  private static func jointFields(_ cookies: SiteCookies?, _ cookie: String?) -> [String] {
+  private static func coalescingFields(_ cookies: SiteCookies?, _ cookie: String?) -> [String] {
     guard let cookies else { return [] }
     let jar = UInt(bitPattern: ObjectIdentifier(cookies).hashValue)
     return ["jar \(jar): \(cookie ?? "")"]

@@ -24,12 +24,12 @@ struct Retries {
   var overloadedAt: Int64? { hold?.overloadedAt }
 
   mutating func next(after ending: AttemptResult, of fetch: Fetch, _ entry: QueueEntry) -> Next? {
-    guard !ending.goesOn else { return nil }
+    guard !ending.isDecided else { return nil }
     let now = fetch.runtime.loop.now
     let isOverloaded = ending.fault == nil && (ending.status == 429 || ending.status == 503)
     let patience = fetch.waiters.patience
-    if fetch.plan.freezing == nil, patience > 0, RetryPolicy.maySendTwice(fetch.plan.method),
-      isOverloaded || ending.isAway && fetch.runtime.queue.mayComeBack(entry, now: now)
+    if fetch.plan.freezingPlan == nil, patience > 0, RetryPolicy.maySendTwice(fetch.plan.method),
+      isOverloaded || ending.isConnectionFailure && fetch.runtime.queue.mayComeBack(entry, now: now)
     {
       var hold = self.hold ?? Hold(since: entry.since)
       hold.attempts += 1
@@ -51,7 +51,7 @@ struct Retries {
   /// couldn't even be sent.
   mutating func delay(after outcome: RetryPolicy.Outcome, of fetch: Fetch) -> Int64? {
     // Without an answer, a freezable request goes to the outbox, or fails there.
-    if fetch.plan.freezing != nil { guard case .status = outcome else { return nil } }
+    if fetch.plan.freezingPlan != nil { guard case .status = outcome else { return nil } }
     let waiters = fetch.waiters
     var policy = fetch.shared.retryPolicy
     policy.retries = waiters.lazy.map { $0.plan.retries }.max() ?? 0

@@ -68,7 +68,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     case .fetchedElsewhere(let other):
       if let source = other.pictureSource(plan) { return make(source) }
     case .answered(let fetched):
-      if plan.isLedOn(by: fetched.head), plan.isHopByHop { return follow(fetched) }
+      if plan.followsRedirect(in: fetched.head), plan.isHopByHop { return follow(fetched) }
       if plan.wantsPictures, let error = fetched.noPicture {
         shared.remember(error, status: error.status, plan)
       } else if let source = fetched.pictureSource(plan) {

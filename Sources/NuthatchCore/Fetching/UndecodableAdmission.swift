@@ -22,7 +22,7 @@ struct UndecodableAdmission: Sendable {
   /// Returns false if nothing can be stored.
   private func store() -> Bool {
     let plan = arrival.plan
-    guard plan.isShared, StoredDecodeFailure.isLasting(fault) else { return false }
+    guard plan.isShareable, StoredDecodeFailure.isLasting(fault) else { return false }
     var meta = arrival.meta
     meta.isPicture = fault.kind != .notAnImage
     // With a length of 0 it would count as a whole answer with an empty body.

@@ -111,7 +111,7 @@ extension Decision.Finding {
     }
     if !stored.isAnswer(to: plan) {
       self = .unfit
-    } else if plan.isLedOn(by: stored) {
+    } else if plan.followsRedirect(in: stored) {
       self = .redirect(stored.grade)
     } else if let limit = stored.exceededLimit(of: plan) {
       self = .beyondLimit(limit, stored.grade)

@@ -191,7 +191,7 @@ package final class InstantAnswers: Sendable {
       }
     }
     guard plan.wantsPictures else {
-      let answer = stored.immediateAnswer(to: plan, request.url, .fromStore(stored).behind(plan))
+      let answer = stored.immediateAnswer(to: plan, request.url, .fromStore(stored).addingRedirects(of: plan))
       if let hits, let response = answer?.response, let hit = hit(nil, response) { hits.keep(hit) }
       return answer
     }

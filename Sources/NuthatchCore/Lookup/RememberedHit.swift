@@ -41,7 +41,7 @@ final class RememberedHit: Sendable {
     // Don't remember what other requests may not get. Don't remember an answer after a redirect, because the marks don't name the
     // redirect's record.
     guard let marks = stored.marks, plan.isMemorable, !stored.freshness.isStale,
-      !plan.isLedOn(by: stored),
+      !plan.followsRedirect(in: stored),
       url.utf8.count + (answer?.headSize ?? 0) <= Self.longest || image != nil
     else { return nil }
     self.url = Array(url.utf8)

@@ -84,7 +84,7 @@ final class StoredAnswer: Sendable {
   func isAnswer(to plan: RequestPlan) -> Bool {
     guard plan.hops + record.redirects <= plan.redirects else { return false }
     if plan.wantsPart { return reply(to: plan) != nil }
-    if plan.isLedOn(by: self) { return true }
+    if plan.followsRedirect(in: self) { return true }
     guard plan.wantsPictures else { return hasBody || record.bodyLength == 0 }
     guard (200..<300).contains(record.head.status), record.content != nil else { return false }
     return isUnchecked || hasBody || plan.recipes.allSatisfy { thumbnails[$0] != nil }
@@ -99,7 +99,7 @@ final class StoredAnswer: Sendable {
 
   /// Returns the answer if it needs no decoding.
   func immediateAnswer(to plan: RequestPlan, _ url: String, _ provenance: Provenance) -> Answer? {
-    guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil
+    guard !plan.followsRedirect(in: self), !isUnchecked, isAnswer(to: plan), exceededLimit(of: plan) == nil
     else { return nil }
     guard plan.wantsPictures else {
       return Answer(response: response(reply(to: plan) ?? .whole, to: plan, url, provenance))
@@ -132,14 +132,14 @@ final class StoredAnswer: Sendable {
     } else {
       return nil
     }
-    var provenance = Provenance.fromStore(self).behind(plan)
+    var provenance = Provenance.fromStore(self).addingRedirects(of: plan)
     provenance.source = picture.ownsPixels ? .memory : .disk
     return (Image(url: url, picture, provenance), kept)
   }
 
   /// Returns the source of the request's pictures. Nil if nothing usable is stored any more.
   func pictureSource(_ plan: RequestPlan) -> PictureSource? {
-    guard !plan.isLedOn(by: self), !isUnchecked, isAnswer(to: plan), let content = record.content
+    guard !plan.followsRedirect(in: self), !isUnchecked, isAnswer(to: plan), let content = record.content
     else { return nil }
     return PictureSource(
       content: content, url: record.finalURL, thumbnails: thumbnails, body: body.map { SharedBytes($0) })
@@ -148,7 +148,7 @@ final class StoredAnswer: Sendable {
 
 extension Provenance {
   /// Returns the provenance for a request that was redirected to this answer.
-  func behind(_ plan: RequestPlan) -> Provenance {
+  func addingRedirects(of plan: RequestPlan) -> Provenance {
     var provenance = self
     provenance.redirects += plan.hops
     provenance.isStale = provenance.isStale || plan.isBehindStale

@@ -5,7 +5,7 @@ import NuthatchTransport
 /// The outbox of a directory in this process, shared by all its handles.
 // Properties outside its lock are confined to the loop's thread, hence Sendable.
 final class DirectoryOutbox: @unchecked Sendable {
-  private struct Book {
+  private struct State {
     /// The handles that send from the outbox, with their options.
     var senders: [(owner: ObjectIdentifier, options: Options)] = []
     var subscribers: [OutboxNotices] = []
@@ -18,9 +18,9 @@ final class DirectoryOutbox: @unchecked Sendable {
   let sender: OutboxSender
   let runtime: Runtime
   private let path: String
-  private let book: Locked<Book>
+  private let state: Locked<State>
   // Confined to the loop's thread.
-  var lines: [String: FreezeOrder] = [:]
+  var freezeOrders: [String: FreezeOrder] = [:]
   private var watch: NameWatch?
   private var watchesFolder = false
   private var changes: (any ReachabilitySource)?
@@ -35,13 +35,13 @@ final class DirectoryOutbox: @unchecked Sendable {
       path, clock, mostBytes: settings.outboxBytes, mostItems: settings.outboxItems,
       paused: runtime.queue.paused)
     lane = SerialLine(runtime.workers)
-    let book = Locked(Book())
-    self.book = book
+    let state = Locked(State())
+    self.state = state
     sender = OutboxSender(store, lane, runtime, seams.outboxRules) { survey, wanted in
-      let subscribers = book.withLock { $0.subscribers }
+      let subscribers = state.withLock { $0.subscribers }
       for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
-      let new = book.withLock { book in
-        (survey?.damage ?? []).filter { book.reported.insert($0).inserted }
+      let new = state.withLock { state in
+        (survey?.damage ?? []).filter { state.reported.insert($0).inserted }
       }
       for name in new {
         Log.note(.error, "the outbox's log was damaged; the damaged part was moved to \(path)/outbox/\(name)")
@@ -52,9 +52,9 @@ final class DirectoryOutbox: @unchecked Sendable {
 
   /// Call it when a handle was opened.
   func open(_ owner: OutboxNotices, _ options: Options, _ shared: SharedCache) {
-    book.withLock { book in
-      book.subscribers.append(owner)
-      if sends(options, shared) { book.senders.append((ObjectIdentifier(owner), options)) }
+    state.withLock { state in
+      state.subscribers.append(owner)
+      if sends(options, shared) { state.senders.append((ObjectIdentifier(owner), options)) }
     }
     guard sends(options, shared) else { return }
     run(shared)
@@ -67,11 +67,11 @@ final class DirectoryOutbox: @unchecked Sendable {
 
   /// Call it when a handle was closed.
   func close(_ owner: OutboxNotices, _ shared: SharedCache) {
-    let wasSending = book.withLock { book in
-      book.subscribers.removeAll { $0 === owner }
-      let count = book.senders.count
-      book.senders.removeAll { $0.owner == ObjectIdentifier(owner) }
-      return book.senders.count < count
+    let wasSending = state.withLock { state in
+      state.subscribers.removeAll { $0 === owner }
+      let count = state.senders.count
+      state.senders.removeAll { $0.owner == ObjectIdentifier(owner) }
+      return state.senders.count < count
     }
     if wasSending {
       // Waits, so that this process no longer sends when the directory is opened again after the close.
@@ -79,13 +79,13 @@ final class DirectoryOutbox: @unchecked Sendable {
       let seen = ended.current
       if run(shared, done: { ended.ring() }) { ended.wait(after: seen, until: EventCount.deadline(2000)) }
     }
-    if book.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
+    if state.withLock({ $0.subscribers.isEmpty }) { runtime.loop.post { self.stopWatching() } }
   }
 
   /// Tells the sender which options to use, or to stop. Returns false if the loop has ended.
   @discardableResult
   private func run(_ shared: SharedCache, done: @escaping @Sendable () -> Void = {}) -> Bool {
-    let options = book.withLock { $0.senders.first?.options }
+    let options = state.withLock { $0.senders.first?.options }
     return runtime.loop.post {
       if options != nil { self.startWatching() }
       self.sender.run(options.map(Self.bare), for: shared, done: done)
@@ -106,7 +106,7 @@ final class DirectoryOutbox: @unchecked Sendable {
   func look() {
     runtime.loop.post {
       // Not after the last close, which has stopped the watch.
-      if !self.book.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
+      if !self.state.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
       self.sender.look()
     }
   }
@@ -122,7 +122,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       case .network: self.sender.wake()
       case .host(let origin, let isReachable):
         if isReachable { self.sender.wake(origin) }
-        for subscriber in self.book.withLock({ $0.subscribers }) {
+        for subscriber in self.state.withLock({ $0.subscribers }) {
           subscriber.take(origin, isReachable: isReachable)
         }
       }
@@ -169,10 +169,10 @@ final class DirectoryOutbox: @unchecked Sendable {
   func waitUntilQuiet(until deadline: Int64) -> Bool {
     runtime.loop.post { self.sender.drain() }
     while true {
-      let ring = sender.bell.current
+      let ring = sender.inFlightChanges.current
       if sender.inFlight.withLock({ $0 }) == 0 || runtime.loop.fault != nil { return true }
       if EventCount.deadline(0) >= deadline { return false }
-      sender.bell.wait(after: ring, until: deadline)
+      sender.inFlightChanges.wait(after: ring, until: deadline)
     }
   }
 }

@@ -49,35 +49,35 @@ struct FreezeOrder {
 /// On the loop's thread.
 extension DirectoryOutbox {
   /// Adds a request: later requests are stored after it.
-  func join(_ attempt: FreezeAttempt) { attempt.turn = lines[attempt.queue, default: FreezeOrder()].join() }
+  func join(_ freezer: Freezer) { freezer.turn = freezeOrders[freezer.queue, default: FreezeOrder()].join() }
 
-  /// Calls `then` when all earlier requests of its queue are done. Returns whether that has happened already.
-  func inTurn(_ attempt: FreezeAttempt, _ then: @escaping () -> Void) -> Bool {
-    lines[attempt.queue]?.wait(attempt.turn) {
-      attempt.turn = 0
+  /// Calls `then` when all earlier requests of its queue are done. Returns whether it was called at once.
+  func callInTurn(_ freezer: Freezer, _ then: @escaping () -> Void) -> Bool {
+    freezeOrders[freezer.queue]?.wait(freezer.turn) {
+      freezer.turn = 0
       then()
     }
-    goOn(attempt.queue)
-    return attempt.turn == 0
+    callDue(freezer.queue)
+    return freezer.turn == 0
   }
 
-  /// Stops waiting: runs `then` now.
-  func hurry(_ attempt: FreezeAttempt) {
-    guard attempt.turn != 0 else { return }
-    lines[attempt.queue]?.take(attempt.turn)?()
-    goOn(attempt.queue)
+  /// Ends the wait: calls `then` now.
+  func stopWaiting(_ freezer: Freezer) {
+    guard freezer.turn != 0 else { return }
+    freezeOrders[freezer.queue]?.take(freezer.turn)?()
+    callDue(freezer.queue)
   }
 
   /// Removes a request that won't be stored.
-  func leave(_ attempt: FreezeAttempt) {
-    guard attempt.turn != 0 else { return }
-    _ = lines[attempt.queue]?.take(attempt.turn)
-    attempt.turn = 0
-    goOn(attempt.queue)
+  func leave(_ freezer: Freezer) {
+    guard freezer.turn != 0 else { return }
+    _ = freezeOrders[freezer.queue]?.take(freezer.turn)
+    freezer.turn = 0
+    callDue(freezer.queue)
   }
 
-  private func goOn(_ queue: String) {
-    for then in lines[queue]?.takeFirst() ?? [] { then() }
-    if lines[queue]?.isEmpty == true { lines[queue] = nil }
+  private func callDue(_ queue: String) {
+    for then in freezeOrders[queue]?.takeFirst() ?? [] { then() }
+    if freezeOrders[queue]?.isEmpty == true { freezeOrders[queue] = nil }
   }
 }

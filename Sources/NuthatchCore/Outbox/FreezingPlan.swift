@@ -1,9 +1,10 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// The part of a plan for freezing. Each freezable request has its own object, so that plans of other requests stay small.
+/// The outbox options of a request, checked, with the values that its record needs. Each freezable request has its own object, so
+/// that plans of other requests stay small.
 final class FreezingPlan: Sendable {
-  let freezing: Request.Freezing
+  let options: Request.Freezing
   /// The name of the queue, or the origin.
   let queue: String
   /// Whether a secret is missing, so that no attempt is made now.
@@ -14,10 +15,10 @@ final class FreezingPlan: Sendable {
   private let proxy: String?
 
   fileprivate init(
-    _ freezing: Request.Freezing, queue: String, lacksSecret: Bool,
+    _ options: Request.Freezing, queue: String, lacksSecret: Bool,
     user: (name: String?, provider: String)?, proxy: String?
   ) {
-    self.freezing = freezing
+    self.options = options
     self.proxy = proxy
     self.queue = queue
     self.lacksSecret = lacksSecret
@@ -34,7 +35,7 @@ final class FreezingPlan: Sendable {
     _ request: Request, _ url: WebURL, _ credentials: (user: [UInt8], password: [UInt8])?,
     _ headers: inout HeaderFields
   ) throws(NuthatchError) -> FreezingPlan? {
-    guard let freezing = request.freezing else { return nil }
+    guard let options = request.freezing else { return nil }
     guard request.saveTo.isEmpty else {
       throw NuthatchError(
         .invalid, "save_to can't be used with a freezable request: \(url)")
@@ -44,7 +45,7 @@ final class FreezingPlan: Sendable {
         .secretNeedsProvider,
         "\(what) is secret and would be written to the disk; name a provider for it: \(url)")
     }
-    for secret in freezing.secrets {
+    for secret in options.secrets {
       do throws(HeaderFault) {
         var checked = HeaderFields()
         try checked.append(checking: secret.header, secret.prefix)
@@ -53,12 +54,12 @@ final class FreezingPlan: Sendable {
       }
     }
     for field in headers.fields
-    where field.isSecret && !field.isIdempotencyKey && freezing.provider(of: field.name) == nil {
+    where field.isSecret && !field.isIdempotencyKey && options.provider(of: field.name) == nil {
       throw needsProvider("the header \(field.name)")
     }
-    let isAsked = freezing.isAnswered || (credentials == nil && request.asks.contains(.credentials))
-    if credentials != nil, freezing.passwordProvider == nil { throw needsProvider("the password") }
-    if isAsked, freezing.passwordProvider == nil {
+    let isAsked = options.isAnswered || (credentials == nil && request.asks.contains(.credentials))
+    if credentials != nil, options.passwordProvider == nil { throw needsProvider("the password") }
+    if isAsked, options.passwordProvider == nil {
       throw NuthatchError(
         .invalid,
         "a freezable request that asks for name and password needs a password provider that "
@@ -67,9 +68,9 @@ final class FreezingPlan: Sendable {
     if request.cert?.password != nil { throw needsProvider("the certificate's password") }
     let proxy = request.site?.options.proxy
     if let proxy, WebURL.redacted(proxy) != proxy { throw needsProvider("the password of the site's proxy") }
-    let providers = freezing.secrets.map { ("provider", String?.some($0.provider)) }
+    let providers = options.secrets.map { ("provider", String?.some($0.provider)) }
     let names = [
-      ("queue", freezing.queue), ("handler", freezing.handler), ("provider", freezing.passwordProvider),
+      ("queue", options.queue), ("handler", options.handler), ("provider", options.passwordProvider),
     ]
     for (name, text) in names + providers where text?.isEmpty == true {
       throw NuthatchError(.invalid, "the name of the \(name) is empty: \(url)")
@@ -78,11 +79,11 @@ final class FreezingPlan: Sendable {
       headers.append("Idempotency-Key", "\"\(newKey())\"")
     }
     let name = isAsked ? nil : credentials.map { String(decoding: $0.user, as: UTF8.self) }
-    let user = isAsked || name != nil ? freezing.passwordProvider.map { (name, $0) } : nil
+    let user = isAsked || name != nil ? options.passwordProvider.map { (name, $0) } : nil
     let lacksPassword = name != nil && credentials?.password.isEmpty == true
-    let lacksSecret = lacksPassword || freezing.secrets.contains { !headers.contains($0.header) }
+    let lacksSecret = lacksPassword || options.secrets.contains { !headers.contains($0.header) }
     return FreezingPlan(
-      freezing, queue: freezing.queue ?? url.origin.text, lacksSecret: lacksSecret, user: user, proxy: proxy)
+      options, queue: options.queue ?? url.origin.text, lacksSecret: lacksSecret, user: user, proxy: proxy)
   }
 
   /// 128 random bits, as a UUID (RFC 9562, version 4).
@@ -99,23 +100,23 @@ final class FreezingPlan: Sendable {
   /// - Parameters:
   ///   - exposed: the time from which the server may know of it.
   func frozen(
-    _ plan: RequestPlan, _ ticket: Ticket, at now: Stamp, exposed: Stamp?, isLive: Bool
+    _ plan: RequestPlan, _ ticket: Ticket, at now: DurableTime, exposed: DurableTime?, isLive: Bool
   ) -> FrozenRequest {
     var address = ticket.url
     // The passed URL may contain a password, or be relative to its site, which is unknown later.
     let isWhole = (try? WebURL(address)) != nil
     if !isWhole || plan.url.userinfo != nil || plan.credentials != nil { address = plan.url.address }
-    let headers = plan.headers.fields.filter { freezing.provider(of: $0.name) == nil }
+    let headers = plan.headers.fields.filter { options.provider(of: $0.name) == nil }
     return FrozenRequest(
       passedURL: address, address: plan.url.address, method: plan.method,
-      headers: headers.map { ($0.name, $0.value) }, secrets: freezing.secrets, user: user,
+      headers: headers.map { ($0.name, $0.value) }, secrets: options.secrets, user: user,
       signIn: plan.extras.flatMap { SignIn($0.signIn) },
       certificate: plan.extras?.certificate.map { ClientCertificate(at: $0.path, key: $0.key) },
       proxy: proxy, options: plan.frozenOptions, queue: queue,
-      isNamedQueue: freezing.queue != nil, handler: freezing.handler, tag: ticket.tag,
+      isNamedQueue: options.queue != nil, handler: options.handler, tag: ticket.tag,
       guardGrade: plan.guardGrade, silence: plan.silence, maxBytes: plan.maxBytes,
-      attempts: freezing.attempts,
-      longest: freezing.longest.nanoseconds, keyLifetime: freezing.keyLifetime.nanoseconds,
+      attempts: options.attempts,
+      longest: options.longest.nanoseconds, keyLifetime: options.keyLifetime.nanoseconds,
       frozen: now, exposed: exposed, isLive: isLive,
       body: plan.extras?.upload.map { .source($0) } ?? .inline(plan.body))
   }

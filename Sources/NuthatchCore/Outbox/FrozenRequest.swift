@@ -44,9 +44,9 @@ struct FrozenRequest: Sendable {
   var longest: Int64?
   var keyLifetime: Int64?
   /// The time at which it was frozen.
-  var frozen: Stamp
+  var frozen: DurableTime
   /// The time from which the server may know of it; nil if no attempt has reached it.
-  var exposed: Stamp?
+  var exposed: DurableTime?
   /// Whether it was stored before its first attempt, which is still under way.
   var isLive = false
   var body: Body
@@ -82,7 +82,7 @@ struct FrozenRequest: Sendable {
 // MARK: - In the log (docs/FORMAT.md)
 
 extension RecordEncoder {
-  mutating func put(_ stamp: Stamp?) {
+  mutating func put(_ stamp: DurableTime?) {
     put(UInt8(stamp == nil ? 0 : 1))
     guard let stamp else { return }
     put(stamp.wall)
@@ -107,10 +107,10 @@ extension RecordEncoder {
 }
 
 extension RecordDecoder {
-  mutating func stamp() throws(Damaged) -> Stamp? {
+  mutating func stamp() throws(Damaged) -> DurableTime? {
     guard try number(UInt8.self) != 0 else { return nil }
     let (wall, running) = (try number(Int64.self), try number(Int64.self))
-    return Stamp(wall: wall, running: running, boot: try number())
+    return DurableTime(wall: wall, running: running, boot: try number())
   }
 
   mutating func optionalText() throws(Damaged) -> String? { try number(UInt8.self) == 0 ? nil : try text() }

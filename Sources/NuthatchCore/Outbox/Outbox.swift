@@ -102,8 +102,8 @@ public struct Outbox: Sendable {
   }
 
   let cache: Cache
-  private var desk: DirectoryOutbox { cache.shared.outbox }
-  private var store: OutboxStore { desk.store }
+  private var directory: DirectoryOutbox { cache.shared.outbox }
+  private var store: OutboxStore { directory.store }
 
   init(_ cache: Cache) { self.cache = cache }
 
@@ -143,14 +143,14 @@ public struct Outbox: Sendable {
   @discardableResult
   public func replay(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
-    return try desk.replay { $0.id == id } > 0
+    return try directory.replay { $0.id == id } > 0
   }
 
   /// Sends all requests again that were put aside, or that wait. Returns their number.
   @discardableResult
   public func replayAll() throws(NuthatchError) -> Int {
     try cache.checkUsable()
-    return try desk.replay { _ in true }
+    return try directory.replay { _ in true }
   }
 
   /// Removes a request, or its outcome; the request isn't sent after this. Returns false if there is none with that number.
@@ -159,9 +159,9 @@ public struct Outbox: Sendable {
   @discardableResult
   public func drop(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
-    let desk = desk
-    defer { _ = desk.runtime.loop.post { desk.sender.unbar(id) } }
-    try desk.stopSending(id)
+    let directory = directory
+    defer { _ = directory.runtime.loop.post { directory.sender.unbar(id) } }
+    try directory.stopSending(id)
     return try store.remove(id, isAsked: true)
   }
 
@@ -171,7 +171,7 @@ public struct Outbox: Sendable {
   public func attach(_ handler: String) throws(NuthatchError) {
     try cache.checkUsable()
     cache.notices.attach(handler)
-    desk.look()
+    directory.look()
   }
 
   /// Ends the subscription.
@@ -180,15 +180,15 @@ public struct Outbox: Sendable {
   /// Sets the secret of a provider; it is kept in memory only. nil removes it. Queues that wait for it continue.
   public func provide(_ provider: String, _ secret: String?) throws(NuthatchError) {
     try cache.checkUsable()
-    let (notices, desk) = (cache.notices, desk)
-    desk.secrets.provide(provider, secret)
+    let (notices, directory) = (cache.notices, directory)
+    directory.secrets.provide(provider, secret)
     // On the loop's thread, where surveys report missing secrets: one that missed this secret has reported it before this job, and
     // later ones see it.
-    _ = desk.runtime.loop.post { notices.forgetAsked(provider) }
+    _ = directory.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
-    desk.lane.submit {
+    directory.lane.submit {
       // If this can't be written now, the program can call `replay` later.
-      _ = try? desk.replay { $0.isPaused && $0.request.providers.contains(provider) }
+      _ = try? directory.replay { $0.isPaused && $0.request.providers.contains(provider) }
     }
   }
 }
@@ -212,12 +212,12 @@ extension Outbox {
   /// - Parameter listen: starts the listener.
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
     try cache.checkUsable()
-    let (notices, desk) = (cache.notices, desk)
+    let (notices, directory) = (cache.notices, directory)
     // On the lane, which also delivers notices: so no forgotten notice can still be on its way to the listener.
-    desk.lane.submit {
+    directory.lane.submit {
       listen()
       notices.askAgain(provider)
-      desk.look()
+      directory.look()
     }
   }
 }
@@ -228,8 +228,8 @@ extension Cache {
 
   /// Delivers notices as they come, instead of `nextNotice`, on a thread of the library, which must not be blocked.
   package func whenNews(_ deliver: @escaping @Sendable (Notice) -> Void) {
-    let (notices, desk) = (notices, shared.outbox)
-    notices.listen { desk.lane.submit { notices.handOver(desk.store, deliver) } }
+    let (notices, directory) = (notices, shared.outbox)
+    notices.listen { directory.lane.submit { notices.handOver(directory.store, deliver) } }
   }
 
   /// Waits for the next notice: an outcome for an attached handler, a wanted secret, a site's reachability, a change of the activity.
@@ -270,7 +270,7 @@ extension DirectoryOutbox {
       done.wait(after: seen, until: EventCount.deadline(5000))
     }
     let isSent = try store.look { (outbox) throws(StoreFault) -> Bool in
-      guard let entry = outbox.book.entries[id] else { return false }
+      guard let entry = outbox.contents.entries[id] else { return false }
       let locks = outbox.journal.locks
       if entry.isLive {
         if self.sender.live.withLock({ $0.contains(id) }) { return true }
@@ -293,7 +293,7 @@ extension DirectoryOutbox {
 extension Outbox.Item {
   /// - Parameter pause: nanoseconds for which its host must not be asked (Retry-After).
   init(
-    _ entry: OutboxContents.Entry, isSending: Bool, _ now: Stamp, _ secrets: OutboxSecrets, pause: Int64
+    _ entry: OutboxContents.Entry, isSending: Bool, _ now: DurableTime, _ secrets: OutboxSecrets, pause: Int64
   ) {
     let request = entry.request
     let delay = OutboxRules.delay(entry, now, seen: nil)

@@ -15,20 +15,20 @@ final class OutboxContents: JournalReader {
     var request: FrozenRequest
     var standing = Standing.waiting
     /// The last attempts, oldest first.
-    var history: [(attempt: OutboxAttempt, place: JournalPlace)] = []
+    var history: [(attempt: AttemptRecord, place: JournalPlace)] = []
     /// The number of older attempts that aren't in `history`.
     var forgotten = 0
     /// The start of the attempt that is under way, or whose process has ended.
-    var begun: (stamp: Stamp, place: JournalPlace)?
+    var begun: (stamp: DurableTime, place: JournalPlace)?
     var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
     /// The time of the last replay.
-    var replayed: (stamp: Stamp, place: JournalPlace)?
+    var replayed: (stamp: DurableTime, place: JournalPlace)?
     let place: JournalPlace
 
     var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
 
     /// The last attempt that counts: not one before a replay.
-    var last: OutboxAttempt? {
+    var last: AttemptRecord? {
       guard let last = history.last else { return nil }
       return last.place.sequence > (replayed?.place.sequence ?? 0) ? last.attempt : nil
     }
@@ -37,7 +37,7 @@ final class OutboxContents: JournalReader {
     var counted: Int { last?.counted ?? 0 }
 
     /// The time from which a server may know of it. An attempt without a recorded end may have arrived.
-    var exposed: Stamp? {
+    var exposed: DurableTime? {
       if let last { return last.exposed ?? begun?.stamp }
       return replayed == nil ? request.exposed ?? begun?.stamp : begun?.stamp
     }
@@ -48,21 +48,21 @@ final class OutboxContents: JournalReader {
     }
 
     /// The time since which it waits.
-    var since: Stamp { replayed?.stamp ?? request.frozen }
+    var since: DurableTime { replayed?.stamp ?? request.frozen }
 
     /// Moves the attempt for which it was put aside into `history`, before the replay.
     fileprivate mutating func keepSettlement() {
       guard let (settlement, place) = settlement else { return }
       self.settlement = nil
       guard settlement.isOfAttempt else { return }
-      let attempt = OutboxAttempt(
+      let attempt = AttemptRecord(
         ended: settlement.at, code: settlement.status > 0 ? nil : settlement.code, status: settlement.status,
         reason: settlement.reason, counted: counted + 1, exposed: exposed ?? settlement.at, wait: 0,
         isUnreachable: false)
       add(attempt, place)
     }
 
-    fileprivate mutating func add(_ attempt: OutboxAttempt, _ place: JournalPlace) {
+    fileprivate mutating func add(_ attempt: AttemptRecord, _ place: JournalPlace) {
       begun = nil
       history.append((attempt, place))
       guard history.count > OutboxContents.longestHistory else { return }
@@ -88,7 +88,7 @@ final class OutboxContents: JournalReader {
   /// In the order in which they were frozen.
   private var order: [UInt64] = []
   /// The waiting requests, by queue, in their order.
-  private var lines: [String: [UInt64]] = [:]
+  private var waitingIDs: [String: [UInt64]] = [:]
   /// The bytes of all entries on the disk.
   private(set) var bytes: Int64 = 0
   /// The bytes in the log of the records that are still needed (`JournalReader`).
@@ -101,11 +101,11 @@ final class OutboxContents: JournalReader {
   var inOrder: [Entry] { order.compactMap { entries[$0] } }
 
   /// The first waiting request of each queue.
-  var heads: [Entry] { lines.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
+  var heads: [Entry] { waitingIDs.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
 
   /// The waiting requests of a queue, in their order.
   func waiting(in queue: String) -> some Sequence<Entry> {
-    (lines[queue] ?? []).lazy.compactMap { self.entries[$0] }
+    (waitingIDs[queue] ?? []).lazy.compactMap { self.entries[$0] }
   }
 
   /// Numbers rise in the order in which requests were frozen.
@@ -133,7 +133,7 @@ final class OutboxContents: JournalReader {
   func begin() {
     entries = [:]
     order = []
-    lines = [:]
+    waitingIDs = [:]
     settled = []
     (bytes, wantedBytes) = (0, 0)
   }
@@ -202,8 +202,8 @@ final class OutboxContents: JournalReader {
   private func join(_ entry: Entry) {
     let id = entry.id
     if entry.standing == .waiting {
-      let place = lines[entry.request.queue]?.place { $0 < id } ?? 0
-      lines[entry.request.queue, default: []].insert(id, at: place)
+      let place = waitingIDs[entry.request.queue]?.place { $0 < id } ?? 0
+      waitingIDs[entry.request.queue, default: []].insert(id, at: place)
     } else {
       settled.insert((id, entry.request.handler), at: settled.place { $0.id < id })
     }
@@ -212,8 +212,8 @@ final class OutboxContents: JournalReader {
   private func leave(_ entry: Entry, _ standing: Entry.Standing) {
     let (id, queue) = (entry.id, entry.request.queue)
     if standing == .waiting {
-      if let place = lines[queue]?.place({ $0 < id }) { lines[queue]?.remove(at: place) }
-      if lines[queue]?.isEmpty == true { lines[queue] = nil }
+      if let place = waitingIDs[queue]?.place({ $0 < id }) { waitingIDs[queue]?.remove(at: place) }
+      if waitingIDs[queue]?.isEmpty == true { waitingIDs[queue] = nil }
     } else {
       settled.remove(at: settled.place { $0.id < id })
     }

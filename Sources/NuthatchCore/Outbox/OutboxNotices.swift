@@ -23,7 +23,7 @@ final class OutboxNotices: Sendable {
     var isActivity: Bool { if case .notice(.activity) = self { true } else { false } }
   }
 
-  private struct Line {
+  private struct State {
     var entries: [Entry] = []
     var handlers: Set<String> = []
     var delivered: Set<UInt64> = []
@@ -36,40 +36,40 @@ final class OutboxNotices: Sendable {
     var listener: (@Sendable () -> Void)?
   }
 
-  private let line = Locked(Line())
-  private let bell = EventCount()
+  private let state = Locked(State())
+  private let changes = EventCount()
 
-  func attach(_ handler: String) { line.withLock { _ = $0.handlers.insert(handler) } }
+  func attach(_ handler: String) { state.withLock { _ = $0.handlers.insert(handler) } }
 
-  func detach(_ handler: String) { line.withLock { _ = $0.handlers.remove(handler) } }
+  func detach(_ handler: String) { state.withLock { _ = $0.handlers.remove(handler) } }
 
   /// Allows the notice for this provider again.
   func forgetAsked(_ provider: String) {
-    line.withLock { _ = $0.asked.remove(provider) }
+    state.withLock { _ = $0.asked.remove(provider) }
   }
 
   /// Allows the notice for a new listener again, and removes waiting ones, which would come twice. nil: for all providers.
   func askAgain(_ provider: String?) {
-    line.withLock { line in
-      if let provider { line.asked.remove(provider) } else { line.asked = [] }
-      line.entries.removeAll { entry in
+    state.withLock { state in
+      if let provider { state.asked.remove(provider) } else { state.asked = [] }
+      state.entries.removeAll { entry in
         guard case .notice(.secretWanted(let wanted)) = entry else { return false }
         return provider == nil || wanted == provider
       }
     }
   }
 
-  func listen(_ listener: @escaping @Sendable () -> Void) { line.withLock { $0.listener = listener } }
+  func listen(_ listener: @escaping @Sendable () -> Void) { state.withLock { $0.listener = listener } }
 
   private func ring() {
-    bell.ring()
-    let listener = line.withLock { $0.listener }
+    changes.ring()
+    let listener = state.withLock { $0.listener }
     listener?()
   }
 
   /// Delivers all notices.
   func handOver(_ store: OutboxStore, _ deliver: (Notice) -> Void) {
-    while let entry = line.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
+    while let entry = state.withLock({ $0.entries.isEmpty || $0.isClosed ? nil : $0.entries.removeFirst() }) {
       // If an outcome can't be read now, the program can still call `outcome`.
       if let notice = try? notice(of: entry, store) { deliver(notice) }
     }
@@ -81,7 +81,7 @@ final class OutboxNotices: Sendable {
     case .notice(let notice): return notice
     case .ended(let id):
       guard let item = try store.item(id), item.state == .done || item.state == .dead else {
-        line.withLock { _ = $0.delivered.remove(id) }
+        state.withLock { _ = $0.delivered.remove(id) }
         return nil
       }
       return .ended(item)
@@ -89,34 +89,34 @@ final class OutboxNotices: Sendable {
   }
 
   func take(_ settled: [(id: UInt64, handler: String?)], _ wanted: [String]) {
-    let isNews = line.withLock { line in
-      let before = line.entries.count
+    let isNews = state.withLock { state in
+      let before = state.entries.count
       for (id, handler) in settled {
-        guard let handler, line.handlers.contains(handler), line.delivered.insert(id).inserted else {
+        guard let handler, state.handlers.contains(handler), state.delivered.insert(id).inserted else {
           continue
         }
-        line.entries.append(.ended(id))
+        state.entries.append(.ended(id))
       }
       // A request that is put aside, replayed, and ends again, gets a new notice.
-      if !line.delivered.isEmpty { line.delivered.formIntersection(settled.map(\.id)) }
-      for provider in wanted where line.asked.insert(provider).inserted {
-        line.entries.append(.notice(.secretWanted(provider: provider)))
+      if !state.delivered.isEmpty { state.delivered.formIntersection(settled.map(\.id)) }
+      for provider in wanted where state.asked.insert(provider).inserted {
+        state.entries.append(.notice(.secretWanted(provider: provider)))
       }
-      return line.entries.count > before
+      return state.entries.count > before
     }
     if isNews { ring() }
   }
 
   func watch(_ origin: Origin, _ url: String) {
-    line.withLock { line in
-      if !line.sites.contains(where: { $0.url == url }) { line.sites.append((origin, url)) }
+    state.withLock { state in
+      if !state.sites.contains(where: { $0.url == url }) { state.sites.append((origin, url)) }
     }
   }
 
   func take(_ origin: Origin, isReachable: Bool) {
-    let isNews = line.withLock { line in
-      let urls = line.sites.filter { $0.origin == origin }.map(\.url)
-      for url in urls { line.entries.append(.notice(.reachability(site: url, isReachable: isReachable))) }
+    let isNews = state.withLock { state in
+      let urls = state.sites.filter { $0.origin == origin }.map(\.url)
+      for url in urls { state.entries.append(.notice(.reachability(site: url, isReachable: isReachable))) }
       return !urls.isEmpty
     }
     if isNews { ring() }
@@ -124,40 +124,40 @@ final class OutboxNotices: Sendable {
 
   /// Starts to watch the activity. Returns false if it was watched already.
   func watchActivity() -> Bool {
-    line.withLock { line in
-      defer { line.isBusy = line.isBusy ?? false }
-      return line.isBusy == nil
+    state.withLock { state in
+      defer { state.isBusy = state.isBusy ?? false }
+      return state.isBusy == nil
     }
   }
 
   /// Adds a notice if the activity has changed. At most two of them wait to be taken: before a third is added,
   /// both are removed. They alternate, so nothing is lost.
   func noteActivity(_ open: OpenTickets) {
-    let isNews = line.withLock { line in
+    let isNews = state.withLock { state in
       // Under the lock: two changes may be reported in any order, but the second check sees both.
       let isBusy = open.count > 0
-      guard line.isBusy == !isBusy else { return false }
-      line.isBusy = isBusy
-      if line.entries.count(where: \.isActivity) > 1 { line.entries.removeAll(where: \.isActivity) }
-      line.entries.append(.notice(.activity(isBusy: isBusy)))
+      guard state.isBusy == !isBusy else { return false }
+      state.isBusy = isBusy
+      if state.entries.count(where: \.isActivity) > 1 { state.entries.removeAll(where: \.isActivity) }
+      state.entries.append(.notice(.activity(isBusy: isBusy)))
       return true
     }
     if isNews { ring() }
   }
 
   func close() {
-    line.withLock { line in
-      line.isClosed = true
-      line.listener = nil
+    state.withLock { state in
+      state.isClosed = true
+      state.listener = nil
     }
-    bell.ring()
+    changes.ring()
   }
 
   /// Returns nil if none came in time.
   func next(until deadline: Int64, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     while true {
-      let ring = bell.current
-      let (entry, isClosed) = line.withLock {
+      let ring = changes.current
+      let (entry, isClosed) = state.withLock {
         ($0.entries.isEmpty ? nil : $0.entries.removeFirst(), $0.isClosed)
       }
       if isClosed { throw .closed }
@@ -165,7 +165,7 @@ final class OutboxNotices: Sendable {
         if let notice = try notice(of: entry, store) { return notice }
       } else {
         if EventCount.deadline(0) >= deadline { return nil }
-        bell.wait(after: ring, until: deadline)
+        changes.wait(after: ring, until: deadline)
       }
     }
   }

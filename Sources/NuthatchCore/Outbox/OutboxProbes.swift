@@ -25,7 +25,7 @@ final class OutboxProbes: @unchecked Sendable {
   private var timer: LoopTimer?
 
   /// A probe ends after this time; the next one detects a server that comes back meanwhile.
-  private static let patience: Int64 = 3_000_000_000
+  private static let timeout: Int64 = 3_000_000_000
 
   init(_ runtime: Runtime, _ rules: OutboxRules, isBack: @escaping (Origin) -> Void) {
     self.runtime = runtime
@@ -50,28 +50,28 @@ final class OutboxProbes: @unchecked Sendable {
       underWay[origin] = nil
       schedule.noteCancel(of: origin)
     }
-    goOn()
+    probeDue()
   }
 
   func stop() { watch([], known: []) }
 
-  private func goOn() {
+  private func probeDue() {
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = nil
     for origin in schedule.takeDue(at: runtime.loop.now) {
       guard var request = requests[origin] else { continue }
-      request.silence = Self.patience
+      request.silence = Self.timeout
       let probe = Probe { [weak self] isReachable in
         guard let self, self.underWay[origin] != nil else { return }
         self.ended(origin, isReachable: isReachable)
-        self.goOn()
+        self.probeDue()
       }
       underWay[origin] = runtime.transport.start(request, sink: probe)
     }
     timer = schedule.nextTime.map { time in
       runtime.loop.at(time) { [weak self] in
         self?.timer = nil
-        self?.goOn()
+        self?.probeDue()
       }
     }
   }

@@ -3,12 +3,12 @@
 enum OutboxRecord {
   case frozen(FrozenRequest)
   /// An attempt is about to be made.
-  case begun(UInt64, Stamp)
-  case ended(UInt64, OutboxAttempt)
+  case begun(UInt64, DurableTime)
+  case ended(UInt64, AttemptRecord)
   case settled(UInt64, OutboxSettlement)
   /// The request was dropped, or its outcome was collected.
   case gone(UInt64)
-  case replayed(UInt64, Stamp)
+  case replayed(UInt64, DurableTime)
 
   static let version: UInt8 = 1
 
@@ -45,14 +45,14 @@ enum OutboxRecord {
   init(_ bytes: UnsafeRawBufferPointer, withBody: Bool) throws(RecordDecoder.Damaged) {
     var decoder = RecordDecoder(bytes)
     guard try decoder.number(UInt8.self) == Self.version else { throw RecordDecoder.Damaged() }
-    func stamp() throws(RecordDecoder.Damaged) -> Stamp {
+    func stamp() throws(RecordDecoder.Damaged) -> DurableTime {
       guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }
       return stamp
     }
     switch try decoder.number(UInt8.self) {
     case 1: self = .frozen(try FrozenRequest(&decoder, withBody: withBody))
     case 2: self = .begun(try decoder.number(), try stamp())
-    case 3: self = .ended(try decoder.number(), try OutboxAttempt(&decoder))
+    case 3: self = .ended(try decoder.number(), try AttemptRecord(&decoder))
     case 4: self = .settled(try decoder.number(), try OutboxSettlement(&decoder, withBody: withBody))
     case 5: self = .gone(try decoder.number())
     case 6: self = .replayed(try decoder.number(), try stamp())
@@ -62,8 +62,8 @@ enum OutboxRecord {
 }
 
 /// The end of an attempt that was not the last one. It sums up all earlier attempts, so that their records aren't needed.
-struct OutboxAttempt: Sendable {
-  var ended: Stamp
+struct AttemptRecord: Sendable {
+  var ended: DurableTime
   /// nil if the server answered.
   var code: ErrorCode?
   /// 0 if the server didn't answer.
@@ -72,7 +72,7 @@ struct OutboxAttempt: Sendable {
   /// How many attempts a server has answered, or may have received.
   var counted: Int
   /// The time from which a server may know of the request.
-  var exposed: Stamp?
+  var exposed: DurableTime?
   /// The wait in nanoseconds; nil: until a replay or another secret.
   var wait: Int64?
   /// Whether the connection failed before an answer came: then the next attempt follows as soon as the network changes or the host
@@ -80,7 +80,7 @@ struct OutboxAttempt: Sendable {
   var isUnreachable: Bool
 }
 
-extension OutboxAttempt {
+extension AttemptRecord {
   func encode(into encoder: inout RecordEncoder) {
     encoder.put(ended)
     encoder.put(code?.rawValue ?? 0)
@@ -107,7 +107,7 @@ extension OutboxAttempt {
 
 /// The end of a request: an answer, or the reason why it was put aside.
 struct OutboxSettlement: Sendable {
-  var at: Stamp
+  var at: DurableTime
   /// Whether it is done; else it is put aside.
   var isDone: Bool
   var code: ErrorCode?

@@ -64,7 +64,7 @@ package struct OutboxRules: Sendable {
         let verdict = judge(
           .answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
         return verdict == .done ? .putAside(code.word) : verdict
-      case _ where code.isOfTheWay, .offline, .io, .outOfMemory, .noSpace, .internal:
+      case _ where code.meansServerUnavailable, .offline, .io, .outOfMemory, .noSpace, .internal:
         return .again(wait: wait(attempt, retryAfter, random))
       default: return .putAside(code.word)
       }
@@ -79,7 +79,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// Returns the reason why a request must not be sent any more; nil if it may.
-  static func hindrance(_ entry: OutboxContents.Entry, _ now: Stamp) -> String? {
+  static func hindrance(_ entry: OutboxContents.Entry, _ now: DurableTime) -> String? {
     let request = entry.request
     if let longest = request.longest, entry.since.age(at: now) > longest {
       return "too old: it has waited for \(longest / 1_000_000_000) s"
@@ -100,10 +100,10 @@ package struct OutboxRules: Sendable {
   }
 
   /// Returns how long the server of a request has been unreachable, by the attempts to reach it.
-  static func absence(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64 {
+  static func absence(_ entry: OutboxContents.Entry, _ now: DurableTime) -> Int64 {
     let since = entry.replayed?.place.sequence ?? 0
     let attempts = entry.history.lazy.filter { $0.place.sequence > since }.map(\.attempt)
-    var first: OutboxAttempt?
+    var first: AttemptRecord?
     for attempt in attempts.reversed() {
       guard attempt.isUnreachable else { return first?.ended.age(at: now) ?? 0 }
       first = attempt
@@ -114,7 +114,7 @@ package struct OutboxRules: Sendable {
   }
 
   /// Returns nanoseconds until a request is too old; nil if it never is.
-  static func expiry(_ entry: OutboxContents.Entry, _ now: Stamp) -> Int64? {
+  static func expiry(_ entry: OutboxContents.Entry, _ now: DurableTime) -> Int64? {
     entry.request.longest.map { max(0, $0 - entry.since.age(at: now)) &+ 1_000_000 }
   }
 
@@ -122,7 +122,7 @@ package struct OutboxRules: Sendable {
   ///
   /// - Parameter seen: the time since which this process knows of it. After a reboot the wait counts from this time at the latest, even
   ///   if the clock was set back meanwhile.
-  static func delay(_ entry: OutboxContents.Entry, _ now: Stamp, seen: Stamp?) -> Int64? {
+  static func delay(_ entry: OutboxContents.Entry, _ now: DurableTime, seen: DurableTime?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }
     return max(

@@ -2,38 +2,38 @@ import CSystem
 
 /// The secrets that the program has provided, in memory only.
 final class OutboxSecrets: Sendable {
-  private struct Book {
+  private struct State {
     var values: [String: String] = [:]
     /// The values that a server has refused.
     var refused: [String: String] = [:]
   }
 
-  private let book = Locked(Book())
+  private let state = Locked(State())
 
   /// nil removes the secret.
   func provide(_ provider: String, _ value: String?) {
-    book.withLock { book in
-      book.values[provider] = value
-      book.refused[provider] = nil
+    state.withLock { state in
+      state.values[provider] = value
+      state.refused[provider] = nil
     }
   }
 
   /// Returns the secret; nil if it is unknown, or the same that a server has refused.
   func value(of provider: String) -> String? {
-    book.withLock { book in
-      let value = book.values[provider] ?? Self.variable(provider)
-      return value == book.refused[provider] ? nil : value
+    state.withLock { state in
+      let value = state.values[provider] ?? Self.variable(provider)
+      return value == state.refused[provider] ? nil : value
     }
   }
 
   func refuse(_ provider: String) {
-    book.withLock { book in book.refused[provider] = book.values[provider] ?? Self.variable(provider) }
+    state.withLock { state in state.refused[provider] = state.values[provider] ?? Self.variable(provider) }
   }
 
   /// Allows refused secrets to be tried again.
   func forgive(_ providers: Set<String>) {
-    book.withLock { book in
-      for provider in providers { book.refused[provider] = nil }
+    state.withLock { state in
+      for provider in providers { state.refused[provider] = nil }
     }
   }
 

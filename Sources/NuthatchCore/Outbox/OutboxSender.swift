@@ -8,7 +8,7 @@ import NuthatchTransport
 final class OutboxSender: @unchecked Sendable {
   /// An attempt that is under way. Compared by identity: a later attempt may send the same request.
   // Confined to the loop's thread, hence Sendable.
-  private final class Flight: @unchecked Sendable {
+  private final class Sending: @unchecked Sendable {
     let entry: OutboxContents.Entry
     var ticket: Ticket?
 
@@ -29,7 +29,7 @@ final class OutboxSender: @unchecked Sendable {
   private let tell: @Sendable (OutboxStore.Survey?, _ wanted: [String]) -> Void
   /// The options for requests; nil while this process must not send.
   private var options: Options?
-  private var flights: [String: Flight] = [:]
+  private var sendings: [String: Sending] = [:]
   private var isLooking = false
   private var mustLookAgain = false
   /// Whether an attempt has ended since the last survey began, so that its result is outdated.
@@ -40,18 +40,18 @@ final class OutboxSender: @unchecked Sendable {
   private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
   /// The time of the last change of the network, or of a host's reachability. Requests whose connection failed before that may be
   /// tried again.
-  private var wokenAt: Stamp?
-  private var wokenHosts: [Origin: Stamp] = [:]
+  private var wokenAt: DurableTime?
+  private var wokenHosts: [Origin: DurableTime] = [:]
   /// Requests that are about to be dropped.
   private var barred: Set<UInt64> = []
   /// First attempts that are under way in this process.
   let live = Locked<Set<UInt64>>([])
   /// The number of requests that are being sent.
   let inFlight = Locked(0)
-  let bell = EventCount()
+  let inFlightChanges = EventCount()
 
   /// How often the sender checks whether another process still sends.
-  private static let patience: Int64 = 1_000_000_000
+  private static let recheckInterval: Int64 = 1_000_000_000
 
   init(
     _ store: OutboxStore, _ lane: SerialLine, _ runtime: Runtime, _ rules: OutboxRules,
@@ -78,10 +78,10 @@ final class OutboxSender: @unchecked Sendable {
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = nil
     probes.stop()
-    let ended = flights.values.compactMap(\.ticket)
-    flights = [:]
+    let ended = sendings.values.compactMap(\.ticket)
+    sendings = [:]
     inFlight.withLock { $0 = 0 }
-    bell.ring()
+    inFlightChanges.ring()
     for ticket in ended { ticket.cancel() }
     // After the jobs that the ends of the tickets have posted: other processes may send when no attempt is under way. If the loop has
     // ended, all attempts have.
@@ -121,13 +121,13 @@ final class OutboxSender: @unchecked Sendable {
     }
     isLooking = true
     isOutdated = false
-    let flying = Set(flights.values.map(\.id))
+    let sending = Set(sendings.values.map(\.id))
     let leases = options != nil
     let (woken, hosts) = (wokenAt, wokenHosts)
     lane.submit {
       let survey = Result { () throws(NuthatchError) in
         try self.store.survey(
-          flying: flying, leases: leases,
+          sending: sending, leases: leases,
           isAwake: { entry in
             guard let last = entry.last else { return false }
             // Ages are compared, because the clock may have been set: the smaller age is the later time.
@@ -150,7 +150,7 @@ final class OutboxSender: @unchecked Sendable {
     case .success(let found): survey = found
     case .failure(let error):
       Log.note(.warning, "the outbox can't be read: \(error)")
-      if options != nil { lookAgain(in: 5 * Self.patience) }
+      if options != nil { lookAgain(in: 5 * Self.recheckInterval) }
     }
     if isOutdated { mustLookAgain = true }
     if case .success(nil) = surveyed { probes.stop() }
@@ -168,7 +168,7 @@ final class OutboxSender: @unchecked Sendable {
     var next: Int64?
     func comeBack(in delay: Int64) { next = min(next ?? .max, delay) }
     for head in survey.heads
-    where flights[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
+    where sendings[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
       if head.delay != 0, !head.entry.isLive, let expiry = head.expiry { comeBack(in: expiry) }
       guard let delay = head.delay else {
         // It waits for other credentials; the program may have another secret than the refused one.
@@ -180,14 +180,14 @@ final class OutboxSender: @unchecked Sendable {
         continue
       }
       guard hasLease else {
-        comeBack(in: Self.patience)
+        comeBack(in: Self.recheckInterval)
         continue
       }
       let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
       guard missing.isEmpty else {
         wanted += missing
         // An environment variable may be set later, so it is checked again; other secrets are announced by `provide`.
-        if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.patience) }
+        if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.recheckInterval) }
         if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
@@ -200,7 +200,7 @@ final class OutboxSender: @unchecked Sendable {
         continue
       }
       guard !head.entry.isLive || !live.withLock({ $0.contains(head.entry.id) }) else {
-        comeBack(in: Self.patience)
+        comeBack(in: Self.recheckInterval)
         continue
       }
       begin(head.entry)
@@ -211,7 +211,7 @@ final class OutboxSender: @unchecked Sendable {
   }
 
   private func releaseLeaseIfIdle() {
-    guard flights.isEmpty, hasLease else { return }
+    guard sendings.isEmpty, hasLease else { return }
     hasLease = false
     lane.submit { self.store.journal.withLocks { $0.releaseLease() } }
   }
@@ -228,7 +228,7 @@ final class OutboxSender: @unchecked Sendable {
       }
       known.insert(url.origin)
       guard let options, let delay = head.delay, delay > 0, !head.entry.isLive,
-        flights[head.entry.request.queue] == nil, !barred.contains(head.entry.id),
+        sendings[head.entry.request.queue] == nil, !barred.contains(head.entry.id),
         head.entry.request.providers.allSatisfy({ secrets.value(of: $0) != nil })
       else { continue }
       let left = store.pause(head.entry.request)
@@ -261,51 +261,51 @@ final class OutboxSender: @unchecked Sendable {
 
   // MARK: One request
 
-  private func isUnderWay(_ flight: Flight) -> Bool { flights[flight.queue] === flight }
+  private func isUnderWay(_ sending: Sending) -> Bool { sendings[sending.queue] === sending }
 
   private func begin(_ entry: OutboxContents.Entry) {
-    let flight = Flight(entry)
-    flights[flight.queue] = flight
+    let sending = Sending(entry)
+    sendings[sending.queue] = sending
     inFlight.withLock { $0 += 1 }
     lane.submit {
       // If the lock is free, the process of the first attempt has died. If the lock can't be checked now, it is checked again later.
-      guard !entry.isLive || self.takes(entry.id) else {
-        self.runtime.loop.post { self.leave(flight) }
+      guard !entry.isLive || self.tryLockFirstAttempt(entry.id) else {
+        self.runtime.loop.post { self.leave(sending) }
         return
       }
       let begun = Result { () throws(NuthatchError) in try self.store.begin(entry.id) }
       if entry.isLive { self.store.journal.withLocks { $0.giveBack(entry.id) } }
-      self.runtime.loop.post { self.send(flight, begun) }
+      self.runtime.loop.post { self.send(sending, begun) }
     }
   }
 
-  private func takes(_ id: UInt64) -> Bool {
+  private func tryLockFirstAttempt(_ id: UInt64) -> Bool {
     (try? store.journal.withLocks { (locks) throws(StoreFault) in try locks.tryTake(id) }) == true
   }
 
   /// Another process makes its first attempt.
-  private func leave(_ flight: Flight) {
-    guard isUnderWay(flight) else { return }
-    forget(flight)
+  private func leave(_ sending: Sending) {
+    guard isUnderWay(sending) else { return }
+    forget(sending)
     releaseLeaseIfIdle()
-    _ = runtime.loop.at(runtime.loop.now &+ Self.patience) { [weak self] in self?.look() }
+    _ = runtime.loop.at(runtime.loop.now &+ Self.recheckInterval) { [weak self] in self?.look() }
   }
 
-  private func send(_ flight: Flight, _ begun: Result<FrozenRequest?, NuthatchError>) {
-    guard isUnderWay(flight), let options, let shared else { return }
+  private func send(_ sending: Sending, _ begun: Result<FrozenRequest?, NuthatchError>) {
+    guard isUnderWay(sending), let options, let shared else { return }
     switch begun {
     case .failure(let error):
       Log.note(.warning, "the outbox can't be written: \(error)")
       // Not sent before the start is recorded: after a restart it must be known that it was sent.
-      end(flight, in: 5 * Self.patience)
-    case .success(nil): end(flight)
+      end(sending, in: 5 * Self.recheckInterval)
+    case .success(nil): end(sending)
     case .success(let request?):
       guard let whole = request.request(secrets, bodyAt: store.journal.path(ofBody:)) else {
-        return end(flight)
+        return end(sending)
       }
       let ticket = Ticket(url: request.passedURL, tag: request.tag)
-      flight.ticket = ticket
-      ticket.whenFinal { event in self.runtime.loop.post { self.conclude(flight, event) } }
+      sending.ticket = ticket
+      ticket.whenFinal { event in self.runtime.loop.post { self.conclude(sending, event) } }
       lane.submit {
         do throws(NuthatchError) {
           var options = options
@@ -319,54 +319,54 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  private func conclude(_ flight: Flight, _ event: Event) {
-    guard isUnderWay(flight), options != nil else { return }
+  private func conclude(_ sending: Sending, _ event: Event) {
+    guard isUnderWay(sending), options != nil else { return }
     // The process is closing the cache or ending: the request is sent again, as after a kill.
-    guard !event.isOwnEnd else { return end(flight, in: Self.patience) }
-    let (entry, now) = (flight.entry, store.clock.now())
+    guard !event.isOwnEnd else { return end(sending, in: Self.recheckInterval) }
+    let (entry, now) = (sending.entry, store.clock.now())
     let result = OutboxRules.Result(event, now: now.wall / 1_000_000_000)
     let verdict = rules.judge(result, attempt: entry.attemptsSinceReplay + 1)
     if verdict == .pause { for provider in entry.request.providers { secrets.refuse(provider) } }
-    record(flight) { OutboxConclusion(entry, result, verdict, event, now) }
+    record(sending) { OutboxConclusion(entry, result, verdict, event, now) }
   }
 
   /// Nothing else of the queue is sent before this is on the disk.
-  private func record(_ flight: Flight, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
-    guard isUnderWay(flight) else { return }
+  private func record(_ sending: Sending, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
+    guard isUnderWay(sending) else { return }
     lane.submit {
       do throws(NuthatchError) {
         switch conclusion() {
-        case .again(let attempt): try self.store.end(flight.id, attempt)
-        case .settled(let settlement): try self.store.settle(flight.id, settlement)
+        case .again(let attempt): try self.store.end(sending.id, attempt)
+        case .settled(let settlement): try self.store.settle(sending.id, settlement)
         }
-        self.runtime.loop.post { self.end(flight) }
+        self.runtime.loop.post { self.end(sending) }
       } catch {
         Log.note(.warning, "the outbox can't be written: \(error)")
         self.runtime.loop.post {
-          _ = self.runtime.loop.at(self.runtime.loop.now &+ 5 * Self.patience) { [weak self] in
-            self?.record(flight, conclusion)
+          _ = self.runtime.loop.at(self.runtime.loop.now &+ 5 * Self.recheckInterval) { [weak self] in
+            self?.record(sending, conclusion)
           }
         }
       }
     }
   }
 
-  private func end(_ flight: Flight, in delay: Int64) {
-    _ = runtime.loop.at(runtime.loop.now &+ delay) { [weak self] in self?.end(flight) }
+  private func end(_ sending: Sending, in delay: Int64) {
+    _ = runtime.loop.at(runtime.loop.now &+ delay) { [weak self] in self?.end(sending) }
   }
 
-  private func end(_ flight: Flight) {
-    guard isUnderWay(flight) else { return }
-    forget(flight)
+  private func end(_ sending: Sending) {
+    guard isUnderWay(sending) else { return }
+    forget(sending)
     look()
   }
 
-  private func forget(_ flight: Flight) {
-    flights[flight.queue] = nil
+  private func forget(_ sending: Sending) {
+    sendings[sending.queue] = nil
     // A survey that began before has an outdated result, also about the lease.
     isOutdated = true
     inFlight.withLock { $0 -= 1 }
-    bell.ring()
+    inFlightChanges.ring()
   }
 
   /// Starts no more attempts.
@@ -378,9 +378,9 @@ final class OutboxSender: @unchecked Sendable {
   /// Ends the attempt of a request, and starts no other one, so that it can be dropped.
   func bar(_ id: UInt64) {
     barred.insert(id)
-    guard let flight = flights.values.first(where: { $0.id == id }) else { return }
-    forget(flight)
-    flight.ticket?.cancel()
+    guard let sending = sendings.values.first(where: { $0.id == id }) else { return }
+    forget(sending)
+    sending.ticket?.cancel()
   }
 
   /// Call it after the drop, or if the drop has failed.
@@ -392,13 +392,13 @@ final class OutboxSender: @unchecked Sendable {
 
 /// The record of an attempt's end.
 enum OutboxConclusion: Sendable {
-  case again(OutboxAttempt)
+  case again(AttemptRecord)
   case settled(OutboxSettlement)
 
   init(
     _ entry: OutboxContents.Entry, _ result: OutboxRules.Result, _ verdict: OutboxRules.Verdict,
     _ event: Event,
-    _ now: Stamp
+    _ now: DurableTime
   ) {
     let code = event.error?.code
     let status = event.response?.status ?? event.error?.status ?? 0
@@ -412,7 +412,7 @@ enum OutboxConclusion: Sendable {
       let wait: Int64? = if case .again(let wait) = verdict { wait } else { nil }
       let isUnsent = result.headlessFailure?.isUnsent ?? false
       self = .again(
-        OutboxAttempt(
+        AttemptRecord(
           ended: now, code: code, status: status, reason: reason,
           counted: entry.counted + (isUnsent ? 0 : 1),
           // If this attempt can't have reached the server, an earlier one still may have.

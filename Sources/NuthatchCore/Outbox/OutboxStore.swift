@@ -7,7 +7,7 @@ import NuthatchTransport
 final class OutboxStore: @unchecked Sendable {
   let journal: Journal
   // Used under the journal's lock only.
-  private let book: OutboxContents
+  private let contents: OutboxContents
   private let path: String
   let clock: OutboxClock
   let secrets = OutboxSecrets()
@@ -17,19 +17,19 @@ final class OutboxStore: @unchecked Sendable {
   private let mostItems: Int
   private let hasSwept = Locked(false)
   /// The times since which this process knows of requests that were tried before the last boot. Under the journal's lock.
-  private var seen: [UInt64: Stamp] = [:]
+  private var seen: [UInt64: DurableTime] = [:]
 
   init(
     _ path: String, _ clock: OutboxClock, mostBytes: Int64, mostItems: Int, paused: PausedHosts? = nil
   ) {
-    let book = OutboxContents()
+    let contents = OutboxContents()
     self.paused = paused
-    self.book = book
+    self.contents = contents
     self.path = path
     self.clock = clock
     self.mostBytes = mostBytes
     self.mostItems = mostItems
-    journal = Journal(path, book)
+    journal = Journal(path, contents)
   }
 
   /// Runs `body` with the exclusive lock of the machine. Returns nil if there is no outbox.
@@ -42,7 +42,7 @@ final class OutboxStore: @unchecked Sendable {
   ) throws(NuthatchError) -> Result? {
     try naming { () throws(StoreFault) in
       try journal.changing(makes: makes, isAsked: isAsked) { (journal) throws(StoreFault) in
-        try body(OpenOutbox(book: book, journal: journal))
+        try body(OpenOutbox(contents: contents, journal: journal))
       }
     }
   }
@@ -53,7 +53,7 @@ final class OutboxStore: @unchecked Sendable {
   ) throws(NuthatchError) -> Result? {
     try naming { () throws(StoreFault) in
       try journal.looking { (journal) throws(StoreFault) in
-        try body(OpenOutbox(book: book, journal: journal))
+        try body(OpenOutbox(contents: contents, journal: journal))
       }
     }
   }
@@ -81,7 +81,7 @@ final class OutboxStore: @unchecked Sendable {
     let payload = OutboxRecord.frozen(request).encoded()
     let count = request.bodyBytes
     let place = try change(makes: true) { (outbox) throws(StoreFault) in
-      try checkRoom(outbox.book, Int64(payload.count) + (file == nil ? 0 : count))
+      try checkRoom(outbox.contents, Int64(payload.count) + (file == nil ? 0 : count))
       if let claiming {
         // Before other processes can see it.
         claiming(outbox.journal.next)
@@ -99,7 +99,7 @@ final class OutboxStore: @unchecked Sendable {
     of request: FrozenRequest
   ) throws(NuthatchError) -> (body: JournalBody, checksum: UInt64) {
     let made = try change(makes: true) { (outbox) throws(StoreFault) in
-      try checkRoom(outbox.book, request.bodyBytes)
+      try checkRoom(outbox.contents, request.bodyBytes)
       return try outbox.journal.newBody()
     }
     guard let made else { throw .closed }
@@ -137,12 +137,12 @@ final class OutboxStore: @unchecked Sendable {
 
   private static let copiedAtOnce: Int64 = 1 << 18
 
-  private func checkRoom(_ book: OutboxContents, _ more: Int64) throws(StoreFault) {
-    guard book.count < mostItems else {
-      throw StoreFault(.noSpace, "the outbox is full: it holds \(book.count) requests")
+  private func checkRoom(_ contents: OutboxContents, _ more: Int64) throws(StoreFault) {
+    guard contents.count < mostItems else {
+      throw StoreFault(.noSpace, "the outbox is full: it holds \(contents.count) requests")
     }
-    guard book.bytes &+ more <= mostBytes else {
-      throw StoreFault(.noSpace, "the outbox is full: it holds \(book.bytes) bytes of \(mostBytes)")
+    guard contents.bytes &+ more <= mostBytes else {
+      throw StoreFault(.noSpace, "the outbox is full: it holds \(contents.bytes) bytes of \(mostBytes)")
     }
   }
 
@@ -152,7 +152,7 @@ final class OutboxStore: @unchecked Sendable {
   /// - Parameter own: whether this process makes the first attempt.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
     try look { (outbox) throws(StoreFault) -> Bool in
-      for entry in outbox.book.waiting(in: queue) {
+      for entry in outbox.contents.waiting(in: queue) {
         guard entry.isLive else { return true }
         if own(entry.id) { continue }
         // If the lock is free, the process of the first attempt has died.
@@ -176,7 +176,7 @@ final class OutboxStore: @unchecked Sendable {
       return nil
     }
     return try change { (outbox) throws(StoreFault) -> FrozenRequest? in
-      guard let entry = outbox.book.entries[id], entry.standing == .waiting else { return nil }
+      guard let entry = outbox.contents.entries[id], entry.standing == .waiting else { return nil }
       let now = clock.now()
       if let reason = OutboxRules.hindrance(entry, now) {
         try outbox.putAside(id, reason, now)
@@ -192,7 +192,7 @@ final class OutboxStore: @unchecked Sendable {
   /// Returns whether the file of its body, if it has one, is undamaged. It is read without a lock.
   private func isBodyWhole(_ id: UInt64) throws(NuthatchError) -> Bool {
     let found = try change { (outbox) throws(StoreFault) -> (JournalBody, UInt64)? in
-      guard let entry = outbox.book.entries[id], entry.standing == .waiting,
+      guard let entry = outbox.contents.entries[id], entry.standing == .waiting,
         case .file(let name, let count, let checksum) = entry.request.body
       else { return nil }
       return (try outbox.journal.body(name, count: count), checksum)
@@ -202,16 +202,16 @@ final class OutboxStore: @unchecked Sendable {
   }
 
   /// Records the end of an attempt that was not the last one.
-  func end(_ id: UInt64, _ attempt: OutboxAttempt) throws(NuthatchError) {
+  func end(_ id: UInt64, _ attempt: AttemptRecord) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
-      if outbox.book.entries[id] != nil { try outbox.write(.ended(id, attempt)) }
+      if outbox.contents.entries[id] != nil { try outbox.write(.ended(id, attempt)) }
     }
   }
 
   /// Records the end of a request. A body that was sent is deleted.
   func settle(_ id: UInt64, _ settlement: OutboxSettlement) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
-      guard let entry = outbox.book.entries[id] else { return }
+      guard let entry = outbox.contents.entries[id] else { return }
       try outbox.write(.settled(id, settlement))
       if settlement.isDone { outbox.removeBody(of: entry) }
     }
@@ -222,7 +222,7 @@ final class OutboxStore: @unchecked Sendable {
   /// Removes a request. Returns false if there is none with that number.
   func remove(_ id: UInt64, isAsked: Bool = false) throws(NuthatchError) -> Bool {
     try change(isAsked: isAsked) { (outbox) throws(StoreFault) -> Bool in
-      guard let entry = outbox.book.entries[id] else { return false }
+      guard let entry = outbox.contents.entries[id] else { return false }
       try outbox.write(.gone(id))
       outbox.removeBody(of: entry)
       return true
@@ -234,7 +234,7 @@ final class OutboxStore: @unchecked Sendable {
     where isWanted: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> (count: Int, providers: Set<String>) {
     try change(isAsked: true) { (outbox) throws(StoreFault) in
-      let chosen = outbox.book.inOrder.filter { $0.standing != .done && isWanted($0) }
+      let chosen = outbox.contents.inOrder.filter { $0.standing != .done && isWanted($0) }
       for entry in chosen { try outbox.write(.replayed(entry.id, clock.now())) }
       return (chosen.count, Set(chosen.flatMap(\.request.providers)))
     } ?? (0, [])
@@ -243,7 +243,7 @@ final class OutboxStore: @unchecked Sendable {
   /// Returns the end of a request, with the answer's body; nil while it hasn't ended.
   func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
     try look { (outbox) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
-      guard let entry = outbox.book.entries[id], let known = entry.settlement else { return nil }
+      guard let entry = outbox.contents.entries[id], let known = entry.settlement else { return nil }
       // A record that was read before is valid.
       guard case .settled(_, let settlement)? = try outbox.read(known.place) else { return nil }
       return (entry.request, settlement)
@@ -273,11 +273,11 @@ final class OutboxStore: @unchecked Sendable {
   /// there is no outbox.
   ///
   /// - Parameters:
-  ///   - flying: requests that this process is sending.
+  ///   - sending: requests that this process is sending.
   ///   - isAwake: whether a request whose connection failed may be tried before its time.
   ///   - leases: whether this process wants to send, if something is due.
   func survey(
-    flying: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
+    sending: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> Survey? {
     try change { (outbox) throws(StoreFault) -> Survey in
       sweepOnce(outbox.journal)
@@ -288,21 +288,21 @@ final class OutboxStore: @unchecked Sendable {
         if entry.last?.isUnreachable == true, isAwake(entry) { return 0 }
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
-      survey.isLeaseTaken = !flying.isEmpty
+      survey.isLeaseTaken = !sending.isEmpty
       // Whether it may be sent now, or must be put aside, even before its wait is over.
       func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }
-      if leases, flying.isEmpty, outbox.book.heads.contains(where: isDue) {
+      if leases, sending.isEmpty, outbox.contents.heads.contains(where: isDue) {
         survey.isLeaseTaken = try outbox.journal.locks.tryLease()
       }
-      if survey.isLeaseTaken { try putAside(outbox, except: flying, now) }
+      if survey.isLeaseTaken { try putAside(outbox, except: sending, now) }
       // The sender releases a lease that it doesn't need (`releaseLeaseIfIdle`).
       survey.isLeaseTaken = outbox.journal.locks.hasLease
-      survey.heads = outbox.book.heads.map {
+      survey.heads = outbox.contents.heads.map {
         Survey.Head(entry: $0, delay: delay($0), expiry: OutboxRules.expiry($0, now))
       }
-      survey.settled = outbox.book.settled
+      survey.settled = outbox.contents.settled
       survey.damage = outbox.journal.damage
       return survey
     }
@@ -310,10 +310,10 @@ final class OutboxStore: @unchecked Sendable {
 
   /// Puts aside the first requests of queues that must not be sent any more, so that the next ones can be sent.
   private func putAside(
-    _ outbox: OpenOutbox, except flying: Set<UInt64>, _ now: Stamp
+    _ outbox: OpenOutbox, except sending: Set<UInt64>, _ now: DurableTime
   ) throws(StoreFault) {
     while true {
-      let late = outbox.book.heads.filter { !flying.contains($0.id) && !$0.isLive }.compactMap { entry in
+      let late = outbox.contents.heads.filter { !sending.contains($0.id) && !$0.isLive }.compactMap { entry in
         OutboxRules.hindrance(entry, now).map { (entry.id, $0) }
       }
       guard !late.isEmpty else { return }
@@ -339,19 +339,19 @@ final class OutboxStore: @unchecked Sendable {
     try look { (outbox) throws(StoreFault) in
       let isFree = try outbox.journal.locks.isLeaseFree()
       let now = clock.now()
-      return outbox.book.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
+      return outbox.contents.inOrder.map { item($0, isSending: $0.begun != nil && !isFree, now) }
     } ?? []
   }
 }
 
 extension OutboxStore {
   func item(_ id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try look { (outbox) throws(StoreFault) in try item(outbox.book.entries[id], outbox) } ?? nil
+    try look { (outbox) throws(StoreFault) in try item(outbox.contents.entries[id], outbox) } ?? nil
   }
 
   /// Returns the first request after a number.
   func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
-    try look { (outbox) throws(StoreFault) in try item(outbox.book.first(after: id), outbox) } ?? nil
+    try look { (outbox) throws(StoreFault) in try item(outbox.contents.first(after: id), outbox) } ?? nil
   }
 
   private func item(_ entry: OutboxContents.Entry?, _ outbox: OpenOutbox) throws(StoreFault) -> Outbox.Item? {
@@ -360,14 +360,14 @@ extension OutboxStore {
     return item(entry, isSending: isSending, clock.now())
   }
 
-  private func item(_ entry: OutboxContents.Entry, isSending: Bool, _ now: Stamp) -> Outbox.Item {
+  private func item(_ entry: OutboxContents.Entry, isSending: Bool, _ now: DurableTime) -> Outbox.Item {
     Outbox.Item(entry, isSending: isSending, now, secrets, pause: pause(entry.request))
   }
 }
 
 /// The outbox during one change or read.
 struct OpenOutbox {
-  let book: OutboxContents
+  let contents: OutboxContents
   let journal: OpenJournal
 
   /// Returns when the record would survive a loss of power.
@@ -380,7 +380,7 @@ struct OpenOutbox {
   }
 
   /// Records why a request must not be sent any more.
-  func putAside(_ id: UInt64, _ reason: String, _ now: Stamp) throws(StoreFault) {
+  func putAside(_ id: UInt64, _ reason: String, _ now: DurableTime) throws(StoreFault) {
     try write(.settled(id, OutboxSettlement(at: now, isDone: false, code: nil, reason: reason)))
   }
 

@@ -4,7 +4,7 @@ import NuthatchTransport
 enum ExchangeOutcome: Equatable, Sendable {
   /// The server answered, with any status; the body may have failed.
   case done
-  /// No connection, or it broke before the head: dns, refused, reset, tls, or a time-out while connecting.
+  /// No connection could be made: the name isn't known, the host refused, TLS failed, or the time-out passed.
   case unreachable(timedOut: Bool)
   /// An established connection was closed before the head came.
   case dropped

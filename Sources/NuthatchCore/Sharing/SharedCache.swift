@@ -42,7 +42,7 @@ final class SharedCache: @unchecked Sendable {
   let waitsToRemove = Atomic(false)
   // Both are confined to the loop's thread.
   let fetches = FetchTable()
-  let decodes: Decodes
+  let decodes: PendingDecodes
 
   init(
     _ path: String, _ options: Options, _ seams: CacheSeams, _ runtime: Runtime
@@ -59,7 +59,7 @@ final class SharedCache: @unchecked Sendable {
     retryPolicy = seams.retryPolicy
     outbox = DirectoryOutbox(path, settings, seams, runtime)
     cookies = CookieJars(path, seams.clock, runtime.writers)
-    decodes = Decodes(runtime)
+    decodes = PendingDecodes(runtime)
   }
 
   private static func openStore(_ path: String, _ options: Options) throws(NuthatchError) -> Store {

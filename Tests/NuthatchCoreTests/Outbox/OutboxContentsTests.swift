@@ -11,7 +11,7 @@ import Testing
       passedURL: "http://x/\(number)", address: "http://x/\(number)", method: "POST", headers: [],
       queue: queue,
       guardGrade: .guarded, silence: nil, maxBytes: 1, attempts: 25, longest: nil, keyLifetime: nil,
-      frozen: Stamp(wall: 0, running: 0, boot: 7), exposed: nil,
+      frozen: DurableTime(wall: 0, running: 0, boot: 7), exposed: nil,
       body: .inline(Array("body \(number)".utf8)))
   }
 
@@ -32,15 +32,15 @@ import Testing
     }
   }
 
-  private static func attempt(_ counted: Int) -> OutboxAttempt {
-    OutboxAttempt(
-      ended: Stamp(wall: 0, running: 0, boot: 7), code: nil, status: 503, reason: "", counted: counted,
+  private static func attempt(_ counted: Int) -> AttemptRecord {
+    AttemptRecord(
+      ended: DurableTime(wall: 0, running: 0, boot: 7), code: nil, status: 503, reason: "", counted: counted,
       exposed: nil, wait: 0, isUnreachable: false)
   }
 
   @Test("what it keeps count of is what its entries come to, whatever comes in whatever order")
   func counts() throws {
-    let now = Stamp(wall: 1, running: 1, boot: 7)
+    let now = DurableTime(wall: 1, running: 1, boot: 7)
     for _ in 0..<20 {
       let book = OutboxContents()
       book.begin()
@@ -111,9 +111,10 @@ import Testing
     begun = processorTime()
     let first = min(count, 500)
     for id in 1...UInt64(first) {
-      #expect(try store.survey(flying: [], leases: true, isAwake: { _ in true })?.heads.first?.entry.id == id)
+      #expect(
+        try store.survey(sending: [], leases: true, isAwake: { _ in true })?.heads.first?.entry.id == id)
       #expect(try store.begin(id) != nil)
-      let now = Stamp(wall: 0, running: 0, boot: 7)
+      let now = DurableTime(wall: 0, running: 0, boot: 7)
       try store.settle(id, OutboxSettlement(at: now, isDone: true, code: nil, reason: ""))
     }
     return frozen + (processorTime() - begun) / Double(first)

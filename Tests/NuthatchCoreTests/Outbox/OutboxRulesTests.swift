@@ -117,7 +117,7 @@ private let day = 24 * hour
       if hasTried {
         entry.history = [
           (
-            OutboxAttempt(
+            AttemptRecord(
               ended: at(0), code: nil, status: 503, reason: "", counted: counted,
               exposed: exposed.map { at($0) }, wait: 0, isUnreachable: false), place(2)
           )
@@ -173,11 +173,11 @@ private let day = 24 * hour
 
   @Test("wait for what is left, for somebody, or for nothing")
   func delays() {
-    func entry(_ wait: Int64?, ended: Stamp, replayed: Bool = false) -> OutboxContents.Entry {
+    func entry(_ wait: Int64?, ended: DurableTime, replayed: Bool = false) -> OutboxContents.Entry {
       var entry = Case(now: 0).entry
       entry.history = [
         (
-          OutboxAttempt(
+          AttemptRecord(
             ended: ended, code: nil, status: 503, reason: "", counted: 1, exposed: nil, wait: wait,
             isUnreachable: false), place(2)
         )
@@ -216,14 +216,14 @@ private let day = 24 * hour
     #expect(at(0, wall: day).age(at: at(7, wall: 0, boot: 8)) == 0)
     // Nobody knows which start of the machine that was.
     #expect(at(0, wall: 0, boot: 0).age(at: at(7, wall: 9, boot: 0)) == 9)
-    let far = Stamp(wall: .min, running: .min, boot: 7)
-    #expect(far.age(at: Stamp(wall: .max, running: .max, boot: 7)) == .max)
-    #expect(far.age(at: Stamp(wall: .max, running: .max, boot: 8)) == .max)
+    let far = DurableTime(wall: .min, running: .min, boot: 7)
+    #expect(far.age(at: DurableTime(wall: .max, running: .max, boot: 7)) == .max)
+    #expect(far.age(at: DurableTime(wall: .max, running: .max, boot: 8)) == .max)
   }
 }
 
-private func at(_ running: Int64, wall: Int64? = nil, boot: UInt64 = 7) -> Stamp {
-  Stamp(wall: wall ?? running, running: running, boot: boot)
+private func at(_ running: Int64, wall: Int64? = nil, boot: UInt64 = 7) -> DurableTime {
+  DurableTime(wall: wall ?? running, running: running, boot: boot)
 }
 
 private func place(_ sequence: UInt64) -> JournalPlace {

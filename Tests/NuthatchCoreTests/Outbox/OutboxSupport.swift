@@ -106,7 +106,7 @@ final class MovedClock: Sendable {
     return OutboxClock {
       let now = system.now()
       let move = self.moved.values.last ?? (0, 0, 7)
-      return Stamp(wall: now.wall + move.wall, running: now.running + move.running, boot: move.boot)
+      return DurableTime(wall: now.wall + move.wall, running: now.running + move.running, boot: move.boot)
     }
   }
 }

@@ -127,15 +127,15 @@ private final class Probed {
 
   @Test("go by the attempts that found the server away, also when the first of them are forgotten")
   func absence() {
-    func at(_ seconds: Int64) -> Stamp {
-      Stamp(wall: seconds * second, running: seconds * second, boot: 7)
+    func at(_ seconds: Int64) -> DurableTime {
+      DurableTime(wall: seconds * second, running: seconds * second, boot: 7)
     }
     func place(_ sequence: UInt64) -> JournalPlace {
       JournalPlace(offset: 128, length: 1, sequence: sequence)
     }
-    func attempt(_ seconds: Int64, _ isUnreachable: Bool, _ sequence: UInt64) -> (OutboxAttempt, JournalPlace)
+    func attempt(_ seconds: Int64, _ isUnreachable: Bool, _ sequence: UInt64) -> (AttemptRecord, JournalPlace)
     {
-      let attempt = OutboxAttempt(
+      let attempt = AttemptRecord(
         ended: at(seconds), code: nil, status: 0, reason: "", counted: 0, exposed: nil, wait: 0,
         isUnreachable: isUnreachable)
       return (attempt, place(sequence))

@@ -375,7 +375,7 @@ import Testing
     let store = OutboxStore(folder, OutboxClock.system(.system), mostBytes: 1 << 20, mostItems: 10)
     let request = bench.request("/a")
     let plan = try RequestPlan(request, options)
-    let frozen = try #require(plan.freezing).frozen(
+    let frozen = try #require(plan.freezingPlan).frozen(
       plan, Ticket(url: request.url), at: store.clock.now(), exposed: nil, isLive: false)
     let id = try store.freeze(frozen)
     #expect(try bench.waitUntilEnded(id).isDone)

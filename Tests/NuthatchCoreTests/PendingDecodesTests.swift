@@ -7,7 +7,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Decodes that are shared") struct DecodesTests {
+@Suite("Decodes that are shared") struct PendingDecodesTests {
   /// Who has the bytes of a picture wants what is made of them, and not what somebody without them makes do with.
   @Test("are none for who has the body, where others have a larger thumbnail of it only")
   func secondBest() throws {
@@ -33,7 +33,7 @@ import Testing
       PictureSource(content: content, url: "x", thumbnails: thumbnails),
       PictureSource(content: content, url: "x", body: SharedBytes(received)),
     ]
-    let made = Collected<(Int, Decodes.Pictures)>()
+    let made = Collected<(Int, PendingDecodes.Pictures)>()
     shared.runtime.loop.post {
       // One after the other, so that the second comes while the first is under way.
       for (number, source) in sources.enumerated() {

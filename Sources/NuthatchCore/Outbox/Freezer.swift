@@ -4,7 +4,7 @@ import NuthatchTransport
 /// after the attempt, if its server can't be reached.
 ///
 /// Confined to the loop's thread, hence Sendable.
-final class FreezeAttempt: @unchecked Sendable {
+final class Freezer: @unchecked Sendable {
   /// The longest wait for earlier requests of the queue. A request that isn't stored yet is not safe.
   private static let longestTurn: Int64 = 5_000_000_000
 
@@ -14,7 +14,7 @@ final class FreezeAttempt: @unchecked Sendable {
   /// Its number in the outbox, if it was stored before its first attempt; 0 for none.
   private var id: UInt64 = 0
   /// Whether it is being stored.
-  private var isFreezing = false
+  private var isStoring = false
   /// Whether its ticket has the answer.
   private var isAnswered = false
   private let ticket: Ticket
@@ -22,8 +22,8 @@ final class FreezeAttempt: @unchecked Sendable {
   private let submitted: Int64
 
   init?(_ plan: RequestPlan, _ ticket: Ticket, _ outbox: DirectoryOutbox, submitted: Int64) {
-    guard let freezing = plan.freezing else { return nil }
-    queue = freezing.queue
+    guard let freezingPlan = plan.freezingPlan else { return nil }
+    queue = freezingPlan.queue
     self.ticket = ticket
     self.outbox = outbox
     self.submitted = submitted
@@ -33,12 +33,13 @@ final class FreezeAttempt: @unchecked Sendable {
 
   // MARK: Before it is sent
 
-  /// What the outbox decides before the first attempt.
-  private enum Beginning {
-    case mayGo
+  /// What happens before the first attempt.
+  private enum FirstStep {
+    case send
     /// Its secret is missing, or others of its queue wait.
-    case mustWait
-    case isWritten(UInt64)
+    case wait
+    /// Its record has this number, and it is to be sent.
+    case stored(UInt64)
   }
 
   /// Calls `send` if the request is to be sent; if it must wait, it is stored and `send` isn't called. Call it again after the program
@@ -46,69 +47,70 @@ final class FreezeAttempt: @unchecked Sendable {
   func begin(_ plan: RequestPlan, send: @escaping @Sendable () -> Void) {
     // After the ticket's end nothing would take the request out of the order again.
     // A request that is being stored isn't sent, even if its program has added something.
-    guard ticket.isOpen, !isFreezing, let freezing = plan.freezing else { return }
+    guard ticket.isOpen, !isStoring, let freezingPlan = plan.freezingPlan else { return }
     // This is a later call, after a question. The stored record stays as it is: providers give what the program has added.
     if turn != 0 { return send() }
     outbox.join(self)
-    work { () throws(NuthatchError) -> Beginning in
-      if freezing.lacksSecret { return .mustWait }
+    work { () throws(NuthatchError) -> FirstStep in
+      if freezingPlan.lacksSecret { return .wait }
       let live = self.outbox.sender.live.withLock { $0 }
-      if try self.outbox.store.isBehind(freezing.queue, own: live.contains) { return .mustWait }
-      guard freezing.freezing.isDurable, self.ticket.isOpen else { return .mayGo }
+      if try self.outbox.store.isBehind(freezingPlan.queue, own: live.contains) { return .wait }
+      guard freezingPlan.options.isDurable, self.ticket.isOpen else { return .send }
       let now = self.outbox.store.clock.now()
-      return .isWritten(
-        try self.outbox.freeze(freezing.frozen(plan, self.ticket, at: now, exposed: now, isLive: true)))
+      return .stored(
+        try self.outbox.freeze(freezingPlan.frozen(plan, self.ticket, at: now, exposed: now, isLive: true)))
     } then: {
-      self.goOn($0, plan, send)
+      self.continueAfter($0, plan, send)
     }
   }
 
-  private func goOn(
-    _ begun: Result<Beginning, NuthatchError>, _ plan: RequestPlan, _ send: @Sendable () -> Void
+  private func continueAfter(
+    _ begun: Result<FirstStep, NuthatchError>, _ plan: RequestPlan, _ send: @Sendable () -> Void
   ) {
     // Its deadline may have passed meanwhile.
-    let isLate = isFreezing || !ticket.isOpen
+    let isLate = isStoring || !ticket.isOpen
     switch begun {
     case .failure(let error): fail(error)
-    // `keep` stores it, too, under another number; this record is a duplicate.
-    case .success(.isWritten(let id)) where isFreezing: leaveRecord(id, isUnwanted: true)
-    case .success(.isWritten(let id)):
+    // `storeInTurn` stores it, too, under another number; this record is a duplicate.
+    case .success(.stored(let id)) where isStoring: leaveRecord(id, isUnwanted: true)
+    case .success(.stored(let id)):
       self.id = id
       if isLate { leaveRecord() } else { send() }
     case .success where isLate: return
-    case .success(.mayGo): send()
-    case .success(.mustWait): keep(plan, after: nil)
+    case .success(.send): send()
+    case .success(.wait): storeInTurn(plan, after: nil)
     }
   }
 
   // MARK: When its server can't be reached
 
-  /// Stores the request if this failure is one that freezes. Returns whether it does.
-  func freezes(_ plan: RequestPlan, after error: NuthatchError) -> Bool {
-    guard !isFreezing, error.status == nil, error.code.isUnreachable else { return false }
-    keep(plan, after: error)
+  /// Stores the request if its server couldn't be reached. Returns false for another failure; then nothing is stored.
+  func freezeIfUnreachable(_ plan: RequestPlan, after error: NuthatchError) -> Bool {
+    guard !isStoring, error.status == nil, error.code.isUnreachable else { return false }
+    storeInTurn(plan, after: error)
     return true
   }
 
   /// Stores it after earlier requests of its queue that are still under way.
-  private func keep(_ plan: RequestPlan, after error: NuthatchError?) {
-    isFreezing = true
+  private func storeInTurn(_ plan: RequestPlan, after error: NuthatchError?) {
+    isStoring = true
     // It joins now if its deadline passed before it was to be sent, while a question was open.
     if turn == 0 { outbox.join(self) }
-    guard !outbox.inTurn(self, { self.write(plan, after: error) }) else { return }
-    _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.hurry(self) }
+    guard !outbox.callInTurn(self, { self.store(plan, after: error) }) else { return }
+    _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.stopWaiting(self) }
   }
 
-  /// Call it at the deadline. Returns true if the request is being stored; it then no longer waits for others.
-  func hurry() -> Bool {
-    if isFreezing { outbox.hurry(self) }
-    return isFreezing
+  /// Call it at the deadline: a request that waits to be stored no longer waits for others. Returns whether the request is being
+  /// stored.
+  func storeAtDeadline() -> Bool {
+    if isStoring { outbox.stopWaiting(self) }
+    return isStoring
   }
 
-  private func write(_ plan: RequestPlan, after error: NuthatchError?) {
+  private func store(_ plan: RequestPlan, after error: NuthatchError?) {
     // Its ticket may have ended during the wait; then `abandon` does the rest.
-    guard ticket.isOpen, let freezing = plan.freezing else {
-      isFreezing = false
+    guard ticket.isOpen, let freezingPlan = plan.freezingPlan else {
+      isStoring = false
       return
     }
     let (id, elapsed) = (id, loop.now &- submitted)
@@ -118,9 +120,9 @@ final class FreezeAttempt: @unchecked Sendable {
       let exposed = isUnsent ? nil : now.before(elapsed)
       guard id != 0, let error else {
         return try self.outbox.freeze(
-          freezing.frozen(plan, self.ticket, at: now, exposed: exposed, isLive: false))
+          freezingPlan.frozen(plan, self.ticket, at: now, exposed: exposed, isLive: false))
       }
-      let attempt = OutboxAttempt(
+      let attempt = AttemptRecord(
         ended: now, code: error.code, status: 0, reason: error.message, counted: isUnsent ? 0 : 1,
         exposed: exposed, wait: 0, isUnreachable: true)
       try self.outbox.store.end(id, attempt)
@@ -154,7 +156,7 @@ final class FreezeAttempt: @unchecked Sendable {
   /// Call it at the end of the ticket: later requests no longer wait for it, and it won't be stored any more.
   func abandon() {
     if turn != 0 {
-      isFreezing = false
+      isStoring = false
       outbox.leave(self)
     }
     leaveRecord()
@@ -162,7 +164,7 @@ final class FreezeAttempt: @unchecked Sendable {
 
   /// Removes the record if the ticket has the answer or was cancelled. After a close it stays, to be sent later.
   private func leaveRecord() {
-    guard id != 0, !isFreezing else { return }
+    guard id != 0, !isStoring else { return }
     // A record that stays is sent again, with the same key.
     leaveRecord(id, isUnwanted: isAnswered || ticket.state == .cancelled)
     id = 0

@@ -2,7 +2,7 @@ import CSystem
 import NuthatchBase
 
 /// A time that stays comparable after a restart and after a change of the wall clock.
-struct Stamp: Sendable, Equatable {
+struct DurableTime: Sendable, Equatable {
   /// Nanoseconds since 1970, by the wall clock, which may be set.
   var wall: Int64
   /// Nanoseconds since the boot, including sleep; it can't be set.
@@ -12,7 +12,7 @@ struct Stamp: Sendable, Equatable {
 
   /// Returns the nanoseconds from this time to `now`, at least 0, also if the wall clock was set back. Within one boot the wall clock
   /// isn't used.
-  func age(at now: Stamp) -> Int64 {
+  func age(at now: DurableTime) -> Int64 {
     let (elapsed, overflow) =
       boot != 0 && boot == now.boot
       ? now.running.subtractingReportingOverflow(running) : now.wall.subtractingReportingOverflow(wall)
@@ -20,16 +20,16 @@ struct Stamp: Sendable, Equatable {
   }
 
   /// Returns an earlier time.
-  func before(_ nanoseconds: Int64) -> Stamp {
-    Stamp(wall: wall &- nanoseconds, running: running &- nanoseconds, boot: boot)
+  func before(_ nanoseconds: Int64) -> DurableTime {
+    DurableTime(wall: wall &- nanoseconds, running: running &- nanoseconds, boot: boot)
   }
 }
 
 /// The clocks of the outbox; tests can move them.
 package struct OutboxClock: Sendable {
-  let now: @Sendable () -> Stamp
+  let now: @Sendable () -> DurableTime
 
-  init(_ now: @escaping @Sendable () -> Stamp) { self.now = now }
+  init(_ now: @escaping @Sendable () -> DurableTime) { self.now = now }
 
   /// The machine's clocks, with another wall clock if needed.
   static func system(_ wall: WallClock) -> OutboxClock {
@@ -37,7 +37,7 @@ package struct OutboxClock: Sendable {
     return OutboxClock {
       var time = timespec()
       clock_gettime(CLOCK_BOOTTIME, &time)
-      return Stamp(
+      return DurableTime(
         wall: wall.nanoseconds(), running: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec),
         boot: boot)
     }

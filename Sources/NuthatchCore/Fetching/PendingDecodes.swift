@@ -17,7 +17,7 @@ struct PictureSource: Sendable {
 }
 
 /// The decodes under way. Requests that want the same thumbnail share one decode. Confined to the loop's thread, hence Sendable.
-final class Decodes: @unchecked Sendable {
+final class PendingDecodes: @unchecked Sendable {
   typealias Pictures = [Recipe: Result<Picture, NuthatchError>]
 
   struct Key: Hashable {

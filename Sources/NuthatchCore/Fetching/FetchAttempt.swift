@@ -2,9 +2,9 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// The attempts of one fetch over the network, one after the other: the hops so far, the transfer under way, and the answer of the
-/// last hop. Confined to the loop's thread, hence Sendable.
-final class Attempt: @unchecked Sendable {
+/// The present attempt of a fetch over the network: its hops so far, the transfer under way, and the answer of the last hop. The next
+/// attempt uses the same object (`beginAgain`). Confined to the loop's thread, hence Sendable.
+final class FetchAttempt: @unchecked Sendable {
   /// Nil while no transfer is under way. Later callbacks of a cancelled transfer are ignored.
   private var current: (fetch: Fetch, entry: QueueEntry, transfer: UInt64)?
   private let plan: RequestPlan
@@ -24,14 +24,14 @@ final class Attempt: @unchecked Sendable {
   /// The bytes of an unwanted body: of a redirect, or of an error page if pictures are wanted.
   private var skipped = 0
   private(set) var skipsBody = false
-  /// Whether the body is kept here, not only saved.
-  private(set) var isKept = true
+  /// Whether the body is kept in `body`. Otherwise it is only saved to a file.
+  private(set) var keepsBody = true
   /// Whether the server must be asked once more, at once.
   private(set) var isToBeRepeated = false
   private var picture: PictureWatch?
   /// Whether the transfer was ended because no waiter needs more: the pictures are done, or none can be made. Then no other waiter
   /// can join.
-  private var isClosed = false
+  private var hasEnough = false
   /// The bytes of the request's body that were sent.
   private var sent: Int64 = 0
   /// The stored answer that the server was asked to confirm. Nil: the whole answer was requested.
@@ -49,7 +49,7 @@ final class Attempt: @unchecked Sendable {
   /// The store's moment when the first hop was sent. If something of the answer is removed later, the answer isn't stored. Nil:
   /// nothing can be stored.
   var began: Moment?
-  /// Covers all attempts together.
+  /// Counts all attempts of the fetch.
   var retries = Retries()
   private(set) var journey = Journey()
 
@@ -80,17 +80,17 @@ final class Attempt: @unchecked Sendable {
   private func clear() {
     (interim, head, next) = ([], nil, nil)
     body = IncomingBody()
-    (sent, skipped, skipsBody, isKept) = (0, 0, false, true)
-    (isToBeRepeated, isClosed) = (false, false)
+    (sent, skipped, skipsBody, keepsBody) = (0, 0, false, true)
+    (isToBeRepeated, hasEnough) = (false, false)
     (base, picture, stopReason, undecodable) = (nil, nil, nil, nil)
   }
 
   /// Returns whether this attempt's answer suits a request that joins now.
   func mayBeJoined(by plan: RequestPlan) -> Bool {
     // The error page isn't received, because all waiters wanted pictures when it came.
-    if skipsBody, head.map(self.plan.isLedOn(by:)) != true, !plan.wantsPictures { return false }
+    if skipsBody, head.map(self.plan.followsRedirect(in:)) != true, !plan.wantsPictures { return false }
     // The answer may have been removed meanwhile.
-    return !isClosed && began.map { shared.store.isCurrent($0) } ?? true
+    return !hasEnough && began.map { shared.store.isCurrent($0) } ?? true
   }
 
   /// The verdict of the image probe. Nil if the first bytes weren't probed.
@@ -105,7 +105,7 @@ final class Attempt: @unchecked Sendable {
 
 // MARK: - Sending
 
-extension Attempt {
+extension FetchAttempt {
   /// Sends the current hop's request.
   ///
   /// - Parameter base: the stored answer that the server is asked to confirm, if it belongs to this hop.
@@ -119,7 +119,7 @@ extension Attempt {
     if hop.extras?.trust == .unchecked { Log.noteUnchecked(hop.url) }
     let transfer = shared.transport.start(request(about: base), sink: self)
     current = (fetch, entry, transfer)
-    plan.download?.whenFree = { [weak self] in self?.goOn(with: transfer) }
+    plan.download?.whenFree = { [weak self] in self?.resume(transfer) }
   }
 
   private func request(about base: StoredAnswer?) -> TransferRequest {
@@ -143,9 +143,9 @@ extension Attempt {
   }
 
   /// Resumes the transfer because there is room again, or ends it because writing failed.
-  private func goOn(with transfer: UInt64) {
+  private func resume(_ transfer: UInt64) {
     guard current?.transfer == transfer else { return }
-    if plan.download != nil, body.failure != nil { stopKeeping() }
+    if plan.download != nil, body.failure != nil { stopKeepingBody() }
     guard let failure = plan.download?.failure ?? body.failure else {
       return shared.transport.resume(transfer)
     }
@@ -155,13 +155,13 @@ extension Attempt {
     finished(TransportFault(.stopped, "stopped"), timings)
   }
 
-  /// Keeps the body no longer; it is only saved.
-  private func stopKeeping() {
+  /// Drops the body; from now on it is only saved to a file.
+  private func stopKeepingBody() {
     // The body's file may have paused the transfer, and after this it can't resume it any more. So resume it here.
     if body.isFiled, let transfer = current?.transfer {
-      runtime.loop.post { [weak self] in self?.goOn(with: transfer) }
+      runtime.loop.post { [weak self] in self?.resume(transfer) }
     }
-    isKept = false
+    keepsBody = false
     body = IncomingBody()
   }
 
@@ -184,12 +184,12 @@ extension Attempt {
 
 // MARK: - Receiving
 
-extension Attempt: TransferSink {
+extension FetchAttempt: TransferSink {
   func waitsForName() {
     if let current { runtime.queue.waitsForName(current.entry, now: runtime.loop.now) }
   }
 
-  func mayConnect() -> Bool {
+  func nameIsResolved() -> Bool {
     guard let current, !runtime.queue.nameIsKnown(current.entry, now: runtime.loop.now) else { return true }
     // The request gets another turn. The name is known then.
     shared.counts.transfers.count(-1)
@@ -219,7 +219,7 @@ extension Attempt: TransferSink {
     noteAnswer(head)
     plan.cookies?.take(head, from: hop.url)
     runtime.reachability.note(hop.url.origin, isReachable: true)
-    if plan.isLedOn(by: head) {
+    if plan.followsRedirect(in: head) {
       if !plan.isHopByHop { return judgeRedirect(head) }
       skipsBody = true
       return .goOn
@@ -236,9 +236,9 @@ extension Attempt: TransferSink {
     skipsBody = !(200..<300).contains(head.status) && fetch.waiters.wantPictures
     if skipsBody { return announced > Self.longestSkip ? .stop : .goOn }
     // If the announced length is too large, stop before the first byte.
-    guard mayCome(announced, isAnnounced: true) else { return .stop }
+    guard checkMaxBytes(announced, isAnnounced: true) else { return .stop }
     if fetch.waiters.contains(where: \.plan.wantsPictures) { picture = PictureWatch(announced: announced) }
-    body = IncomingBody(runtime, else: shared.path, hop.url) { [weak self] in self?.goOn(with: transfer) }
+    body = IncomingBody(runtime, else: shared.path, hop.url) { [weak self] in self?.resume(transfer) }
     body.buffer.reserve(announced: announced)
     return .goOn
   }
@@ -264,7 +264,7 @@ extension Attempt: TransferSink {
     case .goOn:
       self.head = download.presented(head)
       let announced = (try? head.contentLength()) ?? 0
-      isKept = announced <= download.keptBytes && !download.isResuming
+      keepsBody = announced <= download.keptBytes && !download.isResuming
       return nil
     case .again:
       (isToBeRepeated, skipsBody) = (true, true)
@@ -285,11 +285,11 @@ extension Attempt: TransferSink {
   }
 
   /// Ends the waiters whose `maxBytes` is less than `count`. Returns false if no waiter is left.
-  private func mayCome(_ count: Int64, isAnnounced: Bool = false) -> Bool {
+  private func checkMaxBytes(_ count: Int64, isAnnounced: Bool = false) -> Bool {
     guard let fetch = current?.fetch else { return false }
     for waiter in fetch.waiters where count > waiter.plan.maxBytes {
       let begin = isAnnounced ? "the server announces \(count) bytes, more than" : "the body is longer than"
-      fetch.leaveAlone(waiter, .tooLarge, "\(begin) max_bytes (\(waiter.plan.maxBytes))")
+      fetch.fail(waiter, .tooLarge, "\(begin) max_bytes (\(waiter.plan.maxBytes))")
     }
     return !fetch.waiters.isEmpty
   }
@@ -303,13 +303,13 @@ extension Attempt: TransferSink {
     }
     if let download = plan.download, let verdict = save(bytes, download, fetch) { return verdict }
     let count = Int64(body.count) + Int64(bytes.count)
-    guard mayCome(count) else { return .stop }
+    guard checkMaxBytes(count) else { return .stop }
     do throws(NuthatchError) { try body.append(bytes) } catch { return stop(error) }
     if let picture, let head {
       do throws(ImageFault) {
         try picture.take(bytes, of: body, head, for: fetch) { self.stopEarly(picture) }
       } catch {
-        (undecodable, isClosed) = (error, true)
+        (undecodable, hasEnough) = (error, true)
         return stop(NuthatchError(error, url: hop.url.description))
       }
       guard !fetch.waiters.isEmpty else { return .stop }
@@ -323,11 +323,11 @@ extension Attempt: TransferSink {
     _ bytes: UnsafeRawBufferPointer, _ download: Download, _ fetch: Fetch
   ) -> TransferVerdict? {
     guard let status = head?.status, (200..<300).contains(status) else { return nil }
-    guard mayCome(download.count + Int64(bytes.count)) else { return .stop }
-    if Int64(body.count) + Int64(bytes.count) > download.keptBytes { stopKeeping() }
+    guard checkMaxBytes(download.count + Int64(bytes.count)) else { return .stop }
+    if Int64(body.count) + Int64(bytes.count) > download.keptBytes { stopKeepingBody() }
     do throws(NuthatchError) {
       let mayGoOn = try download.write(bytes)
-      if isKept, (try? body.append(bytes)) == nil { stopKeeping() }
+      if keepsBody, (try? body.append(bytes)) == nil { stopKeepingBody() }
       fetch.waiters.report(download.count, of: download.total)
       return mayGoOn && !body.isFull ? .goOn : .hold
     } catch {
@@ -338,14 +338,14 @@ extension Attempt: TransferSink {
 
 // MARK: - The end
 
-extension Attempt {
+extension FetchAttempt {
   /// Ends the transfer early if the pictures that all waiters want are done.
   private func stopEarly(_ picture: PictureWatch) {
     guard self.picture === picture, let (fetch, entry, transfer) = current, let head,
       let timings = shared.transport.timings(of: transfer), picture.isEnough(for: fetch, after: body)
     else { return }
     cancel()
-    isClosed = true
+    hasEnough = true
     shared.counts.bytes.count(body.count)
     shared.counts.stopped.count()
     noteConnection(timings.connection)
@@ -362,7 +362,7 @@ extension Attempt {
     }
     current = nil
     if let failure = body.failure {
-      if plan.download == nil { stopReason = stopReason ?? failure } else { stopKeeping() }
+      if plan.download == nil { stopReason = stopReason ?? failure } else { stopKeepingBody() }
     }
     shared.counts.bytes.count(body.count)
     if body.isFiled { shared.counts.filed.count() }
