@@ -182,7 +182,7 @@ def test_a_deadline_during_retry_after_names_the_status(hosts: SickHosts, nuthat
     # Requests that were under way before the pause are answered.
     assert len(failed) >= 8
     assert {(record["error"], record["status"]) for record in failed} == {("http", 503)}
-    assert all("no request is sent to it" in record["message"] for record in failed)
+    assert all("the deadline has passed" in record["message"] for record in failed)
 
 
 def test_request_starts_keep_to_the_rate(hosts: SickHosts, nuthatch: Runner) -> None:
