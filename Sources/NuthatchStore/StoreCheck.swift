@@ -132,7 +132,7 @@ struct StoreCheck {
   private func forgetVanishedRecords(_ seen: [UInt32: SeenPack]) throws(StoreFault) -> Int {
     guard let index = changer.current.forReading(), index.names(missingIn: seen) else { return 0 }
     return try changer.changing { (index) throws(StoreFault) in
-      index.giveUp(missingIn: seen) { !isDropped($0) }
+      index.deleteSlots(missingIn: seen) { !isDropped($0) }
     }
   }
 
@@ -144,7 +144,7 @@ struct StoreCheck {
     // Look before changing: the disk may be so full that the index can't be written.
     let packs = try present()
     guard let index = changer.current.forReading(), index.names(except: packs) else { return }
-    try changer.changing { (index) throws(StoreFault) in index.giveUp(except: try present()) }
+    try changer.changing { (index) throws(StoreFault) in index.deleteSlots(except: try present()) }
   }
 
   private func verify(

@@ -15,7 +15,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private let readers: Readers
   private let lastID = Atomic<UInt64>(0)
 
-  private let surroundings: TransportSurroundings
+  private let environment: TransportEnvironment
 
   // Confined to the loop's thread.
   private var sharedPool: ConnectionPool?
@@ -57,11 +57,11 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   ///
   /// - Parameter readers: reads files that are sent.
   package convenience init(readers: @escaping Readers) throws(TransportFault) {
-    try self.init(surroundings: .current(), readers: readers)
+    try self.init(environment: .current(), readers: readers)
   }
 
-  init(surroundings: TransportSurroundings, readers: @escaping Readers) throws(TransportFault) {
-    self.surroundings = surroundings
+  init(environment: TransportEnvironment, readers: @escaping Readers) throws(TransportFault) {
+    self.environment = environment
     self.readers = readers
     try CurlTransport.initialiseOnce()
     loop = try EventLoop()
@@ -101,8 +101,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     }
   }
 
-  package func lastSign(of id: UInt64) -> Int64? {
-    active[id]?.lastSign(at: loop.now) ?? (lookingUp[id] ?? waiting[id])?.since
+  package func lastByteTime(of id: UInt64) -> Int64? {
+    active[id]?.lastByteTime(at: loop.now) ?? (lookingUp[id] ?? waiting[id])?.since
   }
 
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
@@ -150,7 +150,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
 extension CurlTransport {
   private func begin(_ id: UInt64, _ request: TransferRequest, _ sink: any TransferSink) {
-    let route = TransferRoute(request, surroundings)
+    let route = TransferRoute(request, environment)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
     guard let name = route.name, !(route.proxyLooksUp && lookups.isUnknown(name)) else {
       return judge(pending)
@@ -247,7 +247,7 @@ extension CurlTransport {
       transfer.feed = BodyFeed(upload, loop, readers) { [unowned self] in self.goOnSending(pending.id) }
     }
     do throws(TransportFault) {
-      try transfer.handle.configure(transfer, surroundings)
+      try transfer.handle.configure(transfer, environment)
       guard pool.add(transfer) else { throw TransferHandle.noMemory }
     } catch {
       active[pending.id] = nil
@@ -306,7 +306,7 @@ extension CurlTransport {
   /// The timer is set again only when it fires, so that receiving a byte costs only a store of its time.
   private func watch(_ transfer: Transfer) {
     guard let silence = transfer.silence else { return }
-    let (lapse, next) = transfer.judgePace(at: loop.now, silence: silence)
+    let (lapse, next) = transfer.judgeStall(at: loop.now, silence: silence)
     if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
     transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
   }

@@ -8,7 +8,7 @@ import NuthatchBase
 /// lookup counts as stuck after 250 ms. Stuck lookups don't take the places of others until there are very many, or descriptors
 /// run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its end.
 ///
-/// Used only on the loop's thread, hence Sendable; the workers share only `Backlog`.
+/// Used only on the loop's thread, hence Sendable; the workers share only `LookupQueue`.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 
@@ -24,7 +24,7 @@ final class NameLookups: @unchecked Sendable {
   private static let mostAnswers = 4096
 
   private let loop: EventLoop
-  private let backlog = Backlog()
+  private let lookupQueue = LookupQueue()
   private var answers: [String: (addresses: [IPAddress], until: Int64)] = [:]
   /// Names that could not be resolved, until the given time.
   private var unknown: [String: Int64] = [:]
@@ -44,7 +44,7 @@ final class NameLookups: @unchecked Sendable {
     let isFirst = waiters[name] == nil
     waiters[name, default: [:]][lastWaiter] = done
     if isFirst {
-      backlog.add(name)
+      lookupQueue.add(name)
       startWorkers()
     }
     return lastWaiter
@@ -52,8 +52,8 @@ final class NameLookups: @unchecked Sendable {
 
   func leave(_ name: String, _ waiter: UInt64) {
     waiters[name]?[waiter] = nil
-    // A name in the backlog isn't looked up any more; a running lookup goes on for later requests.
-    if waiters[name]?.isEmpty == true, backlog.remove(name) { waiters[name] = nil }
+    // A name in the queue isn't looked up any more; a running lookup goes on for later requests.
+    if waiters[name]?.isEmpty == true, lookupQueue.remove(name) { waiters[name] = nil }
   }
 
   /// Returns whether a lookup of the name failed or took too long within the last minute. For callers that can do without it.
@@ -71,7 +71,7 @@ final class NameLookups: @unchecked Sendable {
 
   /// Starts no further lookup and calls no waiter any more.
   func stop() {
-    backlog.close()
+    lookupQueue.close()
     waiters = [:]
     if let look { loop.cancelTimer(look) }
     look = nil
@@ -91,18 +91,18 @@ final class NameLookups: @unchecked Sendable {
 
   private func startWorkers() {
     let now = loop.now
-    while backlog.admitsWorker(now: now, mayExceed: Self.hasDescriptors) {
-      let worker = Worker(backlog: backlog) { [loop, weak self] name, answer in
+    while lookupQueue.admitsWorker(now: now, mayExceed: Self.hasDescriptors) {
+      let worker = Worker(lookupQueue: lookupQueue) { [loop, weak self] name, answer in
         loop.post { [weak self] in self?.finish(name, answer) }
       }
       let failure = worker.start()
       guard failure == 0 else {
-        backlog.workerEnded()
+        lookupQueue.workerEnded()
         return failIfNobodyWorks(TransportFault(noThread: failure))
       }
     }
     // When running lookups turn out to be stuck, more may start.
-    guard look == nil, backlog.isWaiting else { return }
+    guard look == nil, lookupQueue.isWaiting else { return }
     look = loop.at(now + NameLookups.patience) { [unowned self] in
       self.look = nil
       self.startWorkers()
@@ -118,14 +118,14 @@ final class NameLookups: @unchecked Sendable {
     return taken.count < limit.rlim_cur / 4 * 3
   }
 
-  /// Without a single thread the names in the backlog would wait forever.
+  /// Without a single thread the names in the queue would wait forever.
   private func failIfNobodyWorks(_ fault: TransportFault) {
-    for name in backlog.takeAllIfIdle() { finish(name, .failure(fault)) }
+    for name in lookupQueue.takeAllIfIdle() { finish(name, .failure(fault)) }
   }
 }
 
 /// The names to look up, and the threads that do it.
-private final class Backlog: Sendable {
+private final class LookupQueue: Sendable {
   private struct State {
     var names: [String] = []
     /// The start time of each running lookup.
@@ -199,11 +199,11 @@ private final class Backlog: Sendable {
 
 /// One thread that looks up names until there are none left.
 private final class Worker: Sendable {
-  private let backlog: Backlog
+  private let lookupQueue: LookupQueue
   private let report: @Sendable (String, NameLookups.Answer) -> Void
 
-  init(backlog: Backlog, report: @escaping @Sendable (String, NameLookups.Answer) -> Void) {
-    self.backlog = backlog
+  init(lookupQueue: LookupQueue, report: @escaping @Sendable (String, NameLookups.Answer) -> Void) {
+    self.lookupQueue = lookupQueue
     self.report = report
   }
 
@@ -222,10 +222,10 @@ private final class Worker: Sendable {
   }
 
   fileprivate func run() {
-    var next = backlog.next(after: nil)
+    var next = lookupQueue.next(after: nil)
     while let (name, turn) = next {
       report(name, lookUp(name))
-      next = backlog.next(after: turn)
+      next = lookupQueue.next(after: turn)
     }
   }
 

@@ -14,7 +14,7 @@ final class Transfer {
   let route: TransferRoute
   /// The timer that checks silence and speed.
   var watch: LoopTimer?
-  private(set) var pace: TransferPace
+  private(set) var stallDetector: StallDetector
   var nudge: StreamNudge
   /// The request body, if it is read while it is sent.
   var feed: BodyFeed?
@@ -52,7 +52,7 @@ final class Transfer {
     silence = pending.request.silence
     sink = pending.sink
     route = pending.route
-    pace = TransferPace(startedAt: startedAt)
+    stallDetector = StallDetector(startedAt: startedAt)
     nudge = StreamNudge(startedAt: startedAt)
   }
 
@@ -241,7 +241,7 @@ extension Transfer {
 
   private func noteBytes(_ count: Int) {
     let now = nhs_monotonic_ns()
-    pace.note(count, at: now)
+    stallDetector.note(count, at: now)
     nudge.noteBytes(at: now)
   }
 
@@ -302,14 +302,14 @@ extension Transfer {
   }
 
   /// The time of the last byte (monotonic clock), or `now` if none is expected.
-  func lastSign(at now: Int64) -> Int64 { waitsForUs ? now : pace.lastByte }
+  func lastByteTime(at now: Int64) -> Int64 { waitsForUs ? now : stallDetector.lastByte }
 
   /// Whether the server is waiting for this process, not the other way round.
   private var waitsForUs: Bool { isHeld || head == nil && feed?.isAwaited == true }
 
-  func judgePace(at now: Int64, silence: Int64) -> (lapse: TransferPace.Lapse?, next: Int64) {
-    if waitsForUs { pace.rest(at: now) }
-    return pace.judge(at: now, silence: silence, slowness: request.slowness)
+  func judgeStall(at now: Int64, silence: Int64) -> (lapse: StallDetector.Lapse?, next: Int64) {
+    if waitsForUs { stallDetector.rest(at: now) }
+    return stallDetector.judge(at: now, silence: silence, slowness: request.slowness)
   }
 
   /// Whether this is, or may become, one of several streams of a connection.
@@ -322,13 +322,13 @@ extension Transfer {
   func goOn() -> CURLcode? {
     guard isHeld else { return nil }
     isHeld = false
-    pace.rest(at: nhs_monotonic_ns())
+    stallDetector.rest(at: nhs_monotonic_ns())
     return curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
   /// Makes libcurl send the bytes that it has waited for.
   func goOnSending() {
-    pace.rest(at: nhs_monotonic_ns())
+    stallDetector.rest(at: nhs_monotonic_ns())
     curl_easy_pause(handle.easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
@@ -341,7 +341,7 @@ extension Transfer {
 
   /// Returns the error for a stalled transfer. It names the phase, because the remedies differ. Nil if the answer is complete
   /// and only sending has stalled.
-  func fault(of lapse: TransferPace.Lapse) -> TransportFault? {
+  func fault(of lapse: StallDetector.Lapse) -> TransportFault? {
     if isAnswerWhole { return outcomeOfWhole() }
     switch lapse {
     case .slowness(let bytes, let window):

@@ -17,11 +17,11 @@ struct TransferConnection {
   private var socket: Int32 = -1
   /// Whether this transfer has asked for a socket, so that its connection isn't a kept one.
   private var hasOpenedSocket = false
-  private var onceOnly: OnceOnly
+  private var resendGuard: ResendGuard
 
   init(_ sockets: OpenSockets, _ pending: PendingTransfer) {
     self.sockets = sockets
-    onceOnly = OnceOnly(method: pending.request.method)
+    resendGuard = ResendGuard(method: pending.request.method)
     facts.isProxied = pending.route.proxy != nil
     facts.addressClass = pending.route.knownClass
   }
@@ -52,7 +52,7 @@ struct TransferConnection {
       wantsNew = true
       return false
     }
-    if onceOnly.maySend() { return true }
+    if resendGuard.maySend() { return true }
     throw TransportFault(
       .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
   }
@@ -74,7 +74,7 @@ struct TransferConnection {
   }
 
   mutating func note(remark: UnsafeRawBufferPointer) {
-    if remark.starts(with: OnceOnly.refusedStream.utf8) { onceOnly.noteRejection() }
+    if remark.starts(with: ResendGuard.refusedStream.utf8) { resendGuard.noteRejection() }
     if remark.starts(with: Self.offerDeclined.utf8) { isOfferDeclined = true }
   }
 
@@ -82,7 +82,7 @@ struct TransferConnection {
   private static let offerDeclined = "ALPN: server did not agree"
 
   /// An answer has begun, so that sending the request again is not a blind repetition.
-  mutating func noteAnswer() { onceOnly.noteRejection() }
+  mutating func noteAnswer() { resendGuard.noteRejection() }
 
   /// An HTTP/1 connection: one answer after the other.
   func noteTurns() { sockets.noteTurns(of: socket) }

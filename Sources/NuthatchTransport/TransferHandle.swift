@@ -89,7 +89,7 @@ final class TransferHandle {
   // MARK: Setting options
 
   /// - Throws: `outOfMemory`, the only reason why libcurl rejects an option; the reason why a certificate can't be used.
-  func configure(_ transfer: Transfer, _ surroundings: TransportSurroundings) throws(TransportFault) {
+  func configure(_ transfer: Transfer, _ environment: TransportEnvironment) throws(TransportFault) {
     let request = transfer.request
     let context = transfer.context
     socketRules.pointee.context = context
@@ -114,7 +114,7 @@ final class TransferHandle {
     note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
     if request.url.scheme == .https, !request.connectsOnly {
       configureVersion(transfer)
-      try configureTrust(request, surroundings)
+      try configureTrust(request, environment)
     }
     if !isIdempotent(method: request.method) { configureOnceOnly(transfer) }
     configureRoute(transfer)
@@ -212,7 +212,7 @@ final class TransferHandle {
   }
 
   private func configureTrust(
-    _ request: TransferRequest, _ surroundings: TransportSurroundings
+    _ request: TransferRequest, _ environment: TransportEnvironment
   ) throws(TransportFault) {
     let (file, folder): (String?, String?)
     switch request.extras?.trust {
@@ -222,8 +222,8 @@ final class TransferHandle {
       set(CURLOPT_SSL_VERIFYHOST, 0)
       return
     case nil:
-      if let file = surroundings.certificateFile { set(CURLOPT_CAINFO, file) }
-      if let folder = surroundings.certificateFolder { set(CURLOPT_CAPATH, folder) }
+      if let file = environment.certificateFile { set(CURLOPT_CAINFO, file) }
+      if let folder = environment.certificateFolder { set(CURLOPT_CAPATH, folder) }
       return
     }
     // Check first: libcurl's error for a missing file says too little, and a pipe would block the loop.

@@ -14,13 +14,13 @@ struct TransferRoute: Sendable {
   /// How long to wait for the lookup of such a name, in ns. A name that only the proxy knows is allowed after that.
   static let patienceForProxied: Int64 = 1_000_000_000
 
-  init(_ request: TransferRequest, _ surroundings: TransportSurroundings) {
+  init(_ request: TransferRequest, _ environment: TransportEnvironment) {
     switch request.proxy {
     case .none: break
     case .explicit(let chosen): proxy = chosen
     case .environment:
       // This guard must see the address.
-      proxy = request.addressGuard == .public ? nil : surroundings.proxies.proxy(for: request.url)
+      proxy = request.addressGuard == .public ? nil : environment.proxies.proxy(for: request.url)
     }
     let kind = proxy?.lowercased()
     // To libcurl, `socks://` means `socks4://`.

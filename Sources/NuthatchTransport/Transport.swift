@@ -14,7 +14,7 @@ package protocol Transport: Sendable {
   func setSilence(_ silence: Int64?, of id: UInt64)
 
   /// Returns the time of the last byte (monotonic clock); nil before the transfer has begun. Call it on the loop's thread.
-  func lastSign(of id: UInt64) -> Int64?
+  func lastByteTime(of id: UInt64) -> Int64?
 
   /// Returns the times of a running transfer so far; nil if it isn't running. Call it on the loop's thread.
   func timings(of id: UInt64) -> TransferTimings?

@@ -177,11 +177,11 @@ private final class RecordingTier: FetchTier {
     tier.whenEnded.withLock { $0 = look }
     #expect(try bench.get("/a").text == "x")
     #expect(isFree.values == [false, true])
-    #expect(!others.wasVain(place, since: 1, now: .max))
+    #expect(!others.storedNothing(place, since: 1, now: .max))
     bench.server.on("/a", Script.ok("y").with("Cache-Control", "no-store"))
     #expect(try bench.get("/a") { $0.policy = .reload }.text == "y")
     #expect(isFree.values == [false, true, true])
-    #expect(others.wasVain(place, since: 1, now: .max))
+    #expect(others.storedNothing(place, since: 1, now: .max))
   }
 
   @Test("may answer later, and then the server isn't asked")

@@ -54,14 +54,14 @@ private final class HungDisk: Sendable {
     #expect(try ticket.final(within: 60_000)?.error?.code == .reset)
     try expectLoopRuns()
     for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
-    #expect(!others.tryTake(place) && !others.wasVain(place, since: 1, now: .max))
+    #expect(!others.tryTake(place) && !others.storedNothing(place, since: 1, now: .max))
     disk.goOn()
     var isFree = false
     for _ in 0..<60_000 where !isFree {
       isFree = others.tryTake(place)
       if !isFree { usleep(1000) }
     }
-    #expect(isFree && others.wasVain(place, since: 1, now: .max))
+    #expect(isFree && others.storedNothing(place, since: 1, now: .max))
     others.release(place)
   }
 
@@ -97,7 +97,7 @@ private final class HungDisk: Sendable {
     #expect(try ticket.result().text == "x")
     let (place, others) = (try place("/a"), FetchLocks(directory: bench.folder))
     // A worker writes it, perhaps after the answer was given.
-    for _ in 0..<60_000 where others.lastSign(place, now: .max) == nil { usleep(1000) }
-    #expect(others.lastSign(place, now: .max) != nil)
+    for _ in 0..<60_000 where others.lastHeartbeat(place, now: .max) == nil { usleep(1000) }
+    #expect(others.lastHeartbeat(place, now: .max) != nil)
   }
 }

@@ -59,7 +59,7 @@ final class ScriptedTransport: Transport {
 
   func resume(_ id: UInt64) {}
   func setSilence(_ silence: Int64?, of id: UInt64) {}
-  func lastSign(of id: UInt64) -> Int64? { nil }
+  func lastByteTime(of id: UInt64) -> Int64? { nil }
   func timings(of id: UInt64) -> TransferTimings? {
     log.withLock { $0.underWay.contains(id) } ? TransferTimings() : nil
   }

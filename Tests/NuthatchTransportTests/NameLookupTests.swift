@@ -140,7 +140,7 @@ import Testing
 
   @Test("are not made for addresses or for this machine; through a proxy only to be judged")
   func needless() throws {
-    let rules = TransportSurroundings { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }
+    let rules = TransportEnvironment { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }
     for url in [
       "http://127.1/", "http://0x7f.1/", "http://[::1]/", "http://localhost/", "http://a.localhost./",
       "https://127.1./", "https://localhost./",

@@ -334,8 +334,8 @@ import Testing
     var slowness = TransferRequest.Slowness()
     slowness.bytesPerSecond = 10
     slowness.window = 4 * second
-    var pace = TransferPace(startedAt: 0)
-    func judge(_ now: Int64) -> TransferPace.Lapse? {
+    var pace = StallDetector(startedAt: 0)
+    func judge(_ now: Int64) -> StallDetector.Lapse? {
       pace.judge(at: now * second, silence: 2 * second, slowness: slowness).lapse
     }
     #expect(judge(1) == nil)
@@ -348,7 +348,7 @@ import Testing
     }
     pace.note(1, at: 10 * second)
     #expect(judge(10) == .slowness(bytes: 4, window: 4 * second))
-    var silent = TransferPace(startedAt: 0)
+    var silent = StallDetector(startedAt: 0)
     #expect(
       silent.judge(at: 2 * second, silence: 2 * second, slowness: slowness).lapse == .silence(2 * second))
   }
@@ -356,7 +356,7 @@ import Testing
   @Test("looks again when the next of both may be due, however far that is")
   func next() {
     var slowness = TransferRequest.Slowness()
-    var pace = TransferPace(startedAt: 5)
+    var pace = StallDetector(startedAt: 5)
     #expect(pace.judge(at: 6, silence: 100, slowness: slowness).next == 105)
     pace.note(1, at: 50)
     #expect(pace.judge(at: 60, silence: 100, slowness: slowness).next == 150)

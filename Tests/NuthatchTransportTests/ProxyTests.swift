@@ -59,7 +59,7 @@ import Testing
 
   @Test("of the environment are left aside under the strictest guard")
   func strict() throws {
-    let rules = TransportSurroundings { $0 == "http_proxy" ? "http://proxy.example:3128" : nil }
+    let rules = TransportEnvironment { $0 == "http_proxy" ? "http://proxy.example:3128" : nil }
     var request = TransferRequest(url: try WebURL("http://a.example/a"))
     #expect(TransferRoute(request, rules).proxy == "http://proxy.example:3128")
     request.addressGuard = .public

@@ -69,7 +69,7 @@ final class Wire {
   let server: TestServer
 
   init(ipv6: Bool = false, environment: [String: String] = [:]) throws {
-    transport = try CurlTransport(surroundings: TransportSurroundings { environment[$0] }) {
+    transport = try CurlTransport(environment: TransportEnvironment { environment[$0] }) {
       Self.readers.async(execute: $0)
       return true
     }

@@ -139,10 +139,10 @@ extension Fetch {
   }
 
   /// The time when the last byte came. While nothing is sent: now. Nil once a worker processes the answer.
-  var lastSign: Int64? {
+  var lastByteTime: Int64? {
     switch phase {
     case .admitting, .over: nil
-    case .idle, .queued, .preparing, .flying: begunAttempt?.lastSign ?? runtime.loop.now
+    case .idle, .queued, .preparing, .flying: begunAttempt?.lastByteTime ?? runtime.loop.now
     }
   }
 }

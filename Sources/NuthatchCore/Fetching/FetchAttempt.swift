@@ -177,8 +177,8 @@ extension FetchAttempt {
   }
 
   /// The time when the last byte came. Without a transfer: now.
-  var lastSign: Int64 {
-    current.flatMap { shared.transport.lastSign(of: $0.transfer) } ?? runtime.loop.now
+  var lastByteTime: Int64 {
+    current.flatMap { shared.transport.lastByteTime(of: $0.transfer) } ?? runtime.loop.now
   }
 }
 

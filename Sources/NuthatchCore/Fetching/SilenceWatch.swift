@@ -23,7 +23,7 @@ struct SilenceWatch {
       self.longest = longest
       transport.setSilence(longest, of: transfer)
     }
-    let last = transport.lastSign(of: transfer) ?? now
+    let last = transport.lastByteTime(of: transfer) ?? now
     var (late, next) = ([any FetchWaiter](), Int64.max)
     for waiter in waiters {
       guard let silence = waiter.plan.silence, silence < longest ?? .max else { continue }

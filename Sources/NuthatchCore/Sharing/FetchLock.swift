@@ -19,11 +19,11 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   /// The start of the wait for another process's lock (monotonic, ns). Nil: there was no wait.
   private var waitedSince: Int64?
   /// The holder's last heartbeat, as a worker has read it.
-  private var lastSign = Int64.min / 2
+  private var lastHeartbeat = Int64.min / 2
   /// Whether the heartbeat was read again since the last known one looked too old.
-  private var isSignRead = false
+  private var isHeartbeatRead = false
   /// When a worker began to read the heartbeat. Nil: none is reading.
-  private var signReadAt: Int64?
+  private var heartbeatReadAt: Int64?
 
   private var runtime: Runtime { shared.runtime }
 
@@ -34,7 +34,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
 
   /// The offset of the lock and the time of the fetch's last progress, to be written as a heartbeat. Nil: a worker has the
   /// answer.
-  var sign: (place: Int64, time: Int64)? { fetch?.lastSign.map { (place, $0) } }
+  var heartbeat: (place: Int64, time: Int64)? { fetch?.lastByteTime.map { (place, $0) } }
 
   func find(besides base: StoredAnswer?, done: @escaping Done) -> Bool {
     guard let fetch else { return false }
@@ -54,7 +54,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
 
   func ended(_ end: FetchEnd) {
     if end == .notStored || end == .failed, state == .held {
-      others.locks.noteVain(place, at: nhs_monotonic_ns())
+      others.locks.noteNothingStored(place, at: nhs_monotonic_ns())
     }
     free()
     state = .over
@@ -79,7 +79,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     _ = runtime.loop.at(runtime.loop.now + milliseconds * 1_000_000) { [weak self] in
       guard let self, self.state != .over, let fetch = self.fetch else { return }
       if self.take() { return self.lookAgain(fetch, done) }
-      if self.isSilent(patience: fetch.waiters.silence) { return done(.nothing) }
+      if self.hasStalled(after: fetch.waiters.silence) { return done(.nothing) }
       self.wait(milliseconds: min(100, milliseconds * 2), done)
     }
   }
@@ -90,11 +90,12 @@ final class FetchLock: TierRequest, @unchecked Sendable {
     let isSubmitted = runtime.workers.submit(priority: fetch.priority) {
       let found = self.shared.reader.readAdmitted(plan)
       let now = nhs_monotonic_ns()
-      let wasVain = since.map { self.others.locks.wasVain(self.place, since: $0, now: now) } ?? false
+      let storedNothing =
+        since.map { self.others.locks.storedNothing(self.place, since: $0, now: now) } ?? false
       self.runtime.loop.post {
         // The holder's fetch stored nothing, and this one won't either. Release the lock, so that other processes don't wait for
         // it.
-        if wasVain { self.free() }
+        if storedNothing { self.free() }
         done(.storeNowHas(found))
       }
     }
@@ -103,23 +104,23 @@ final class FetchLock: TierRequest, @unchecked Sendable {
 
   /// Returns whether the process that holds the lock has stalled: its last heartbeat and the start of our wait are both older
   /// than the longest `timeout` of the waiting requests (at least 3 s) plus 2 s. The 2 s allow for one retry there: its next
-  /// heartbeat follows within 1 s. Returns false if `patience` is nil.
-  private func isSilent(patience: Int64?) -> Bool {
-    guard let patience, let waitedSince else { return false }
+  /// heartbeat follows within 1 s. Returns false if `silence` is nil.
+  private func hasStalled(after silence: Int64?) -> Bool {
+    guard let silence, let waitedSince else { return false }
     let now = runtime.loop.now
-    guard now - max(waitedSince, lastSign) - 2_000_000_000 > max(patience, 3_000_000_000) else {
-      isSignRead = false
+    guard now - max(waitedSince, lastHeartbeat) - 2_000_000_000 > max(silence, 3_000_000_000) else {
+      isHeartbeatRead = false
       return false
     }
-    if isSignRead { return true }
+    if isHeartbeatRead { return true }
     // If the disk doesn't answer for 2 s, the holder counts as stalled.
-    if let signReadAt { return now - signReadAt > 2_000_000_000 }
-    signReadAt = now
+    if let heartbeatReadAt { return now - heartbeatReadAt > 2_000_000_000 }
+    heartbeatReadAt = now
     runtime.workers.submit(priority: Priority.most) {
-      let last = self.others.locks.lastSign(self.place, now: nhs_monotonic_ns())
+      let last = self.others.locks.lastHeartbeat(self.place, now: nhs_monotonic_ns())
       self.runtime.loop.post {
-        (self.signReadAt, self.isSignRead) = (nil, true)
-        self.lastSign = last ?? self.lastSign
+        (self.heartbeatReadAt, self.isHeartbeatRead) = (nil, true)
+        self.lastHeartbeat = last ?? self.lastHeartbeat
       }
     }
     return false

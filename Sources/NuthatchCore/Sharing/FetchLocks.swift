@@ -6,7 +6,7 @@ import NuthatchStore
 /// kernel releases the locks of a process that ends.
 ///
 /// A stopped process (SIGSTOP) keeps its locks. So each process writes a heartbeat for its active fetches once a second, and a
-/// waiting process ignores a lock whose heartbeat is too old (`FetchLock.isSilent`).
+/// waiting process ignores a lock whose heartbeat is too old (`FetchLock.hasStalled`).
 ///
 /// A fetch may store no answer (`no-store`, an error). It notes that, too. The processes that waited for it then ask the server
 /// all at once, not one after the other.
@@ -38,12 +38,12 @@ final class FetchLocks: Sendable {
   static func place(of hash: UInt64) -> Int64 { Int64(truncatingIfNeeded: hash >> 2) }
 
   /// The number of heartbeat cells. If two fetches share a cell, the later heartbeat counts.
-  private static let signs: Int64 = 512
+  private static let heartbeats: Int64 = 512
 
   /// The offset of the first note of a fetch that stored nothing.
-  private static let vainNotes = Int(signs) * 8
+  private static let nothingStoredNotes = Int(heartbeats) * 8
 
-  private static func offset(_ place: Int64) -> Int { Int(place & (signs - 1)) * 8 }
+  private static func offset(_ place: Int64) -> Int { Int(place & (heartbeats - 1)) * 8 }
 
   // Heartbeats and notes are bytes of the file. Reading or writing them may wait for the disk, so don't do that on the loop's
   // thread. Locks may be taken and released there: F_OFD_SETLK never waits for another holder, and on a local file system the
@@ -51,24 +51,24 @@ final class FetchLocks: Sendable {
   // systems when it is opened.
 
   /// Writes the heartbeat of the fetch with this lock. `time` and `now` are monotonic, in ns.
-  func noteSign(_ place: Int64, at time: Int64, now: Int64) {
+  func noteHeartbeat(_ place: Int64, at time: Int64, now: Int64) {
     // If the write fails, waiting processes see a stalled fetch.
-    if lastSign(place, now: now) ?? .min < time { write(time, at: Self.offset(place)) }
+    if lastHeartbeat(place, now: now) ?? .min < time { write(time, at: Self.offset(place)) }
   }
 
   /// Returns the last heartbeat of the fetch with this lock, or nil.
-  func lastSign(_ place: Int64, now: Int64) -> Int64? { read(at: Self.offset(place), now: now) }
+  func lastHeartbeat(_ place: Int64, now: Int64) -> Int64? { read(at: Self.offset(place), now: now) }
 
   /// Notes that the fetch with this lock stored no answer for the waiting processes.
-  func noteVain(_ place: Int64, at time: Int64) {
+  func noteNothingStored(_ place: Int64, at time: Int64) {
     // If the write fails, the waiting processes ask one after the other.
-    write(time, at: Self.offset(place) + Self.vainNotes)
+    write(time, at: Self.offset(place) + Self.nothingStoredNotes)
   }
 
   /// Returns whether such a fetch has ended since `since`. A fetch in the same cell can make this true, which costs one extra
   /// request.
-  func wasVain(_ place: Int64, since: Int64, now: Int64) -> Bool {
-    read(at: Self.offset(place) + Self.vainNotes, now: now) ?? .min >= since
+  func storedNothing(_ place: Int64, since: Int64, now: Int64) -> Bool {
+    read(at: Self.offset(place) + Self.nothingStoredNotes, now: now) ?? .min >= since
   }
 
   private func write(_ time: Int64, at offset: Int) {

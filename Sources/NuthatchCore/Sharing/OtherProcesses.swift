@@ -4,7 +4,7 @@ import NuthatchTransport
 /// answer in the shared store.
 final class OtherProcesses: FetchTier {
   /// The held locks, for which heartbeats are written.
-  private struct Signs {
+  private struct Heartbeats {
     var locks: [ObjectIdentifier: FetchLock] = [:]
     var isWatching = false
     /// Whether a worker is writing heartbeats.
@@ -13,7 +13,7 @@ final class OtherProcesses: FetchTier {
 
   let locks: FetchLocks
   private let runtime: Runtime
-  private let signs = Locked(Signs())
+  private let heartbeats = Locked(Heartbeats())
 
   init(_ locks: FetchLocks, _ runtime: Runtime) {
     self.locks = locks
@@ -24,41 +24,41 @@ final class OtherProcesses: FetchTier {
 
   /// Writes heartbeats for the fetch that holds this lock. Call it on the loop's thread.
   func add(_ lock: FetchLock) {
-    let isFirst = signs.withLock { signs in
-      signs.locks[ObjectIdentifier(lock)] = lock
-      defer { signs.isWatching = true }
-      return !signs.isWatching
+    let isFirst = heartbeats.withLock { heartbeats in
+      heartbeats.locks[ObjectIdentifier(lock)] = lock
+      defer { heartbeats.isWatching = true }
+      return !heartbeats.isWatching
     }
     if isFirst { showSigns() }
   }
 
   func remove(_ lock: FetchLock) {
-    // The removed object is released after `signs` is unlocked.
-    _ = signs.withLock { $0.locks.removeValue(forKey: ObjectIdentifier(lock)) }
+    // The removed object is released after `heartbeats` is unlocked.
+    _ = heartbeats.withLock { $0.locks.removeValue(forKey: ObjectIdentifier(lock)) }
   }
 
   /// Writes heartbeats once a second. Most fetches end before the first one.
   private func showSigns() {
     _ = runtime.loop.at(runtime.loop.now &+ 1_000_000_000) { [weak self] in
       guard let self else { return }
-      let locks = self.signs.withLock { signs in
-        signs.isWatching = !signs.locks.isEmpty
-        return Array(signs.locks.values)
+      let locks = self.heartbeats.withLock { heartbeats in
+        heartbeats.isWatching = !heartbeats.locks.isEmpty
+        return Array(heartbeats.locks.values)
       }
       if locks.isEmpty { return }
-      self.note(locks.compactMap(\.sign))
+      self.note(locks.compactMap(\.heartbeat))
       self.showSigns()
     }
   }
 
   /// A worker writes all heartbeats together, because the disk may be slow. Until it is done, no others are written.
-  private func note(_ signs: [(place: Int64, time: Int64)]) {
-    guard !signs.isEmpty, self.signs.withLock({ !$0.isNoting }) else { return }
+  private func note(_ heartbeats: [(place: Int64, time: Int64)]) {
+    guard !heartbeats.isEmpty, self.heartbeats.withLock({ !$0.isNoting }) else { return }
     let (locks, loop, now) = (locks, runtime.loop, runtime.loop.now)
     let isNoting = runtime.workers.submit(priority: Priority.most) {
-      for sign in signs { locks.noteSign(sign.place, at: sign.time, now: now) }
-      loop.post { self.signs.withLock { $0.isNoting = false } }
+      for heartbeat in heartbeats { locks.noteHeartbeat(heartbeat.place, at: heartbeat.time, now: now) }
+      loop.post { self.heartbeats.withLock { $0.isNoting = false } }
     }
-    self.signs.withLock { $0.isNoting = isNoting }
+    self.heartbeats.withLock { $0.isNoting = isNoting }
   }
 }

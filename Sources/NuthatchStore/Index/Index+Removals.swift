@@ -74,8 +74,8 @@ extension Index {
       var place = place(of: KeyHash(low: low, high: 0))
       for _ in 0..<min(IndexLayout.reach, slotCount) {
         let slot = ownRead(place)
-        if slot.location.pack == Slot.neverUsed { break }
-        if slot.location.pack != Slot.givenUp, slot.hash.low == low, slot.kind == .answer {
+        if slot.location.pack == Slot.unusedMark { break }
+        if slot.location.pack != Slot.deletedMark, slot.hash.low == low, slot.kind == .answer {
           found.append(Found(place: place, slot: slot))
         }
         place = next(place)

@@ -81,14 +81,14 @@ extension Index {
     var extendsChain = false
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)
-      if slot.location.pack == Slot.neverUsed {
+      if slot.location.pack == Slot.unusedMark {
         if free == nil {
           free = place
           extendsChain = true
         }
         break
       }
-      if slot.location.pack == Slot.givenUp {
+      if slot.location.pack == Slot.deletedMark {
         if free == nil { free = place }
       } else if slot.hash == hash {
         free = place
@@ -116,7 +116,7 @@ extension Index {
     var place = place(of: slot.hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let at = slots + place * IndexLayout.slotSize
-      if nhs_load32(at + 20) == Slot.neverUsed {
+      if nhs_load32(at + 20) == Slot.unusedMark {
         store(place, slot)
         return place
       }
@@ -145,10 +145,10 @@ extension Index {
     var place = place(of: hash)
     for _ in 0..<min(IndexLayout.reach, slotCount) {
       let slot = ownRead(place)
-      if slot.location.pack == Slot.neverUsed { return .absent }
-      if slot.location.pack != Slot.givenUp, slot.hash == hash {
+      if slot.location.pack == Slot.unusedMark { return .absent }
+      if slot.location.pack != Slot.deletedMark, slot.hash == hash {
         guard expected == nil || expected == slot.location else { return .absent }
-        return giveUp(place, slot, retires: expected == nil) ? .removed : .unwritable
+        return deleteSlot(place, slot, retires: expected == nil) ? .removed : .unwritable
       }
       place = next(place)
     }
@@ -157,21 +157,21 @@ extension Index {
 
   /// Deletes a slot. Returns false if it can't be written; then the slot stays.
   @discardableResult
-  func giveUp(_ place: Int, _ slot: Slot, retires: Bool = false) -> Bool {
+  func deleteSlot(_ place: Int, _ slot: Slot, retires: Bool = false) -> Bool {
     var counters = counters
     if let kind = slot.kind { counters[kind] &-= 1 }
-    return change(place, to: .empty, counters, used: nil, retiring: retires ? slot : nil)
+    return change(place, to: .deleted, counters, used: nil, retiring: retires ? slot : nil)
   }
 
   /// Reads a slot; call it with the index lock held. If no writer can have produced its values, the index is damaged, and a
-  /// record may be missing. Then the result is `.empty`, and the index is marked as replaced, so that the next change rebuilds
+  /// record may be missing. Then the result is `Slot.deleted`, and the index is marked as replaced, so that the next change rebuilds
   /// it from the packs.
   func ownRead(_ place: Int) -> Slot {
     let at = slots + place * IndexLayout.slotSize
     let slot = load(at)
     guard isPossible(slot, at: place, version: nhs_load32(at + 16)) else {
       markReplaced()
-      return .empty
+      return .deleted
     }
     return slot
   }
@@ -183,9 +183,9 @@ extension Index {
     guard version & 1 == 0, slot.flags >> 16 == version >> 1 & 0xFFFF else { return false }
     let isBlank = slot.hash.low | slot.hash.high == 0 && slot.location.offset == 0
     switch slot.location.pack {
-    case Slot.neverUsed: return isBlank && version == 0
+    case Slot.unusedMark: return isBlank && version == 0
     // A reader may set the visited bit of a slot that was just deleted.
-    case Slot.givenUp: return isBlank
+    case Slot.deletedMark: return isBlank
     default:
       let distance = place - self.place(of: slot.hash)
       return slot.kind != nil && (distance < 0 ? distance + slotCount : distance) < IndexLayout.reach

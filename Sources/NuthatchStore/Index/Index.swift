@@ -278,7 +278,7 @@ extension Index {
       if version & 1 != 0 { continue }
       let slot = load(at)
       nhs_fence_acquire()
-      if nhs_load32(at + 16) == version { return slot.location.pack == Slot.neverUsed ? nil : slot }
+      if nhs_load32(at + 16) == version { return slot.location.pack == Slot.unusedMark ? nil : slot }
     }
     return nil
   }

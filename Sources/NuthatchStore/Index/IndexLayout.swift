@@ -56,8 +56,8 @@ struct Location: Hashable {
 
 /// The contents of one slot.
 struct Slot {
-  static let neverUsed: UInt32 = 0
-  static let givenUp: UInt32 = .max
+  static let unusedMark: UInt32 = 0
+  static let deletedMark: UInt32 = .max
 
   var hash: KeyHash
   var location: Location
@@ -73,8 +73,8 @@ struct Slot {
     UInt32(kind.rawValue) << 1 | (session & 0xFFF) << 4
   }
 
-  static let empty = Slot(
-    hash: KeyHash(low: 0, high: 0), location: Location(pack: givenUp, offset: 0), flags: 0)
+  static let deleted = Slot(
+    hash: KeyHash(low: 0, high: 0), location: Location(pack: deletedMark, offset: 0), flags: 0)
 }
 
 /// An entry of the table of packs.

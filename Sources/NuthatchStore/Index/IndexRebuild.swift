@@ -178,7 +178,7 @@ struct IndexRebuild {
     let isLean = made.isLean.load(ordering: .relaxed)
     var counters = IndexCounters()
     var isWhole = true
-    var isPresent = (number: Slot.neverUsed, answer: false)
+    var isPresent = (number: Slot.unusedMark, answer: false)
     for place in 0..<old.slotCount {
       // Both indexes are read from one end to the other.
       if isLean, place & 0xFFFF == 0xFFFF {
@@ -186,7 +186,8 @@ struct IndexRebuild {
         made.leavePages()
       }
       var slot = old.ownRead(place)
-      guard slot.location.pack != Slot.neverUsed, slot.location.pack != Slot.givenUp, let kind = slot.kind
+      guard slot.location.pack != Slot.unusedMark, slot.location.pack != Slot.deletedMark,
+        let kind = slot.kind
       else {
         continue
       }
@@ -258,10 +259,10 @@ struct IndexRebuild {
 
 extension Index {
   /// Deletes the slots whose packs aren't in this set.
-  func giveUp(except packs: Set<UInt32>) {
+  func deleteSlots(except packs: Set<UInt32>) {
     for place in 0..<slotCount {
       let slot = ownRead(place)
-      if slot.isElsewhere(than: packs) { giveUp(place, slot) }
+      if slot.isElsewhere(than: packs) { deleteSlot(place, slot) }
     }
   }
 
@@ -281,20 +282,20 @@ extension Index {
   }
 
   /// Deletes the slots of records that were not found at their places, if the pack still exists. Returns how many.
-  func giveUp(missingIn seen: [UInt32: SeenPack], if isThere: (UInt32) -> Bool) -> Int {
+  func deleteSlots(missingIn seen: [UInt32: SeenPack], if isThere: (UInt32) -> Bool) -> Int {
     var count = 0
     for place in 0..<slotCount {
       let slot = ownRead(place)
-      if slot.isMissing(in: seen), isThere(slot.location.pack), giveUp(place, slot) { count += 1 }
+      if slot.isMissing(in: seen), isThere(slot.location.pack), deleteSlot(place, slot) { count += 1 }
     }
     return count
   }
 
   /// Deletes the slots of these packs.
-  func giveUp(packs: Set<UInt32>) {
+  func deleteSlots(packs: Set<UInt32>) {
     for place in 0..<slotCount {
       let slot = ownRead(place)
-      if slot.location.pack != Slot.neverUsed, packs.contains(slot.location.pack) { giveUp(place, slot) }
+      if slot.location.pack != Slot.unusedMark, packs.contains(slot.location.pack) { deleteSlot(place, slot) }
     }
   }
 }
@@ -309,7 +310,7 @@ extension RecordHeader.Found {
 
 extension Slot {
   fileprivate func isElsewhere(than packs: Set<UInt32>) -> Bool {
-    location.pack != Slot.neverUsed && location.pack != Slot.givenUp && !packs.contains(location.pack)
+    location.pack != Slot.unusedMark && location.pack != Slot.deletedMark && !packs.contains(location.pack)
   }
 
   fileprivate func isMissing(in seen: [UInt32: SeenPack]) -> Bool {

@@ -121,7 +121,7 @@ final class Eviction: Sendable {
         kept[entry.number] = entry
         if Int64(entry.capacity) != size, size <= 1 << 46 { index.set(entry.place, capacity: Int(size)) }
       }
-      if !gone.isEmpty { index.giveUp(packs: gone) }
+      if !gone.isEmpty { index.deleteSlots(packs: gone) }
     }
   }
 
@@ -294,7 +294,7 @@ final class Eviction: Sendable {
         removed += 1
       }
       // The records of the pack are unknown if it can't be read, or if a process that was killed has deleted it.
-      if !isRead { index.giveUp(packs: [entry.number]) }
+      if !isRead { index.deleteSlots(packs: [entry.number]) }
       if let now = index.entry(of: entry.number) { index.drop(now) }
       changer.current.forgetDropped(index)
     }

@@ -27,7 +27,7 @@ struct KilledWriters {
     let known = index.packs
     let gone = Set(known.map(\.number)).subtracting(present)
     if !gone.isEmpty {
-      index.giveUp(packs: gone)
+      index.deleteSlots(packs: gone)
       for entry in known where gone.contains(entry.number) { index.drop(entry) }
     }
     for number in present.subtracting(known.map(\.number)).sorted() {

@@ -117,7 +117,9 @@ def pending(server: TestServer, folder: Path) -> nuthatch.Cache:
 
 def expect_busy(error: nuthatch.Error) -> None:
     assert error.code == "busy"
-    assert str(error).startswith("the cache is closed, but answers that were in memory only are lost: process ")
+    assert str(error).startswith(
+        "the cache is closed, but answers that were in memory only are lost: process "
+    )
 
 
 def test_a_close_that_loses_records_raises_busy_once(server: TestServer, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 ///
 /// When a reused connection breaks before the answer, libcurl resends any request, even a POST. libcurl calls back before each
 /// send. A second send is allowed only if the server has rejected or answered the first.
-struct OnceOnly {
+struct ResendGuard {
   private let mayRepeat: Bool
   private var isSent = false
 

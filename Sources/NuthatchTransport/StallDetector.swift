@@ -1,6 +1,6 @@
 /// Detects a stalled transfer: no byte for `silence` ns, or fewer bytes a second than `slowness` allows, averaged over a
 /// window.
-struct TransferPace {
+struct StallDetector {
   enum Lapse: Equatable {
     case silence(Int64)
     case slowness(bytes: Int64, window: Int64)
@@ -31,7 +31,7 @@ struct TransferPace {
     at now: Int64, silence: Int64, slowness: TransferRequest.Slowness
   ) -> (lapse: Lapse?, next: Int64) {
     if now - lastByte >= silence { return (.silence(silence), now) }
-    let window = TransferPace.window(slowness, silence)
+    let window = StallDetector.window(slowness, silence)
     if let start = windowStart, now - start >= window {
       if Double(windowBytes) < Double(slowness.bytesPerSecond) * Double(now - start) / 1e9 {
         return (.slowness(bytes: windowBytes, window: now - start), now)

@@ -1,5 +1,5 @@
 /// The environment of all transfers, read once.
-struct TransportSurroundings: Sendable {
+struct TransportEnvironment: Sendable {
   var proxies: ProxyRules
   /// A file of trusted certificates in place of the system's, if no option names one: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
   var certificateFile: String?
@@ -13,5 +13,5 @@ struct TransportSurroundings: Sendable {
   }
 
   /// Reads the environment of this process.
-  static func current() -> TransportSurroundings { TransportSurroundings(environment: Environment.variable) }
+  static func current() -> TransportEnvironment { TransportEnvironment(environment: Environment.variable) }
 }
