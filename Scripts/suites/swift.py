@@ -39,7 +39,7 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         return
     command = ["swift", "test", "--disable-xctest", "--skip-build", "--ignore-lock", *sanitized]
     if sanitizer == "thread":
-        # A decode runs on one thread. With the odd pictures it takes ten minutes here, and can show nothing.
+        # A decode runs on one thread. With the odd pictures it takes four minutes here, and can show nothing.
         env.pop("NUTHATCH_CORPUS", None)
         env["LD_PRELOAD"] = str(_thread_sanitizer_library())
     if wanted.filter or wanted.files:
