@@ -73,7 +73,9 @@ let package = Package(
       linkerSettings: [runtimeInside]),
 
     // Tests. The server and its command serve every suite, in whatever language.
-    .target(name: "CTestSockets", path: "Tests/CTestSockets", cSettings: cSettings),
+    .target(
+      name: "CTestSockets", path: "Tests/CTestSockets", cSettings: cSettings,
+      linkerSettings: [.linkedLibrary("z")]),
     .target(
       name: "TestServer", dependencies: ["CTestSockets"], path: "Tests/TestServer",
       swiftSettings: swiftSettings),

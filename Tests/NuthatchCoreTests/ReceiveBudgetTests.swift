@@ -109,6 +109,6 @@ import Testing
     bench.server.gate("gate").open()
     let error = try #require(try ticket.final()?.error)
     #expect(error.code == .io)
-    #expect(error.message.contains("no file for") && error.message.contains(bench.server.url("/a")))
+    #expect(error.message.contains("no temporary file for") && error.message.contains(bench.server.url("/a")))
   }
 }

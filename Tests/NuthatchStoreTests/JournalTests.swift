@@ -21,8 +21,8 @@ final class TextReader: JournalReader {
   }
 
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
-    let words = String(decoding: payload, as: UTF8.self).split(separator: " ").map(String.init)
-    guard let word = words.first else { return }
+    let words = String(decoding: payload, as: UTF8.self).components(separatedBy: " ")
+    let word = words[0]
     let text = String(word.dropFirst())
     if word.hasPrefix("+") {
       entries.append(Entry(text: text, place: place, body: words.count > 1 ? words[1] : nil))

@@ -62,11 +62,15 @@ struct Dice: RandomNumberGenerator {
 /// Bytes that belong to a number, so that a reader can tell whether they are right.
 func content(_ number: UInt64, _ count: Int) -> [UInt8] {
   var dice = Dice(number)
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(count + 8)
-  while bytes.count < count { withUnsafeBytes(of: dice.next()) { bytes.append(contentsOf: $0) } }
-  bytes.removeLast(bytes.count - count)
-  return bytes
+  return [UInt8](unsafeUninitializedCapacity: count + 8) { buffer, filled in
+    let bytes = UnsafeMutableRawBufferPointer(buffer)
+    var place = 0
+    while place < count {
+      bytes.storeBytes(of: dice.next(), toByteOffset: place, as: UInt64.self)
+      place += 8
+    }
+    filled = count
+  }
 }
 
 /// How many bytes there are before the zeros at the end.

@@ -17,8 +17,14 @@ struct Dice: RandomNumberGenerator {
 /// A payload says which key and version it belongs to, and all of it follows from that.
 func payload(_ key: UInt64, _ version: UInt64) -> [UInt8] {
   var dice = Dice(state: key &* 1_000_003 &+ version)
-  var words = [key, version]
-  for _ in 0..<(dice.next() % 5 == 0 ? 12_000 : dice.next() % 400) { words.append(dice.next()) }
+  let count = 2 + (dice.next() % 5 == 0 ? 12_000 : Int(dice.next() % 400))
+  var words = [UInt64](repeating: key, count: count)
+  words[1] = version
+  var place = 2
+  while place < count {
+    words[place] = dice.next()
+    place += 1
+  }
   return words.withUnsafeBytes { Array($0) }
 }
 

@@ -1,4 +1,6 @@
-/// Compressed bodies without a library: as valid as any, though hardly smaller, or very much smaller.
+import CTestSockets
+
+/// Compressed bodies: as valid as any, though hardly smaller, or very much smaller.
 public enum Gzip {
   /// A gzip member with the bytes stored.
   public static func packed(_ bytes: [UInt8]) -> [UInt8] {
@@ -52,13 +54,7 @@ public enum Gzip {
 public enum Zlib {
   /// With the bytes stored.
   public static func packed(_ bytes: [UInt8]) -> [UInt8] {
-    var low: UInt32 = 1
-    var high: UInt32 = 0
-    for byte in bytes {
-      low = (low + UInt32(byte)) % 65_521
-      high = (high + low) % 65_521
-    }
-    let check = high << 16 | low
+    let check = adler32(bytes)
     return [0x78, 0x01] + Gzip.stored(bytes)
       + (0..<4).map { UInt8(truncatingIfNeeded: check >> (24 - 8 * $0)) }
   }
@@ -91,10 +87,10 @@ private struct BitWriter {
   }
 }
 
-private let crcTable: [UInt32] = (0..<256).map { index in
-  (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xedb8_8320 ^ value >> 1 : value >> 1 }
+func crc32(_ bytes: [UInt8]) -> UInt32 {
+  bytes.withUnsafeBufferPointer { UInt32(CTestSockets.crc32(0, $0.baseAddress, UInt32($0.count))) }
 }
 
-func crc32(_ bytes: [UInt8]) -> UInt32 {
-  ~bytes.reduce(~0) { crcTable[Int(($0 ^ UInt32($1)) & 255)] ^ $0 >> 8 }
+private func adler32(_ bytes: [UInt8]) -> UInt32 {
+  bytes.withUnsafeBufferPointer { UInt32(CTestSockets.adler32(1, $0.baseAddress, UInt32($0.count))) }
 }

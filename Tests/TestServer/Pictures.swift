@@ -1,4 +1,4 @@
-/// Small valid pictures without a library.
+/// Small valid pictures.
 public enum Pictures {
   /// An 8-bit RGB PNG with a gradient, stored rather than compressed; another seed gives another picture.
   public static func png(width: Int, height: Int, seed: Int = 0) -> [UInt8] {
@@ -12,10 +12,9 @@ public enum Pictures {
         rows.append(UInt8(truncatingIfNeeded: (x / 8 + y / 8 + seed) * 37))
       }
     }
-    let zlib = [0x78, 0x01] + Gzip.stored(rows) + big(adler32(rows))
     return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
       + chunk("IHDR", big(UInt32(width)) + big(UInt32(height)) + [8, 2, 0, 0, 0])
-      + chunk("IDAT", zlib) + chunk("IEND", [])
+      + chunk("IDAT", Zlib.packed(rows)) + chunk("IEND", [])
   }
 
   private static func chunk(_ name: String, _ data: [UInt8]) -> [UInt8] {
@@ -25,15 +24,5 @@ public enum Pictures {
 
   private static func big(_ value: UInt32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - $0 * 8)) }
-  }
-
-  private static func adler32(_ bytes: [UInt8]) -> UInt32 {
-    var low: UInt32 = 1
-    var high: UInt32 = 0
-    for byte in bytes {
-      low = (low + UInt32(byte)) % 65_521
-      high = (high + low) % 65_521
-    }
-    return high << 16 | low
   }
 }

@@ -2,8 +2,9 @@
 #define C_TEST_SOCKETS_H
 
 #include <stdint.h>
+#include <zlib.h>
 
-// What the test server needs of Linux and Swift's Glibc module doesn't have.
+// What the test server needs of Linux and zlib, and Swift's Glibc module doesn't have.
 
 /// A connection that child processes don't inherit; negative with errno on error.
 int test_accept(int listener);

@@ -94,7 +94,7 @@ def test_a_deadline_counts_the_wait_in_the_queue_except_in_a_prefetch(
     for thread in threads:
         thread.start()
     # The requests of the batches have waited longer than their deadline when this one fails.
-    with pytest.raises(nuthatch.TimeoutError, match="before its turn"):
+    with pytest.raises(nuthatch.TimeoutError, match="still waited for its turn"):
         cache.get(server.url("/n/9"), deadline=4)
     assert not items and server.count("/n/9") == 0
     gate.open()
