@@ -13,18 +13,18 @@ import Testing
   private final class Scenario {
     static let payloads = (0..<14).map { content(UInt64($0), 200_000) }
     let folder: Folder
-    var may: [RecordKey: Set<[UInt8]?>] = [:]
+    var may: [RecordKey: Set<Data?>] = [:]
 
     init() throws { folder = try Folder() }
 
-    func allowed(_ key: RecordKey) -> Set<[UInt8]?> { may[key] ?? [nil] }
+    func allowed(_ key: RecordKey) -> Set<Data?> { may[key] ?? [nil] }
 
     func commit(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) {
       do {
         try store.commit(key, bytes)
-        may[key] = [bytes, nil]
+        may[key] = [Data(bytes), nil]
       } catch {
-        may[key] = allowed(key).union([bytes])
+        may[key] = allowed(key).union([Data(bytes)])
       }
     }
 
@@ -40,7 +40,7 @@ import Testing
     func check(_ store: Store, _ note: String) {
       for (key, allowed) in may {
         guard let found = try? store.lookup(key) else { continue }
-        #expect(allowed.contains(found.copied()), "\(note): wrong bytes for \(key.bytes)")
+        #expect(allowed.contains(Data(found.copied())), "\(note): wrong bytes for \(key.bytes)")
       }
     }
 

@@ -21,11 +21,15 @@ final class TextReader: JournalReader {
   }
 
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace) {
-    let words = String(decoding: payload, as: UTF8.self).components(separatedBy: " ")
-    let word = words[0]
+    guard let start = payload.baseAddress else { return }
+    // Texts may be long. Without optimisation, Swift's own search would take most of these tests' time.
+    let end = memchr(start, 0x20, payload.count).map { UnsafeRawPointer($0) - start } ?? payload.count
+    let word = String(decoding: UnsafeRawBufferPointer(rebasing: payload[..<end]), as: UTF8.self)
     let text = String(word.dropFirst())
     if word.hasPrefix("+") {
-      entries.append(Entry(text: text, place: place, body: words.count > 1 ? words[1] : nil))
+      let body = UnsafeRawBufferPointer(rebasing: payload[end...].dropFirst())
+      entries.append(
+        Entry(text: text, place: place, body: body.isEmpty ? nil : String(decoding: body, as: UTF8.self)))
     } else {
       entries.removeAll { $0.text == text }
     }
