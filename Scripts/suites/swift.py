@@ -27,10 +27,10 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
     for old in OUT.glob(name + "*.xml"):
         old.unlink()
     env = suite.environment()
+    env["NUTHATCH_OPTIMISED"] = "1"
     sanitized: List[str] = []
     if sanitizer:
         sanitized = ["--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
-        env["NUTHATCH_OPTIMISED"] = "NuthatchImaging NuthatchImagingTests"
         # A process takes ten times as long to start; what kills find is found without sanitizers, too.
         env.setdefault("NUTHATCH_CRASH_ROUNDS", "5")
         # Memory that can't be had is asked for on purpose, and must come back as an error.
