@@ -8,7 +8,7 @@ SWIFTFLAGS ?=
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test install wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test check install wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -26,6 +26,9 @@ demo: all ## show what works, with something to look at
 
 test: test-machine all ## run every test: Swift, C, Python, command line, house; or those of the files that ONLY names
 	@Scripts/test $(ONLY)
+
+check: test-machine ## what to run before each commit: forms, house rules and the tests of what changed
+	@Scripts/check
 
 install: all wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
 	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'

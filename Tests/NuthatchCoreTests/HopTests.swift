@@ -196,7 +196,7 @@ import Testing
       Script(status: 302, headers: ["Location": "/b"], steps: [.head, .wait("gate"), .text("moved")]))
     let first = try bench.cache.submit(Request(bench.server.url("/hop")))
     #expect(bench.server.gate("gate").waitUntilReached(1))
-    usleep(50_000)
+    try bench.cache.waitForLoop()
     let second = try bench.cache.submit(Request(bench.server.url("/hop")))
     for _ in 0..<5000 where bench.cache.statistics.joined < 1 { usleep(1000) }
     bench.server.gate("gate").open()

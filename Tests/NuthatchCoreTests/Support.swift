@@ -1,6 +1,8 @@
-import NuthatchCore
+import Dispatch
 import Testing
 import TestServer
+
+@testable import NuthatchCore
 
 #if canImport(Glibc)
   import Glibc
@@ -122,4 +124,15 @@ func names(in path: String) -> [String] {
 func removeTree(_ path: String) {
   for name in names(in: path) where unlink("\(path)/\(name)") != 0 { removeTree("\(path)/\(name)") }
   rmdir(path)
+}
+
+extension Cache {
+  /// Waits until the loop has done what was there for it to do: what the network has brought, and what followed from it.
+  func waitForLoop() throws {
+    for _ in 0..<12 {
+      let isBack = DispatchSemaphore(value: 0)
+      #expect(shared.runtime.loop.post { isBack.signal() })
+      try #require(isBack.wait(timeout: .now() + 60) == .success)
+    }
+  }
 }

@@ -69,7 +69,7 @@ import Testing
       $0.freezing?.passwordProvider = "shop"
     }
     try expectWanted("shop")
-    usleep(100_000)
+    try bench.settle()
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
     #expect(item.reason == "this process has no secret of the provider: shop")
@@ -118,7 +118,7 @@ import Testing
     try expectWanted("shop")
     // A replay doesn't have it sent without.
     try bench.cache?.outbox.replay(id)
-    usleep(100_000)
+    try bench.settle()
     #expect(try bench.list().first?.code == .secretNeedsProvider)
     #expect(bench.server.count("/a") == 0)
     try bench.cache?.outbox.provide("shop", "ann:hush")
@@ -162,7 +162,7 @@ import Testing
     #expect(event?.kind == (breaks ? .frozen : .fresh))
     guard breaks else { return try bench.wait { $0.isEmpty } }
     let count = bench.server.count("/a")
-    usleep(200_000)
+    try bench.settle()
     #expect(bench.server.count("/a") == count)
     let item = try #require(try bench.list().first)
     #expect(item.id == event?.error?.outboxID && item.code == .secretNeedsProvider)

@@ -154,7 +154,7 @@ import Testing
     try bench.server.goUp()
     for number in 0..<3 { bench.server.on("/\(number)", .ok("")) }
     try bench.open { $0.outbox = .off }
-    usleep(300_000)
+    try bench.settle()
     #expect(bench.server.count() == 0)
     #expect(try bench.list().map(\.id) == ids)
     bench.close()
@@ -326,7 +326,7 @@ import Testing
       // Nothing of it is left for the next one to send.
       bench.close()
       try bench.open()
-      usleep(100_000)
+      try bench.settle()
       #expect(try bench.list().isEmpty)
       return #expect(bench.server.count("/a") == 2)
     }

@@ -118,7 +118,7 @@ import Testing
       return
     }
     #expect(wanted == origin)
-    usleep(50_000)
+    try bench.settle()
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
     #expect(item.reason == "this process has no secret of the provider: \(origin)")

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import TestServer
 import Testing
@@ -77,6 +78,23 @@ final class OutboxBench {
     }
     let flying = cache?.shared.outbox.sender.inFlight.withLock { $0 }
     Issue.record("the outbox, of which \(flying ?? 0) are being sent: \(try list())")
+  }
+
+  /// Waits until the outbox has done all that it does by itself now: it sends nothing, and an attempt would have begun
+  /// after four ways between its lane and the loop.
+  func settle() throws {
+    let shared = try #require(cache).shared
+    let deadline = ContinuousClock.now + .seconds(60)
+    var ways = 0
+    while ways < 12 {
+      let isBack = DispatchSemaphore(value: 0)
+      let loop = shared.runtime.loop
+      shared.outbox.lane.submit { if !loop.post({ isBack.signal() }) { isBack.signal() } }
+      try #require(isBack.wait(timeout: .now() + 60) == .success)
+      let sending = shared.outbox.sender.inFlight.withLock { $0 }
+      ways = sending > 0 ? 0 : ways + 1
+      try #require(ContinuousClock.now < deadline, "\(sending) are still being sent: \(list())")
+    }
   }
 
   func waitUntilEnded(_ id: UInt64) throws -> Outbox.Outcome {

@@ -142,13 +142,13 @@ import Testing
     try bench.server.goUp()
     try bench.wait { $0.first?.state == .paused }
     bench.source.change()
-    usleep(100_000)
+    try bench.settle()
     #expect(bench.server.count("/a") == 1)
     #expect(try bench.list().map(\.state) == [.paused, .waiting])
     // Also after a restart.
     bench.close()
     try bench.open()
-    usleep(100_000)
+    try bench.settle()
     #expect(bench.server.count("/a") == 1)
     try bench.cache?.outbox.provide("token", "new")
     #expect(try bench.waitUntilEnded(first).isDone && bench.waitUntilEnded(second).isDone)
@@ -220,7 +220,7 @@ import Testing
     // Whoever asks again is told again.
     try cache.outbox.ask(for: nil) {}
     for _ in 0..<2000 where told.values.count < 3 { usleep(10_000) }
-    usleep(200_000)
+    try bench.settle()
     #expect(told.values.sorted() == ["one", "two", "two"])
   }
 
@@ -232,7 +232,7 @@ import Testing
       $0.user = ("ann", "")
       $0.freezing?.passwordProvider = "password"
     }
-    usleep(100_000)
+    try bench.settle()
     #expect(bench.server.count() == 0)
     try bench.cache?.outbox.provide("password", "here")
     #expect(try bench.waitUntilEnded(id).isDone)
@@ -244,7 +244,7 @@ import Testing
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()
     let id = try bench.freeze("/a") { $0.freezing?.secrets = [.init("X-Token", provider: "token")] }
-    usleep(100_000)
+    try bench.settle()
     #expect(bench.server.count() == 0)
     try bench.cache?.outbox.provide("token", "here")
     #expect(try bench.waitUntilEnded(id).isDone)

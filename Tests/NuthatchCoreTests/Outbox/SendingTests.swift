@@ -35,7 +35,7 @@ import Testing
     // A network that comes back doesn't make the server ready.
     bench.source.change()
     bench.server.on("/a", .ok(""))
-    usleep(200_000)
+    try bench.settle()
     #expect(bench.server.count("/a") == 1)
     #expect(try bench.list().map(\.id) == [id])
   }
@@ -352,14 +352,16 @@ import Testing
       }
       #expect(item.id == id && item.state == .done && item.handler == "rows")
       #expect(try bench.cache?.outbox.outcome(id)?.body == Array("ok".utf8))
-      #expect(try bench.cache?.nextNotice(within: 50) == nil)
+      try bench.settle()
+      #expect(try bench.cache?.nextNotice(within: 0) == nil)
       bench.close()
       try bench.open()
     }
     try bench.wait { $0.allSatisfy { $0.state == .done } }
     #expect(try bench.cache?.outbox.collect(id)?.id == id)
     try bench.cache?.outbox.attach("rows")
-    #expect(try bench.cache?.nextNotice(within: 50) == nil)
+    try bench.settle()
+    #expect(try bench.cache?.nextNotice(within: 0) == nil)
     #expect(try bench.list().map(\.id) == [other, mute])
     #expect(bench.server.count("/a") == 3)
   }
@@ -392,7 +394,7 @@ import Testing
     bench.source.change()
     bench.close()
     // What it has posted on closing.
-    _ = try other.cache.nextNotice(within: 100)
+    try other.cache.waitForLoop()
     mayGoOn.add(true)
     let isThrough = Collected<Bool>()
     old.shared.outbox.lane.submit { isThrough.add(true) }
@@ -421,7 +423,7 @@ import Testing
   func reachable() throws {
     let site = try #require(bench.cache).site(bench.url("/"))
     site.watchReachability()
-    usleep(100_000)
+    try bench.settle()
     func tell(_ expected: Bool) throws {
       guard case .reachability(let url, let isReachable) = try bench.cache?.nextNotice(within: 20_000) else {
         Issue.record("no notice")
