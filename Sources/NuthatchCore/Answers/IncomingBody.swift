@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchTransport
 
-/// A body that is being received. It is in memory; if the memory budget is used up, it continues in a file, which a `DiskLine` writes.
+/// A body that is being received. It is in memory; if the memory budget is used up, it continues in a file, which a `DiskQueue` writes.
 /// Confined to the loop's thread, which never waits for a disk, hence Sendable.
 final class IncomingBody: @unchecked Sendable {
   /// While a file is written, don't use it before `settle`.
@@ -11,7 +11,7 @@ final class IncomingBody: @unchecked Sendable {
   private(set) var failure: NuthatchError?
   private let runtime: Runtime?
   private let url: WebURL?
-  private var line: DiskLine?
+  private var queue: DiskQueue?
   /// Called when it accepts bytes again, or after a failure.
   private let whenMoved: () -> Void
 
@@ -27,16 +27,16 @@ final class IncomingBody: @unchecked Sendable {
   }
 
   /// Whether it continues in a file.
-  var isFiled: Bool { line != nil }
+  var isFiled: Bool { queue != nil }
 
-  var isFull: Bool { line?.isFull ?? false }
+  var isFull: Bool { queue?.isFull ?? false }
 
   /// Whether all bytes are in the buffer, or a failure has stopped it.
   private(set) var isSettled = true
 
   /// Calls `then` when `isSettled` has become true.
   func settle(_ then: @escaping @Sendable () -> Void) {
-    line?.submit({}) { result in
+    queue?.submit({}) { result in
       self.isSettled = true
       if case .failure(let error) = result { self.failure = error }
       then()
@@ -46,18 +46,18 @@ final class IncomingBody: @unchecked Sendable {
   func append(_ bytes: UnsafeRawBufferPointer) throws(NuthatchError) {
     if let failure { throw failure }
     count += bytes.count
-    if line == nil {
+    if queue == nil {
       let fault = buffer.append(bytes, staysInMemory: true)
       guard fault == EAGAIN, let runtime else { return try check(fault) }
-      let new = DiskLine(runtime)
+      let new = DiskQueue(runtime)
       new.whenMoved = { [weak self] failure in
         self?.failure = failure
         self?.whenMoved()
       }
-      (line, isSettled) = (new, false)
+      (queue, isSettled) = (new, false)
     }
     let (copy, count) = (Array(bytes), count)
-    line?.submit(copy.count) { [buffer, url] () throws(NuthatchError) in
+    queue?.submit(copy.count) { [buffer, url] () throws(NuthatchError) in
       let fault = copy.withUnsafeBytes { buffer.append($0) }
       if fault != 0 { throw NuthatchError(roomFault: fault, count, url) }
     }

@@ -101,7 +101,7 @@ final class Download: @unchecked Sendable {
     guard phase == .new else { return }
     for pipe in pipes { Glibc.close(pipe.number) }
     // Some of its descriptors may be of files.
-    disk.line.finish({ [disk] in disk.close(.dropped, after: $0) }) { _ in }
+    disk.queue.finish({ [disk] in disk.close(.dropped, after: $0) }) { _ in }
   }
 
   /// Returns a descriptor for a device or a pipe, which is written to; nil for files.
@@ -129,11 +129,11 @@ final class Download: @unchecked Sendable {
     self.ticket = ticket
     streams = pipes.map { DescriptorStream($0, loop) }
     for stream in streams { stream.whenFree = { [weak self] in self?.moved(nil) } }
-    disk.line.whenMoved = { [weak self] in self?.moved($0) }
+    disk.queue.whenMoved = { [weak self] in self?.moved($0) }
     guard disk.hasFiles else { return then(nil) }
     // Streams need all bytes from the beginning, so nothing can be continued.
     let (resumes, key) = (resumes && !hasStreams, key)
-    disk.line.submit { [disk] () throws(NuthatchError) in
+    disk.queue.submit { [disk] () throws(NuthatchError) in
       try disk.open(resumes: resumes, key: key)
     } then: { result in
       switch result {
@@ -151,7 +151,7 @@ final class Download: @unchecked Sendable {
   }
 
   private var isFull: Bool {
-    outstanding > Self.mostOutstanding || disk.line.isFull || streams.contains(where: \.isFull)
+    outstanding > Self.mostOutstanding || disk.queue.isFull || streams.contains(where: \.isFull)
   }
 }
 
@@ -221,7 +221,7 @@ extension Download {
         validator = new
         total = length
       }
-      disk.line.submit { [disk, total, validator] () throws(NuthatchError) in
+      disk.queue.submit { [disk, total, validator] () throws(NuthatchError) in
         try disk.expect(total, validator)
       }
       isTaken = true
@@ -238,7 +238,7 @@ extension Download {
         "the answer has changed on the server after \(count) bytes of the old one were delivered: \(shownURL)"
       )
     }
-    disk.line.submit { [disk] () throws(NuthatchError) in try disk.reset() }
+    disk.queue.submit { [disk] () throws(NuthatchError) in try disk.reset() }
     (count, total, validator, resumedFrom) = (0, nil, nil, nil)
     return .again
   }
@@ -252,7 +252,7 @@ extension Download {
   /// Passes all saved bytes to `then`, for a continued answer that may be kept and is in a file; else nil. On the loop's thread.
   func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
     guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
-    disk.line.submit { [disk] in
+    disk.queue.submit { [disk] in
       disk.bytesSoFar()
     } then: {
       then((try? $0.get()) ?? nil)
@@ -286,7 +286,7 @@ extension Download {
     guard again < bytes.count else { return true }
     let new = Array(bytes[again...])
     if disk.isWanted {
-      disk.line.submit(new.count) { [disk] () throws(NuthatchError) in
+      disk.queue.submit(new.count) { [disk] () throws(NuthatchError) in
         try new.span.bytes.withUnsafeBytes { (bytes) throws(NuthatchError) in try disk.write(bytes) }
       }
     }
@@ -318,7 +318,7 @@ extension Download {
   func settle(_ event: Event, then: @escaping @Sendable (Event) -> Void) {
     guard phase == .open else { return then(event) }
     guard event.error == nil, let response = event.response, response.isSuccess else {
-      guard event.error?.code == .timeout, disk.line.isBehind else {
+      guard event.error?.code == .timeout, disk.queue.isBehind else {
         return end(event, keeping: event.error?.isOfTheDisk != true, then)
       }
       // The disk doesn't answer; the deadline doesn't wait for it.
@@ -334,7 +334,7 @@ extension Download {
     total = nil
     let isStreamed = hasEvents || !streams.isEmpty
     // On the disk's thread, because an answer of the cache may be on a disk, too.
-    disk.line.submit { [disk] () throws(NuthatchError) in
+    disk.queue.submit { [disk] () throws(NuthatchError) in
       try disk.save(response, isStreamed: isStreamed)
     } then: { saved in
       guard self.phase == .open else { return }
@@ -381,7 +381,7 @@ extension Download {
     streams = []
     whenFree = {}
     guard disk.isWanted else { return then(nil) }
-    disk.line.finish({ [disk] in disk.close(ending, after: $0) }, then: then)
+    disk.queue.finish({ [disk] in disk.close(ending, after: $0) }, then: then)
   }
 }
 

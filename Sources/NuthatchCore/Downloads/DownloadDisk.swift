@@ -9,7 +9,7 @@ final class DownloadDisk: @unchecked Sendable {
   /// Whether there is anything to write.
   let isWanted: Bool
   var hasFiles: Bool { !files.isEmpty }
-  let line: DiskLine
+  let queue: DiskQueue
   private let files: [Sink]
   private var descriptors: [NamedDescriptor]
   private var partial: PartialFile?
@@ -18,7 +18,7 @@ final class DownloadDisk: @unchecked Sendable {
     self.files = files
     self.descriptors = descriptors
     isWanted = !files.isEmpty || !descriptors.isEmpty
-    line = DiskLine(runtime)
+    queue = DiskQueue(runtime)
   }
 
   deinit { closeDescriptors() }

@@ -322,11 +322,11 @@ extension Fetch {
 
   private func admit(_ head: ResponseHead, _ timings: TransferTimings) {
     phase = .admitting
-    let admission = Admission(head, timings, attempt, self)
+    let processor = AnswerProcessor(head, timings, attempt, self)
     let tiers = tiers.take()
-    guard !attempt.keepsBody, let download = plan.download else { return handOver(tiers, admission.run) }
+    guard !attempt.keepsBody, let download = plan.download else { return handOver(tiers, processor.run) }
     download.bytesSoFar { earlier in
-      self.handOver(tiers) { admission.beginning(with: earlier).run($0, then: $1) }
+      self.handOver(tiers) { processor.beginning(with: earlier).run($0, then: $1) }
     }
   }
 
@@ -338,17 +338,17 @@ extension Fetch {
       waiters.allSatisfy({ $0.plan.questionContext == nil })
     else { return conclude(.failed(error)) }
     phase = .admitting
-    let admission = UndecodableAdmission(
+    let processor = UndecodableAnswerProcessor(
       arrival: attempt.received(head, timings), fault: fault, error: error, recipes: waiters.recipes)
     attempt.dropBody()
-    handOver(tiers.take(), admission.run)
+    handOver(tiers.take(), processor.run)
   }
 
   /// Handles a transfer that was stopped because all pictures were done before the whole body had come.
-  func stoppedEarly(_ entry: QueueEntry, _ admission: PartialAdmission) {
+  func stoppedEarly(_ entry: QueueEntry, _ processor: EarlyStopProcessor) {
     phase = .admitting
     runtime.queue.finished(entry, .done, now: runtime.loop.now)
-    handOver(tiers.take(), admission.run)
+    handOver(tiers.take(), processor.run)
   }
 
   /// Makes a worker process the answer; the worker tells the tiers how the fetch ended. If there is no outcome, the 304 was about

@@ -349,10 +349,10 @@ extension FetchAttempt {
     shared.counts.bytes.count(body.count)
     shared.counts.stopped.count()
     noteConnection(timings.connection)
-    let admission = PartialAdmission(
+    let processor = EarlyStopProcessor(
       arrival: received(head, timings), announced: picture.announced, pictures: picture.made)
     body = IncomingBody()
-    fetch.stoppedEarly(entry, admission)
+    fetch.stoppedEarly(entry, processor)
   }
 
   func finished(_ fault: TransportFault?, _ timings: TransferTimings) {

@@ -8,7 +8,7 @@ indirect enum FetchOutcome {
   case fetchedElsewhere(StoredAnswer)
   case failed(NuthatchError)
 
-  /// For tiers that no worker has told: after an admission they have been told already.
+  /// For tiers that no worker has told: after an `AnswerProcessor` they have been told already.
   var tierEnd: FetchEnd {
     if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
   }

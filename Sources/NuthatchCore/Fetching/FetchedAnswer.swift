@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-/// An answer from the network, after `Admission`.
+/// An answer from the network, after `AnswerProcessor`.
 struct FetchedAnswer: Sendable {
   let head: ResponseHead
   let body: SharedBytes

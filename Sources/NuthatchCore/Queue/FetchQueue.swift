@@ -83,9 +83,9 @@ final class FetchQueue: @unchecked Sendable {
   func setPriority(_ priority: Int, of entry: QueueEntry, now: Int64) {
     switch entry.state {
     case .queued:
-      entry.lane.remove(entry)
+      entry.queue.remove(entry)
       entry.setPriority(priority)
-      entry.lane.add(entry)
+      entry.queue.add(entry)
       refresh(entry.host, now)
     case .running: entry.host.changeRunning(entry, to: priority)
     case .delayed, .refused: entry.setPriority(priority)
@@ -99,7 +99,7 @@ final class FetchQueue: @unchecked Sendable {
     switch entry.state {
     case .delayed: delayed.remove(entry)
     case .queued:
-      entry.lane.remove(entry)
+      entry.queue.remove(entry)
       refresh(entry.host, now)
     case .running: return finished(entry, .abandoned, now: now)
     case .refused: break

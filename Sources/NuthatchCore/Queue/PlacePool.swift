@@ -93,23 +93,23 @@ final class PlacePool {
     return !isEmpty && !hasRoom(isBackground: isBackground)
   }
 
-  /// Adds `lane` to the queues that may start a request, or updates its position there.
-  func offer(_ lane: HostQueue) {
-    guard let best = lane.byRank.first, let oldest = lane.byAge.first else { return withdraw(lane) }
-    if lane.isHeld != lane.host.isHeld {
-      withdraw(lane)
-      lane.isHeld = lane.host.isHeld
+  /// Adds `queue` to the queues that may start a request, or updates its position there.
+  func offer(_ queue: HostQueue) {
+    guard let best = queue.byRank.first, let oldest = queue.byAge.first else { return withdraw(queue) }
+    if queue.isHeld != queue.host.isHeld {
+      withdraw(queue)
+      queue.isHeld = queue.host.isHeld
     }
-    change(lane.isBackground, lane.isHeld) {
-      $0.byRank.set(lane, key: best.rank)
-      $0.byAge.set(lane, key: oldest.arrival)
+    change(queue.isBackground, queue.isHeld) {
+      $0.byRank.set(queue, key: best.rank)
+      $0.byAge.set(queue, key: oldest.arrival)
     }
   }
 
-  func withdraw(_ lane: HostQueue) {
-    change(lane.isBackground, lane.isHeld) {
-      $0.byRank.remove(lane)
-      $0.byAge.remove(lane)
+  func withdraw(_ queue: HostQueue) {
+    change(queue.isBackground, queue.isHeld) {
+      $0.byRank.remove(queue)
+      $0.byAge.remove(queue)
     }
   }
 
@@ -136,9 +136,9 @@ final class PlacePool {
       oldest: held.oldest.oldestArrival < free.oldest.oldestArrival ? held.oldest : free.oldest)
   }
 
-  private func take(_ lanes: Leaders, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
-    let isOldest = share.isDue(lanes.oldest.byAge.first, waitingSince: limit)
-    return (isOldest ? lanes.oldest : lanes.best).takeNext(oldest: isOldest, waitingSince: limit)
+  private func take(_ leaders: Leaders, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
+    let isOldest = share.isDue(leaders.oldest.byAge.first, waitingSince: limit)
+    return (isOldest ? leaders.oldest : leaders.best).takeNext(oldest: isOldest, waitingSince: limit)
   }
 
   private func change(_ isBackground: Bool, _ isHeld: Bool, _ body: (inout Ready) -> Void) {

@@ -72,7 +72,7 @@ final class QueueEntry {
   var isBackground: Bool { priority < 0 }
 
   /// The queue of its host that it belongs to.
-  var lane: HostQueue { host.lane(isBackground: isBackground) }
+  var queue: HostQueue { host.queue(isBackground: isBackground) }
 
   /// The sort key: priority, then arrival.
   var rank: UInt64 { UInt64(10 - Int(priority)) << 56 | arrival }

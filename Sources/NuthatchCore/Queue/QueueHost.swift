@@ -121,7 +121,7 @@ final class QueueHost {
   func noteQueued(_ entry: QueueEntry) {
     if !hasQueued { leastPatience = nil }
     if entry.patience > 0 { leastPatience = min(entry.patience, leastPatience ?? .max) }
-    lane(isBackground: entry.isBackground).add(entry)
+    queue(isBackground: entry.isBackground).add(entry)
   }
 
   /// Pauses the host. A shorter pause doesn't shorten a longer one.
@@ -242,11 +242,11 @@ final class QueueHost {
   }
 
   /// Returns the queue for background entries, or that for the others.
-  func lane(isBackground: Bool) -> HostQueue {
-    if let lane = isBackground ? background : foreground { return lane }
-    let lane = HostQueue(self, isBackground: isBackground)
-    if isBackground { background = lane } else { foreground = lane }
-    return lane
+  func queue(isBackground: Bool) -> HostQueue {
+    if let queue = isBackground ? background : foreground { return queue }
+    let queue = HostQueue(self, isBackground: isBackground)
+    if isBackground { background = queue } else { foreground = queue }
+    return queue
   }
 }
 

@@ -3,7 +3,7 @@ import NuthatchStore
 
 // Changes of stored answers by the answer to a request that isn't a GET.
 
-extension Admission {
+extension AnswerProcessor {
   /// The changes that an answer has made.
   struct Effects {
     /// The moment of the request after these changes. Nil if something else was removed since.

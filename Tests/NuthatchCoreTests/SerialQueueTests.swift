@@ -3,23 +3,23 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("What a line of jobs is given") struct SerialLineTests {
-  @Test("is done in the order in which it came")
+@Suite("Jobs of a serial queue") struct SerialQueueTests {
+  @Test("are done in the order in which they came")
   func order() {
     let workers = WorkerPool(width: 2, memory: 1)
-    let line = SerialLine(workers)
+    let queue = SerialQueue(workers)
     let done = Collected<Int>()
-    for number in 0..<100 { line.submit { done.add(number) } }
+    for number in 0..<100 { queue.submit { done.add(number) } }
     workers.stop()
     #expect(done.values == Array(0..<100))
   }
 
-  @Test("lets another line of the same thread have its turn")
+  @Test("let another queue of the same thread have its turn")
   func turns() {
     let workers = WorkerPool(width: 1, memory: 1)
-    let (endless, other) = (SerialLine(workers), SerialLine(workers))
+    let (endless, other) = (SerialQueue(workers), SerialQueue(workers))
     let done = Collected<Int>()
-    // Each job asks for the next one, until the other line has had its turn.
+    // Each job asks for the next one, until the other queue has had its turn.
     @Sendable func goOn() { if done.values.isEmpty { endless.submit(goOn) } }
     endless.submit(goOn)
     other.submit { done.add(1) }
@@ -29,32 +29,32 @@ import Testing
     #expect(done.values == [1, 2])
   }
 
-  @Test("is done at once when there are no workers any more, what it asks for included")
+  @Test("are done at once when there are no workers any more, with the jobs that they submit")
   func afterTheEnd() {
     let workers = WorkerPool(width: 1, memory: 1)
     workers.stop()
-    let line = SerialLine(workers)
+    let queue = SerialQueue(workers)
     let done = Collected<Int>()
-    line.submit {
-      line.submit { done.add(2) }
+    queue.submit {
+      queue.submit { done.add(2) }
       done.add(1)
     }
     #expect(done.values == [1, 2])
-    line.submit { done.add(3) }
+    queue.submit { done.add(3) }
     #expect(done.values == [1, 2, 3])
   }
 
   private final class Asking: Sendable {
-    let line: SerialLine
-    init(_ line: SerialLine) { self.line = line }
-    deinit { line.submit {} }
+    let queue: SerialQueue
+    init(_ queue: SerialQueue) { self.queue = queue }
+    deinit { queue.submit {} }
   }
 
   private func submit(_ asking: Asking, to workers: WorkerPool) {
-    workers.submit { _ = asking.line }
+    workers.submit { _ = asking.queue }
   }
 
-  @Test("is let go of with the threads, also where its end asks for more")
+  @Test("are released with the threads, also where the end of one submits another")
   func abandoned() {
     let workers = WorkerPool(width: 1, memory: 1)
     let begun = Collected<Int>()
@@ -63,7 +63,7 @@ import Testing
       usleep(200_000)
     }
     for _ in 0..<60_000 where begun.values.isEmpty { usleep(1000) }
-    submit(Asking(SerialLine(workers)), to: workers)
+    submit(Asking(SerialQueue(workers)), to: workers)
     workers.abandon()
     #expect(begun.values == [1])
   }

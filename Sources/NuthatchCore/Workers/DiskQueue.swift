@@ -3,13 +3,13 @@ import Synchronization
 
 /// Runs the disk jobs of one body one after the other, on worker threads. The loop's thread submits them and gets the results.
 /// After a job has failed, later jobs are not run.
-// State that isn't atomic is confined to the line or to the loop's thread, hence Sendable.
-final class DiskLine: @unchecked Sendable {
+// State that isn't atomic is confined to the queue or to the loop's thread, hence Sendable.
+final class DiskQueue: @unchecked Sendable {
   private let loop: EventLoop
-  private let line: SerialLine
+  private let queue: SerialQueue
   /// The bytes that are still to be written, plus 1 for each job whose result is still to come.
   private let waiting = Atomic(0)
-  /// Confined to the line.
+  /// Confined to the queue.
   private var failure: NuthatchError?
 
   /// Called on the loop's thread, with nil when more may be written again, or with the error of the first job that failed. Set on
@@ -21,7 +21,7 @@ final class DiskLine: @unchecked Sendable {
 
   init(_ runtime: Runtime) {
     loop = runtime.loop
-    line = SerialLine(runtime.writers)
+    queue = SerialQueue(runtime.writers)
   }
 
   /// Whether bytes are still to be written, or a result is still to come.
@@ -32,7 +32,7 @@ final class DiskLine: @unchecked Sendable {
   /// Runs `job`, which writes `count` bytes.
   func submit(_ count: Int = 0, _ job: @escaping @Sendable () throws(NuthatchError) -> Void) {
     waiting.add(count, ordering: .relaxed)
-    line.submit {
+    queue.submit {
       let hadFailed = self.failure != nil
       _ = self.attempt(job)
       let (before, after) = self.waiting.subtract(count, ordering: .relaxed)
@@ -48,7 +48,7 @@ final class DiskLine: @unchecked Sendable {
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
   ) {
     waiting.add(1, ordering: .relaxed)
-    line.submit {
+    queue.submit {
       let result = self.attempt(job)
       self.waiting.subtract(1, ordering: .relaxed)
       self.loop.post { then(result) }
@@ -61,7 +61,7 @@ final class DiskLine: @unchecked Sendable {
     _ job: @escaping @Sendable (NuthatchError?) -> NuthatchError?,
     then: @escaping @Sendable (NuthatchError?) -> Void
   ) {
-    line.submit {
+    queue.submit {
       let failure = job(self.failure)
       if !self.loop.post({ then(failure) }) { then(failure) }
     }

@@ -7,7 +7,7 @@ import NuthatchTransport
 ///
 /// An answer is stored if it is whole and HTTP's rules allow it. Whether it is a picture matters only to requests for pictures.
 /// Handed over from the loop's thread to a worker's, hence Sendable.
-final class Admission: @unchecked Sendable {
+final class AnswerProcessor: @unchecked Sendable {
   let arrival: ReceivedAnswer
   private var received: ByteBuffer
   /// The verdict of the image probe, if the first bytes were probed while they arrived.
@@ -99,7 +99,7 @@ final class Admission: @unchecked Sendable {
 
   /// Replaces the received bytes by all that were saved, including those of earlier attempts, because the waiters get them, too.
   /// Reads a file.
-  func beginning(with earlier: SavedBytes?) -> Admission {
+  func beginning(with earlier: SavedBytes?) -> AnswerProcessor {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
     else { return self }

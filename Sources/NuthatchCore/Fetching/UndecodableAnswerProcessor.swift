@@ -7,7 +7,7 @@ import NuthatchTransport
 ///
 /// The head and the reason are stored. While the answer is fresh, it isn't fetched again to be decoded. The body isn't stored: a
 /// request for the body fetches it.
-struct UndecodableAdmission: Sendable {
+struct UndecodableAnswerProcessor: Sendable {
   let arrival: ReceivedAnswer
   let fault: ImageFault
   /// The error for all waiters.

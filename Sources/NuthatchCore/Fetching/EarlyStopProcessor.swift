@@ -4,7 +4,7 @@ import NuthatchTransport
 ///
 /// The digest of the body is unknown. So the thumbnails are stored under a digest of the URL and the strong validator, which also
 /// identifies the bytes. The stored answer is used only for these thumbnails.
-struct PartialAdmission: Sendable {
+struct EarlyStopProcessor: Sendable {
   let arrival: ReceivedAnswer
   let announced: Int64
   let pictures: [Recipe: Picture]
