@@ -128,3 +128,10 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// A build under a sanitizer has what the Swift tests run, and nothing else.
+if Context.environment["NUTHATCH_SANITIZED"] != nil {
+  let others = ["NuthatchABI", "NuthatchCLI", "nuthatch-visitor"]
+  package.products.removeAll { ["nuthatch-c", "nuthatch"].contains($0.name) }
+  package.targets.removeAll { others.contains($0.name) || $0.name.hasPrefix("nuthatch-bench-") }
+}

@@ -16,9 +16,10 @@ AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
 # The code of these runs on its caller's thread, and starts none. Under the thread sanitizer, where a test takes ten
-# times as long, only those of their tests can show anything that have several threads.
+# times as long, only those of their tests can show anything that have several threads, themselves or in the processes
+# that mix calls.
 CALLERS_THREAD = ("Base", "HTTP", "Imaging", "Store")
-SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\bVictim\("
+SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
 
 def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
@@ -31,6 +32,7 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
     sanitized: List[str] = []
     if sanitizer:
         sanitized = ["--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
+        env["NUTHATCH_SANITIZED"] = "1"
         # A process takes ten times as long to start; what kills find is found without sanitizers, too.
         env.setdefault("NUTHATCH_CRASH_ROUNDS", "5")
         # Memory that can't be had is asked for on purpose, and must come back as an error.
@@ -38,6 +40,8 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         env["TSAN_OPTIONS"] = "allocator_may_return_null=1:" + env.get("TSAN_OPTIONS", "")
     # Built first: what the tests run under is not for compilers, and they run side by side.
     build = ["swift", "build", "--build-tests", *sanitized]
+    if sanitizer:
+        build.append("--disable-index-store")
     status, output = suite.run(build, 40 * MINUTE, _shown, OUT / (name + "-build.log"), env)
     if status != 0:
         suite.fail("swift build", "\n".join([ending(status), *distinct(r"^(?:.*: )?error: .*", output)]))
