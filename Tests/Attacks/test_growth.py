@@ -339,6 +339,15 @@ def counted(folder: Path, form: str, content: bytes) -> int:
 def test_work_of_the_command_grows_in_proportion_to_its_list(tmp_path: Path, name: str) -> None:
     form, make = LISTS[name]
     sizes = (300_000, 1_200_000, 4_800_000) if name == "one line" else (8_000, 32_000, 128_000)
-    with ThreadPoolExecutor() as runs:
-        counts = runs.map(lambda size: counted(tmp_path / str(size), form, make(size)), sizes)
-        assert not complaint(list(counts))
+    rounds: List[List[int]] = []
+    # On a busy machine other threads of the command add instructions: the least of each size is its work.
+    for attempt in range(3):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        with ThreadPoolExecutor() as runs:
+            counts = [runs.submit(counted, folder / str(size), form, make(size)) for size in sizes]
+            rounds.append([count.result() for count in counts])
+        grows = complaint([min(each) for each in zip(*rounds)])
+        if not grows:
+            break
+    assert not grows
