@@ -82,6 +82,28 @@ private final class HungDisk: Sendable {
     others.release(place)
   }
 
+  @Test("of several caches hold up no other cache")
+  func manyCaches() throws {
+    defer { disk.goOn() }
+    let other = try Bench()
+    let benches = try (0..<other.cache.shared.runtime.workers.width).map { _ in
+      try Bench { [disk] in $0.beforeNotes = { disk.wait() } }
+    }
+    let tickets = try benches.map { bench in
+      bench.server.on("/a", Script.ok("x").after(.wait("gate")))
+      return try bench.cache.submit(Request(bench.server.url("/a")))
+    }
+    for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) < benches.count { usleep(1000) }
+    other.server.on("/b", .ok("other"))
+    let answer = try other.cache.submit(Request(other.server.url("/b"))).final(within: 60_000)
+    #expect(answer?.response?.text == "other")
+    disk.goOn()
+    for (bench, ticket) in zip(benches, tickets) {
+      bench.server.gate("gate").open()
+      #expect(try ticket.result().text == "x")
+    }
+  }
+
   @Test("of a fetch under way are no more than one at a time")
   func signs() throws {
     defer { disk.goOn() }

@@ -7,7 +7,7 @@ final class OtherProcesses: FetchTier {
   private struct Heartbeats {
     var locks: [ObjectIdentifier: FetchLock] = [:]
     var isWatching = false
-    /// Whether a worker is writing heartbeats.
+    /// Whether heartbeats are being written.
     var isNoting = false
   }
 
@@ -51,11 +51,12 @@ final class OtherProcesses: FetchTier {
     }
   }
 
-  /// A worker writes all heartbeats together, because the disk may be slow. Until it is done, no others are written.
+  /// A writer writes all heartbeats together. Until it is done, no others are written. Workers don't write them: on a disk that
+  /// doesn't answer, each would keep a thread that other caches need.
   private func note(_ heartbeats: [(place: Int64, time: Int64)]) {
     guard !heartbeats.isEmpty, self.heartbeats.withLock({ !$0.isNoting }) else { return }
     let (locks, loop, now) = (locks, runtime.loop, runtime.loop.now)
-    let isNoting = runtime.workers.submit(priority: Priority.most) {
+    let isNoting = runtime.writers.submit(priority: Priority.most) {
       for heartbeat in heartbeats { locks.noteHeartbeat(heartbeat.place, at: heartbeat.time, now: now) }
       loop.post { self.heartbeats.withLock { $0.isNoting = false } }
     }
