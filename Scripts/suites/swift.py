@@ -40,8 +40,6 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         env["TSAN_OPTIONS"] = "allocator_may_return_null=1:" + env.get("TSAN_OPTIONS", "")
     # Built first: what the tests run under is not for compilers, and they run side by side.
     build = ["swift", "build", "--build-tests", *sanitized]
-    if sanitizer:
-        build.append("--disable-index-store")
     status, output = suite.run(build, 40 * MINUTE, _shown, OUT / (name + "-build.log"), env)
     if status != 0:
         suite.fail("swift build", "\n".join([ending(status), *distinct(r"^(?:.*: )?error: .*", output)]))
