@@ -15,9 +15,8 @@ from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, distinct, ending
 AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
-# The code of these runs on its caller's thread, and starts none. Under the thread sanitizer, where a test takes ten
-# times as long, only those of their tests can show anything that have several threads, themselves or in the processes
-# that mix calls.
+# These rooms start no thread: their code runs on the caller's. Under the thread sanitizer a test takes ten times as long.
+# So only those of their tests run there that start threads themselves, or run `nuthatch-storecrash mix`, which does.
 CALLERS_THREAD = ("Base", "HTTP", "Imaging", "Store")
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 

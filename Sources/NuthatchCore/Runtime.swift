@@ -12,8 +12,8 @@ import NuthatchTransport
 final class Runtime: @unchecked Sendable {
   private let curl: CurlTransport
   let workers: WorkerPool
-  /// Threads that write answers to files while they arrive. A disk that doesn't answer delays only these files, and no decode delays
-  /// them.
+  /// Threads that write answers to files while they arrive, and heartbeats. A disk that doesn't answer delays only these, and no
+  /// decode delays them.
   let writers = WorkerPool(width: 4, memory: 0)
   /// Threads that read files that are sent, for the same reason.
   private let readers = WorkerPool(width: 4, memory: 0)

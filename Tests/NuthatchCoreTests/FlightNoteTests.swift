@@ -86,7 +86,8 @@ private final class HungDisk: Sendable {
   func manyCaches() throws {
     defer { disk.goOn() }
     let other = try Bench()
-    let benches = try (0..<other.cache.shared.runtime.workers.width).map { _ in
+    let runtime = other.cache.shared.runtime
+    let benches = try (0..<min(runtime.workers.width, runtime.writers.width)).map { _ in
       try Bench { [disk] in $0.beforeNotes = { disk.wait() } }
     }
     let tickets = try benches.map { bench in

@@ -7,8 +7,8 @@ import Synchronization
 /// The cookies of one site, shared by all its requests in this process. Any thread may use it.
 ///
 /// Answers set cookies on the loop's thread, which must not wait for a disk. So the cookies are stored in memory, for the next request,
-/// and a worker writes them to the file. The answer that has set them is delivered after the write (`AnswerProcessor`), or when another process
-/// has held the file's lock for a second.
+/// and a worker writes them to the file. The answer that has set them is delivered after the write (`AnswerProcessor`), or when
+/// another process has held the file's lock for a second.
 final class SiteCookies: Sendable {
   /// Cookies of one answer that aren't in the file yet.
   private struct Change {

@@ -13,7 +13,7 @@ final class DirectoryOutbox: @unchecked Sendable {
   }
 
   let store: OutboxStore
-  let diskQueue: SerialQueue
+  let serialQueue: SerialQueue
   var secrets: OutboxSecrets { store.secrets }
   let sender: OutboxSender
   let runtime: Runtime
@@ -34,10 +34,10 @@ final class DirectoryOutbox: @unchecked Sendable {
     store = OutboxStore(
       path, clock, mostBytes: settings.outboxBytes, mostItems: settings.outboxItems,
       paused: runtime.queue.paused)
-    diskQueue = SerialQueue(runtime.workers)
+    serialQueue = SerialQueue(runtime.workers)
     let state = Locked(State())
     self.state = state
-    sender = OutboxSender(store, diskQueue, runtime, seams.outboxRules) { survey, wanted in
+    sender = OutboxSender(store, serialQueue, runtime, seams.outboxRules) { survey, wanted in
       let subscribers = state.withLock { $0.subscribers }
       for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
       let new = state.withLock { state in
@@ -133,7 +133,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       loop.post { sender.wake() }
     }
     guard let watch else { return }
-    // Submitted to the disk queue before the first survey, so that no change between the two is missed.
+    // Submitted to the serial queue before the first survey, so that no change between the two is missed.
     watchNames(watch) {}
     runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
       guard let self, let watch else { return }
@@ -143,10 +143,10 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// Watches for writes of other processes: in the folder, or, while it doesn't exist, in the directory. On the disk queue, because the disk
-  /// may not answer.
+  /// Watches for writes of other processes: in the folder, or, while it doesn't exist, in the directory. On the serial queue,
+  /// because the disk may not answer.
   private func watchNames(_ watch: NameWatch, then: @escaping @Sendable () -> Void) {
-    diskQueue.submit { [path, loop = runtime.loop] in
+    serialQueue.submit { [path, loop = runtime.loop] in
       let watchesFolder = watch.add(path + "/outbox", IN_MODIFY | IN_MOVED_TO | IN_CREATE)
       if !watchesFolder { _ = watch.add(path, IN_CREATE | IN_MOVED_TO) }
       loop.post {

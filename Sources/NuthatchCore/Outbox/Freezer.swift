@@ -171,7 +171,7 @@ final class Freezer: @unchecked Sendable {
   }
 
   private func leaveRecord(_ id: UInt64, isUnwanted: Bool, endsFirstAttempt: Bool = true) {
-    outbox.diskQueue.submit { [outbox] in
+    outbox.serialQueue.submit { [outbox] in
       // If it can't be removed now, it stays in the list.
       if isUnwanted { _ = try? outbox.store.remove(id) }
       if endsFirstAttempt { outbox.endFirstAttempt(id) }
@@ -183,12 +183,12 @@ final class Freezer: @unchecked Sendable {
     ticket.finish(.failed(error))
   }
 
-  /// Runs a job with the outbox's files on the disk queue, and `then` on the loop's thread.
+  /// Runs a job with the outbox's files on the serial queue, and `then` on the loop's thread.
   private func work<Value: Sendable>(
     _ job: @escaping @Sendable () throws(NuthatchError) -> Value,
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
   ) {
-    outbox.diskQueue.submit {
+    outbox.serialQueue.submit {
       let result = Result { () throws(NuthatchError) in try job() }
       if !self.loop.post({ then(result) }) { self.ticket.finish(.failed(self.outbox.runtime.whyNoJob)) }
     }
@@ -205,10 +205,10 @@ extension DirectoryOutbox {
     }
   }
 
-  /// Lets other processes send it. Called on the disk queue or the loop.
+  /// Lets other processes send it. Called on the serial queue or the loop.
   func endFirstAttempt(_ id: UInt64) {
     sender.live.withLock { _ = $0.remove(id) }
-    diskQueue.submit {
+    serialQueue.submit {
       self.store.journal.withLocks { $0.giveBack(id) }
       self.look()
     }

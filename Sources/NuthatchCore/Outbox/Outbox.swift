@@ -186,7 +186,7 @@ public struct Outbox: Sendable {
     // later ones see it.
     _ = directory.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
-    directory.diskQueue.submit {
+    directory.serialQueue.submit {
       // If this can't be written now, the program can call `replay` later.
       _ = try? directory.replay { $0.isPaused && $0.request.providers.contains(provider) }
     }
@@ -213,8 +213,8 @@ extension Outbox {
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
     try cache.checkUsable()
     let (notices, directory) = (cache.notices, directory)
-    // On the disk queue, which also delivers notices: so no forgotten notice can still be on its way to the listener.
-    directory.diskQueue.submit {
+    // On the serial queue, which also delivers notices: so no forgotten notice can still be on its way to the listener.
+    directory.serialQueue.submit {
       listen()
       notices.askAgain(provider)
       directory.look()
@@ -229,7 +229,7 @@ extension Cache {
   /// Delivers notices as they come, instead of `nextNotice`, on a thread of the library, which must not be blocked.
   package func whenNews(_ deliver: @escaping @Sendable (Notice) -> Void) {
     let (notices, directory) = (notices, shared.outbox)
-    notices.listen { directory.diskQueue.submit { notices.handOver(directory.store, deliver) } }
+    notices.listen { directory.serialQueue.submit { notices.handOver(directory.store, deliver) } }
   }
 
   /// Waits for the next notice: an outcome for an attached handler, a wanted secret, a site's reachability, a change of the activity.

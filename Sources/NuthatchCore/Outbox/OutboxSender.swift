@@ -4,7 +4,7 @@ import NuthatchTransport
 
 /// Sends the requests of the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
 ///
-/// Confined to the loop's thread, hence Sendable; the disk queue does the work on the disk.
+/// Confined to the loop's thread, hence Sendable; the serial queue does the work on the disk.
 final class OutboxSender: @unchecked Sendable {
   /// An attempt that is under way. Compared by identity: a later attempt may send the same request.
   // Confined to the loop's thread, hence Sendable.
@@ -19,7 +19,7 @@ final class OutboxSender: @unchecked Sendable {
   }
 
   private let store: OutboxStore
-  private let diskQueue: SerialQueue
+  private let serialQueue: SerialQueue
   private let runtime: Runtime
   private let rules: OutboxRules
   private var secrets: OutboxSecrets { store.secrets }
@@ -54,11 +54,11 @@ final class OutboxSender: @unchecked Sendable {
   private static let recheckInterval: Int64 = 1_000_000_000
 
   init(
-    _ store: OutboxStore, _ diskQueue: SerialQueue, _ runtime: Runtime, _ rules: OutboxRules,
+    _ store: OutboxStore, _ serialQueue: SerialQueue, _ runtime: Runtime, _ rules: OutboxRules,
     tell: @escaping @Sendable (OutboxStore.Survey?, [String]) -> Void
   ) {
     self.store = store
-    self.diskQueue = diskQueue
+    self.serialQueue = serialQueue
     self.runtime = runtime
     self.rules = rules
     self.tell = tell
@@ -91,11 +91,11 @@ final class OutboxSender: @unchecked Sendable {
     if !isPosted { giveUpLease(done) }
   }
 
-  /// On the disk queue, after a survey that may be taking the lease now. Does nothing if sending was started again.
+  /// On the serial queue, after a survey that may be taking the lease now. Does nothing if sending was started again.
   private func giveUpLease(_ done: @escaping @Sendable () -> Void) {
     guard options == nil else { return done() }
     hasLease = false
-    diskQueue.submit {
+    serialQueue.submit {
       self.store.journal.withLocks { $0.releaseLease() }
       done()
     }
@@ -124,7 +124,7 @@ final class OutboxSender: @unchecked Sendable {
     let sending = Set(sendings.values.map(\.id))
     let leases = options != nil
     let (woken, hosts) = (wokenAt, wokenHosts)
-    diskQueue.submit {
+    serialQueue.submit {
       let survey = Result { () throws(NuthatchError) in
         try self.store.survey(
           sending: sending, leases: leases,
@@ -213,7 +213,7 @@ final class OutboxSender: @unchecked Sendable {
   private func releaseLeaseIfIdle() {
     guard sendings.isEmpty, hasLease else { return }
     hasLease = false
-    diskQueue.submit { self.store.journal.withLocks { $0.releaseLease() } }
+    serialQueue.submit { self.store.journal.withLocks { $0.releaseLease() } }
   }
 
   /// Probes the unreachable servers that requests wait for. Returns the nanoseconds until the first Retry-After among them ends.
@@ -267,7 +267,7 @@ final class OutboxSender: @unchecked Sendable {
     let sending = Sending(entry)
     sendings[sending.queue] = sending
     inFlight.withLock { $0 += 1 }
-    diskQueue.submit {
+    serialQueue.submit {
       // If the lock is free, the process of the first attempt has died. If the lock can't be checked now, it is checked again later.
       guard !entry.isLive || self.tryLockFirstAttempt(entry.id) else {
         self.runtime.loop.post { self.leave(sending) }
@@ -306,7 +306,7 @@ final class OutboxSender: @unchecked Sendable {
       let ticket = Ticket(url: request.passedURL, tag: request.tag)
       sending.ticket = ticket
       ticket.whenFinal { event in self.runtime.loop.post { self.conclude(sending, event) } }
-      diskQueue.submit {
+      serialQueue.submit {
         do throws(NuthatchError) {
           var options = options
           if let proxy = request.proxy { options.proxy = proxy }
@@ -333,7 +333,7 @@ final class OutboxSender: @unchecked Sendable {
   /// Nothing else of the queue is sent before this is on the disk.
   private func record(_ sending: Sending, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
     guard isUnderWay(sending) else { return }
-    diskQueue.submit {
+    serialQueue.submit {
       do throws(NuthatchError) {
         switch conclusion() {
         case .again(let attempt): try self.store.end(sending.id, attempt)

@@ -175,7 +175,7 @@ final class QueueHost {
   var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
 
   /// Tells the pool which of its queues may start a request now.
-  func offerLanes(_ isOpen: Bool) {
+  func offerQueues(_ isOpen: Bool) {
     if let foreground { isOpen ? pool.offer(foreground) : pool.withdraw(foreground) }
     if let background { isOpen ? pool.offer(background) : pool.withdraw(background) }
   }
@@ -236,7 +236,7 @@ final class QueueHost {
   /// Moves the host to another pool, with all its running requests.
   func move(to other: PlacePool) {
     guard other !== pool else { return }
-    offerLanes(false)
+    offerQueues(false)
     pool.move(counts, to: other)
     pool = other
   }

@@ -45,7 +45,7 @@ final class QueueHosts {
   /// patience ends.
   func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
-    host.offerLanes(gate == .open)
+    host.offerQueues(gate == .open)
     // A due wake-up must be handled before the next one is set, because it refuses the entries whose patience is over.
     guard !waking.isDue(host, by: now) else { return }
     var time = Int64.max

@@ -81,7 +81,7 @@ final class OutboxBench {
   }
 
   /// Waits until the outbox has done all that it does by itself now: it sends nothing, and an attempt would have begun
-  /// after four ways between its disk queue and the loop.
+  /// after four ways between its serial queue and the loop.
   func settle() throws {
     let shared = try #require(cache).shared
     let deadline = ContinuousClock.now + .seconds(60)
@@ -89,7 +89,7 @@ final class OutboxBench {
     while ways < 12 {
       let isBack = DispatchSemaphore(value: 0)
       let loop = shared.runtime.loop
-      shared.outbox.diskQueue.submit { if !loop.post({ isBack.signal() }) { isBack.signal() } }
+      shared.outbox.serialQueue.submit { if !loop.post({ isBack.signal() }) { isBack.signal() } }
       try #require(isBack.wait(timeout: .now() + 60) == .success)
       let sending = shared.outbox.sender.inFlight.withLock { $0 }
       ways = sending > 0 ? 0 : ways + 1

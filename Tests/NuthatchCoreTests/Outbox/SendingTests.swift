@@ -146,7 +146,7 @@ import Testing
     try bench.server.goUp()
     try bench.wait { $0.first?.state == .sending }
     // A disk that takes its time.
-    bench.cache?.shared.outbox.diskQueue.submit { usleep(500_000) }
+    bench.cache?.shared.outbox.serialQueue.submit { usleep(500_000) }
     bench.close()
     try bench.open { $0.outbox = .off }
     #expect(try bench.cache?.outbox.drop(id) == true)
@@ -390,14 +390,14 @@ import Testing
     // Somebody has the cache after it was closed, and the runtime goes on.
     let (old, other) = (try #require(bench.cache), try Bench())
     let mayGoOn = Collected<Bool>()
-    old.shared.outbox.diskQueue.submit { while mayGoOn.values.isEmpty { usleep(1000) } }
+    old.shared.outbox.serialQueue.submit { while mayGoOn.values.isEmpty { usleep(1000) } }
     bench.source.change()
     bench.close()
     // What it has posted on closing.
     try other.cache.waitForLoop()
     mayGoOn.add(true)
     let isThrough = Collected<Bool>()
-    old.shared.outbox.diskQueue.submit { isThrough.add(true) }
+    old.shared.outbox.serialQueue.submit { isThrough.add(true) }
     while isThrough.values.isEmpty { usleep(1000) }
     try bench.open()
     bench.server.on("/a", .ok(""))
