@@ -15,8 +15,9 @@ from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, distinct, ending
 AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
-# These rooms start no thread: their code runs on the caller's. Under the thread sanitizer a test takes ten times as long.
-# So only those of their tests run there that start threads themselves, or run `nuthatch-storecrash mix`, which does.
+# These rooms start no thread: their code runs on the caller's. Under the thread sanitizer a test takes ten times as
+# long. So only those of their tests run there that start threads themselves, or run `nuthatch-storecrash mix`, which
+# does.
 CALLERS_THREAD = ("Base", "HTTP", "Imaging", "Store")
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
