@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import nuthatch
 import pytest
+from asleep import wait_until_asleep
 from nuthatch import _prototypes as abi
 from nuthatch._library import library
 from pictures import png
@@ -120,16 +121,23 @@ def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(server: TestServer, t
     cache = nuthatch.Cache(tmp_path / "c")
     _is_being_revalidated(server, cache)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(0.2, os.kill, [os.getpid(), signal.SIGINT])
+
+    def press() -> None:
+        while not cache.closed:
+            time.sleep(0.001)
+        wait_until_asleep(os.getpid())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
     begin = time.monotonic()
     try:
-        timer.start()
+        thread.start()
         with pytest.raises(KeyboardInterrupt):
             cache.close()
         # Without Ctrl-C the close takes two seconds.
         assert time.monotonic() - begin < 1.5
     finally:
-        timer.join()
+        thread.join()
         signal.signal(signal.SIGINT, before)
     assert cache.closed
     with nuthatch.Cache(tmp_path / "c") as again:
@@ -144,7 +152,10 @@ def test_ctrl_c_ends_a_close_on_an_event_loop(server: TestServer, tmp_path: Path
 
     def press() -> None:
         # asyncio misses a signal that comes just before its sleep. A user would press Ctrl-C again.
-        while not is_over.wait(0.3):
+        while not is_over.is_set():
+            wait_until_asleep(os.getpid())
+            if is_over.is_set():
+                return
             pressed.append(time.monotonic())
             os.kill(os.getpid(), signal.SIGINT)
             is_over.wait(1.5)
@@ -630,7 +641,17 @@ LOGGING = """
 import logging, sys, threading, time
 import nuthatch
 
-logging.basicConfig(level=logging.DEBUG, stream=open("/dev/null", "w"))
+class Sink:
+    lines = 0
+
+    def write(self, line):
+        self.lines += 1
+
+    def flush(self):
+        pass
+
+sink = Sink()
+logging.basicConfig(level=logging.DEBUG, stream=sink)
 cache = nuthatch.Cache(sys.argv[1])
 
 def work():
@@ -639,7 +660,8 @@ def work():
 
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
-time.sleep(0.3)
+while sink.lines < 1000:
+    time.sleep(0.001)
 """
 
 
