@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import asleep
 import nuthatch
 import pytest
 from testserver import TestServer, body, drip, ok, script, wait
@@ -38,6 +39,34 @@ def start(folder: Path, *urls: str) -> "subprocess.Popen[str]":
     )
 
 
+# The second request joins the fetch of the first one, which is in the queue then. Later requests to the same host come
+# after it: when one is answered, the first one has been sent, or waits for another process.
+SURE = """
+import os, sys, time
+import nuthatch
+
+folder, url, later = sys.argv[1:]
+with nuthatch.Cache(folder) as cache:
+    tickets = [cache.submit(url) for _ in range(2)]
+    while cache.stats()["joined"] < 1:
+        time.sleep(0.01)
+    for number in range(10):
+        cache.get(f"{later}{os.getpid()}/{number}")
+    bodies = [ticket.result().body for ticket in tickets]
+print(len(bodies), len(set(bodies)))
+"""
+
+
+def start_surely(server: TestServer, folder: Path, path: str) -> "subprocess.Popen[str]":
+    """Starts a process that fetches a path, and then ten others, which are answered at once."""
+    server.on_prefix("/later/", ok("y"))
+    return subprocess.Popen(
+        [sys.executable, "-c", SURE, str(folder), server.url(path), server.url("/later/")],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
 def go(process: "subprocess.Popen[str]") -> None:
     assert process.stdin is not None
     process.stdin.write("go\n")
@@ -61,10 +90,9 @@ def test_a_killed_leader_is_replaced(server: TestServer, tmp_path: Path) -> None
     leader = start(tmp_path / "c", server.url("/a"))
     go(leader)
     server.gate("gate").wait_until_reached()
-    follower = start(tmp_path / "c", server.url("/a"))
-    go(follower)
+    follower = start_surely(server, tmp_path / "c", "/a")
     # It waits for the other process, and its own requests don't reach the server.
-    time.sleep(1)
+    assert server.wait_for_answers(10)
     assert server.count("/a") == 1
     leader.send_signal(signal.SIGKILL)
     killed = time.monotonic()
@@ -74,7 +102,7 @@ def test_a_killed_leader_is_replaced(server: TestServer, tmp_path: Path) -> None
     assert time.monotonic() - killed < 10
     server.gate("gate").open()
     output, _ = follower.communicate(timeout=60)
-    assert (follower.returncode, output) == (0, "1 1\n")
+    assert (follower.returncode, output) == (0, "2 1\n")
     assert server.count("/a") == 2
 
 
@@ -103,12 +131,10 @@ def test_answers_that_can_not_be_shared_are_fetched_by_all_at_once(
         return script(status, headers, [wait(gate), body(b"x")])
 
     server.on("/a", gated("first"), gated("others"))
-    processes = [start(tmp_path / "c", server.url("/a")) for _ in range(4)]
-    for process in processes:
-        go(process)
+    processes = [start_surely(server, tmp_path / "c", "/a") for _ in range(4)]
     server.gate("first").wait_until_reached()
     # The others wait for its answer.
-    time.sleep(2)
+    assert server.wait_for_answers(40)
     assert server.count("/a") == 1
     server.gate("first").open()
     # They don't wait for each other, which would take the sum of their times.
@@ -116,7 +142,7 @@ def test_answers_that_can_not_be_shared_are_fetched_by_all_at_once(
     server.gate("others").open()
     for process in processes:
         output, _ = process.communicate(timeout=60)
-        assert (process.returncode, output) == (0, "1 1\n")
+        assert (process.returncode, output) == (0, "2 1\n")
     assert server.count("/a") == 4
 
 
@@ -287,11 +313,16 @@ def test_a_child_reopens_the_cache_while_its_parent_goes_on(server: TestServer, 
 
 
 LOADING = """
-import os, signal, sys, threading, time
+import os, signal, sys, threading
 import nuthatch
 
-folder, url = sys.argv[1:]
-begun = threading.Event()
+folder, url, support = sys.argv[1:]
+sys.path.append(support)
+from asleep import wait_until_asleep
+
+begun, forks = threading.Event(), threading.Event()
+# Called before the package's own function, which waits for the module.
+os.register_at_fork(before=forks.set)
 
 
 class Slow:
@@ -299,7 +330,8 @@ class Slow:
     def find_spec(name, path, target=None):
         if name in ("json.decoder", "html.entities", "nuthatch._async_fetching"):
             begun.set()
-            time.sleep(0.3)
+            forks.wait()
+            wait_until_asleep(os.getpid())
 
 
 def send():
@@ -319,6 +351,7 @@ with nuthatch.Cache(folder) as cache:
         for other in [other for other in sys.modules if other.split(".")[: name.count(".") + 1] == name.split(".")]:
             del sys.modules[other]
         begun.clear()
+        forks.clear()
         sys.meta_path.insert(0, Slow)
         thread = threading.Thread(target=use)
         thread.start()
@@ -337,7 +370,8 @@ with nuthatch.Cache(folder) as cache:
 def test_a_fork_waits_for_modules_that_another_thread_loads(server: TestServer, tmp_path: Path) -> None:
     """A module that was half loaded at the fork would never be loaded in the child."""
     server.on("/post", ok("x"))
-    command = [sys.executable, "-c", LOADING, str(tmp_path / "c"), server.url("/post")]
+    support = str(Path(asleep.__file__).parent)
+    command = [sys.executable, "-c", LOADING, str(tmp_path / "c"), server.url("/post"), support]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == ["nuthatch._async 0", "json 0", "html 0"]
