@@ -7,7 +7,8 @@ from typing import List, Optional
 
 import nuthatch
 import pytest
-from testserver import HEAD, TestServer, body, pause, script, wait
+from asleep import wait_until_asleep
+from testserver import HEAD, TestServer, body, script, wait
 
 
 def test_sites_report_whether_they_can_be_reached(offline: TestServer, cache: nuthatch.Cache) -> None:
@@ -49,12 +50,20 @@ def test_a_site_cancels_only_its_own_requests(server: TestServer, cache: nuthatc
 
 
 def test_close_with_drain_waits_for_requests_under_way(server: TestServer, tmp_path: Path) -> None:
-    server.on("/a", script(200, steps=[HEAD, pause(300), body("slow")]))
+    server.on("/a", script(200, steps=[HEAD, wait("slow"), body("slow")]))
     cache = nuthatch.Cache(tmp_path / "cache")
     ticket = cache.submit(server.url("/a"))
     assert server.wait_for_requests(1, "/a")
+
+    def let_it_end(closer: int) -> None:
+        wait_until_asleep(closer)
+        server.gate("slow").open()
+
+    thread = threading.Thread(target=let_it_end, args=[threading.get_native_id()])
+    thread.start()
     cache.close(drain=30)
     assert ticket.result().text == "slow"
+    thread.join()
     cache = nuthatch.Cache(tmp_path / "cache")
     server.on("/b", script(200, steps=[wait("g"), HEAD, body("x")]))
     ticket = cache.submit(server.url("/b"))
@@ -74,9 +83,15 @@ def test_the_priority_of_a_waiting_request_can_change(server: TestServer, cache:
         assert server.wait_for_requests(1)
         tickets = [cache.submit(server.url(f"/{number}"), priority=5 - number) for number in range(3)]
         tickets[2].set_priority(10)
-        time.sleep(1)  # until all are in the queue, which can't be observed from here
+        # A request that has joined another one's shows that this one is in the queue.
+        joining = [cache.submit(server.url(f"/{number}"), priority=-10) for number in range(3)]
+        for _ in range(3000):
+            if cache.stats()["joined"] == 3:
+                break
+            time.sleep(0.01)
+        assert cache.stats()["joined"] == 3
         server.gate("g").open()
-        for ticket in [first, *tickets]:
+        for ticket in [first, *tickets, *joining]:
             assert ticket.result(timeout=30).ok
     finally:
         nuthatch.queue()
