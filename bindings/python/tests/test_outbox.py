@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 import nuthatch
 import pytest
+from asleep import wait_until_asleep
 from testserver import HEAD, TestServer, answer, body, ok, script, wait
 
 
@@ -191,6 +192,7 @@ def test_a_request_resubmitted_on_a_loop_keeps_its_key(server: TestServer, tmp_p
 def test_a_request_waits_in_the_outbox_during_retry_after(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", answer(503, "busy", [("Retry-After", "300")]))
     server.on("/b", ok("thanks"))
+    server.on("/c", ok("thanks"))
     server.go_down()
     first = freeze(cache, server.url("/a"), outbox_queue="one")
     server.go_up()
@@ -210,10 +212,13 @@ def test_a_request_waits_in_the_outbox_during_retry_after(server: TestServer, ca
         if item.wait:
             break
         time.sleep(0.02)
-    # It is not about to be sent, so it can be dropped at once.
-    time.sleep(1)
+    # It is not about to be sent, so it can be dropped at once. When the third one is sent, each queue was looked at.
+    third = freeze(cache, server.url("/c", "localhost"), outbox_queue="three", secrets={"X-Token": "token"})
+    cache.outbox.provide("token", "hush")
+    assert cache.outbox.wait(third, 30).ok
     item = cache.outbox.get(second)
     assert item is not None and item.state == "waiting" and item.wait is not None and 0 < item.wait <= 300
+    assert item.attempts == 0
     assert server.requests("/b") == []
 
 
@@ -303,10 +308,15 @@ def test_a_request_that_is_answered_is_not_frozen(offline: TestServer, cache: nu
 
 def test_another_process_sends_a_frozen_request(offline: TestServer, tmp_path: Path) -> None:
     directory = str(tmp_path / "cache")
-    with nuthatch.Cache(directory, outbox="off") as cache:
+    offline.on("/b", ok("thanks"))
+    with nuthatch.Cache(directory, outbox="off") as cache, nuthatch.Cache(tmp_path / "other") as other:
         ids = [freeze(cache, offline.url("/a"), body=text.encode(), freezable=True) for text in "abc"]
+        others = [freeze(other, offline.url("/b")) for _ in ids]
         offline.go_up()
-        time.sleep(0.3)
+        cache.outbox.replay()
+        other.outbox.replay()
+        # Those of a cache that sends were sent meanwhile, one after the other.
+        assert [other.outbox.wait(id, 30).ok for id in others] == [True] * 3
         assert [item.state for item in cache.outbox.list()] == ["waiting"] * 3 and offline.count("/a") == 0
         told = run(
             "cache = nuthatch.Cache(sys.argv[1])\n"
@@ -339,13 +349,14 @@ def test_handlers_get_outcomes_after_a_restart(offline: TestServer, tmp_path: Pa
         "cache.outbox.dispatch(float(sys.argv[3]))"
     )
     # A process that ends before its handler returns gets the outcome again. After the handler has returned, it doesn't.
-    for way, wait_for, told in [
-        ("fail", "60", [f"{id} True thanks"]),
-        ("take", "60", [f"{id} True thanks"]),
-        ("take", "0.5", []),
-    ]:
-        assert run(hearing, directory, way, wait_for) == told
-    assert offline.count("/a") == 1
+    for way in ("fail", "take"):
+        assert run(hearing, directory, way, "60") == [f"{id} True thanks"]
+    offline.go_down()
+    (later,) = run(freezing, directory, offline.url("/a"))
+    offline.go_up()
+    assert run(sending, directory, later) == ["True"]
+    assert run(hearing, directory, "take", "60") == [f"{later} True thanks"]
+    assert offline.count("/a") == 2
 
 
 def test_an_exception_of_a_handler_is_raised_and_the_outcome_stays(
@@ -376,14 +387,19 @@ def test_a_forked_child_gets_outcomes_for_its_parents_handlers(
     heard: List[int] = []
     cache.outbox.attach("rows", lambda outcome: heard.append(outcome.id))
     id = freeze(cache, offline.url("/a"), outbox_handler="rows")
+    begun, begin = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            os.write(begin, b"x")
             offline_up = cache.outbox.dispatch(60)
             os._exit(0 if offline_up == 1 and heard == [id] else 1)
         finally:
             os._exit(2)
-    time.sleep(0.1)
+    os.read(begun, 1)
+    wait_until_asleep(child)
+    os.close(begun)
+    os.close(begin)
     offline.go_up()
     cache.outbox.replay()
     assert os.waitpid(child, 0)[1] == 0
@@ -524,26 +540,34 @@ def test_a_freezable_request_with_a_password_needs_a_provider(
 
 
 @pytest.mark.parametrize("listens", [False, True])
-@pytest.mark.parametrize("pause", [0, 0.5])
+@pytest.mark.parametrize("is_needed", [False, True])
 def test_a_frozen_request_waits_for_its_secret(
-    server: TestServer, tmp_path: Path, pause: float, listens: bool
+    server: TestServer, tmp_path: Path, is_needed: bool, listens: bool
 ) -> None:
-    server.on("/a", ok("thanks"))
+    server.on_prefix("/", ok("thanks"))
     asked: List[str] = []
     directory = tmp_path / "cache"
     with nuthatch.Cache(directory) as cache:
         id = freeze(
             cache, server.url("/a"), secrets={"X-Token": "token"}, user=("ann", ""), password_provider="pw"
         )
+        # Each has its own queue. When one of them is sent, all queues were looked at.
+        first, second = [
+            freeze(cache, server.url("/b"), secrets={"X-Token": name}, outbox_queue=name)
+            for name in ("own", "pw")
+        ]
     with nuthatch.Cache(directory) as cache:
         if listens:
             cache.outbox.attach("rows", print)
         # The function may be attached before the secret is needed. It is called once all the same.
-        time.sleep(pause)
+        if is_needed:
+            cache.outbox.provide("own", "hush")
+            assert cache.outbox.wait(first, 30).ok
         cache.outbox.provide("pw", asked.append)
         assert cache.outbox.dispatch(30) == 1 and asked == ["pw"]
         cache.outbox.provide("pw", "hush-pw")
-        assert cache.outbox.dispatch(0.2) == 0 and server.count("/a") == 0
+        assert cache.outbox.wait(second, 30).ok
+        assert cache.outbox.dispatch(0) == 0 and server.count("/a") == 0
         cache.outbox.provide("token", "hush-token")
         assert cache.outbox.wait(id, 30).ok
     (sent,) = server.requests("/a")
