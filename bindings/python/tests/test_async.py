@@ -453,6 +453,8 @@ async def main():
         ticket = cache.submit(sys.argv[2], save_to=save)
         while not given and ticket.state != "done":
             await asyncio.sleep(0.01)
+        # As large, and begun later.
+        await cache.get(sys.argv[2] + "later", save_to=lambda piece: None)
         print("held", flush=True)
         await asyncio.get_running_loop().run_in_executor(None, sys.stdin.readline)
         gate.set()
@@ -467,13 +469,15 @@ def test_a_saved_body_is_never_whole_in_memory(server: TestServer, tmp_path: Pat
     """Pieces come as fast as the function takes them, and are freed then."""
     size = 48 << 20
     server.on("/a", script(steps=[fill(size)]))
+    server.on("/alater", script(steps=[fill(size)]))
     server.on("/awarm", ok(b"x"))
     arguments = [sys.executable, "-c", HELD_UP, str(tmp_path / "cache"), server.url("/a")]
     with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == "held\n"
-        # While the function has the first piece, the server can't send the rest.
-        assert not server.wait_for_answers(1, "/a", seconds=2)
+        # While the function has the first piece, the server can't send the rest. It has sent the other body.
+        assert server.wait_for_answers(1, "/alater")
+        assert [request.outcome for request in server.requests("/a")] == ["pending"]
         process.stdin.write("\n")
         process.stdin.flush()
         given, kept, kilobytes = map(int, process.stdout.readline().split())

@@ -247,6 +247,20 @@ def test_a_prefetch_stops_while_the_lock_is_held_and_continues(
     run: Any, server: TestServer, tmp_path: Path, told: List[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_prefetch, "HELD_UP", 0)
+    next_step, holds = _prefetch.Run.step, [0]
+
+    def step(self: _prefetch.Run, cache: Any) -> Any:
+        chosen = next_step(self, cache)
+        holds[0] += chosen is _prefetch.HOLD and not self.under_way
+        return chosen
+
+    def hold(count: int) -> None:
+        """Waits until the run has found so many more times that it must not go on, and has nothing under way."""
+        due = holds[0] + count
+        until(lambda: holds[0] >= due)
+
+    monkeypatch.setattr(_prefetch.Run, "step", step)
+    # Slowly, so that requests are under way when the first answer can't be stored.
     server.on_prefix("/a/", ok("x", headers=FRESH, before=[pause(50)]))
     urls = [server.url(f"/a/{number}") for number in range(600)]
     counts: List[int] = []
@@ -255,11 +269,11 @@ def test_a_prefetch_stops_while_the_lock_is_held_and_continues(
         with HeldLock(tmp_path / "c"):
             is_held.set()
             until(lambda: bool(told))
-            # Requests that were under way have ended by then.
-            time.sleep(2)
-            counts.append(len(server.requests()))
-            time.sleep(1)
-            counts.append(len(server.requests()))
+            hold(1)
+            assert server.wait_until_idle()
+            counts.append(server.count())
+            hold(10)
+            counts.append(server.count())
 
     is_held = threading.Event()
     watcher = threading.Thread(target=watch)
