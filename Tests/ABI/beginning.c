@@ -27,6 +27,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (!__atomic_load_n(&is_slow, __ATOMIC_SEQ_CST) || pthread_equal(pthread_self(), opener) || count == 64) return code;
     own[count++] = mutex;
     __atomic_fetch_add(&held, 1, __ATOMIC_SEQ_CST);
+    /* Any length would do: the longer, the more forks come meanwhile. */
     usleep(300);
     return code;
 }

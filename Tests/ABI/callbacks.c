@@ -77,16 +77,26 @@ static void basics(void) {
     nh_request_free(request);
 }
 
+static int dispatched;
+
+/* Goes on when the last event has come, and the other threads have looked for it several times. */
 static void slow_call(nh_event *event, void *user) {
     overlaps += __atomic_fetch_add(&busy, 1, __ATOMIC_SEQ_CST) != 0;
-    usleep(20000);
+    while (activity(cache) > 0) usleep(1000);
+    const int due = __atomic_load_n(&dispatched, __ATOMIC_SEQ_CST) + 8;
+    while (__atomic_load_n(&dispatched, __ATOMIC_SEQ_CST) < due && __atomic_load_n(&finals, __ATOMIC_SEQ_CST) == 0) {
+        usleep(1000);
+    }
     __atomic_fetch_sub(&busy, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add((int *)user, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&finals, event->is_final, __ATOMIC_SEQ_CST);
 }
 
 static void *dispatch_until_final(void *unused) {
-    while (__atomic_load_n(&finals, __ATOMIC_SEQ_CST) == 0) nh_dispatch(cache, 10);
+    while (__atomic_load_n(&finals, __ATOMIC_SEQ_CST) == 0) {
+        nh_dispatch(cache, 10);
+        __atomic_fetch_add(&dispatched, 1, __ATOMIC_SEQ_CST);
+    }
     return unused;
 }
 
@@ -140,8 +150,11 @@ static void one_within_the_other(void) {
     nh_request_free(request);
 }
 
+static pid_t blocked;
+
 static void *blocked_dispatch(void *unused) {
     (void)unused;
+    __atomic_store_n(&blocked, gettid(), __ATOMIC_SEQ_CST);
     return (void *)(intptr_t)nh_dispatch(cache, -1);
 }
 
@@ -159,7 +172,7 @@ static void ends(void) {
 
     cache = open_cache(NULL);
     pthread_create(&thread, NULL, blocked_dispatch, NULL);
-    usleep(50000);
+    wait_until_asleep(&blocked);
     nh_close(cache, 2000);
     pthread_join(thread, &result);
     int answer = (int)(intptr_t)result;

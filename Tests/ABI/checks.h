@@ -87,6 +87,33 @@ static inline int activity(nh_cache *cache) {
     return nh_stats(cache, &statistics) == NH_OK ? (int)statistics.activity : -1;
 }
 
+/* Returns how often a thread of this program went to sleep, or -1 if it doesn't sleep. */
+static inline long sleeps_of(pid_t thread) {
+    char path[64], line[256];
+    long sleeps = -1;
+    int is_asleep = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)thread);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        is_asleep |= strncmp(line, "State:\tS", 8) == 0;
+        sscanf(line, "voluntary_ctxt_switches: %ld", &sleeps);
+    }
+    if (file) fclose(file);
+    return is_asleep ? sleeps : -1;
+}
+
+/* Waits until a thread sleeps from one look to the next: it has come to the call in which it waits. */
+static inline void wait_until_asleep(const pid_t *thread) {
+    long before = -1;
+    for (;;) {
+        const pid_t number = __atomic_load_n(thread, __ATOMIC_SEQ_CST);
+        const long now = number ? sleeps_of(number) : -1;
+        if (now >= 0 && now == before) return;
+        before = now;
+        usleep(20000);
+    }
+}
+
 /* Calls the control interface of the test server with JSON. */
 static inline void tell(nh_cache *cache, const char *base, const char *call, const char *json) {
     nh_request *request = NULL;

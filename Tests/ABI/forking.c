@@ -61,6 +61,7 @@ int curl_multi_socket_action(void *multi, int socket, int mask, int *running) {
     act *own;
     *(void **)&own = dlsym(RTLD_NEXT, "curl_multi_socket_action");
     __atomic_store_n(&acting, 1, __ATOMIC_SEQ_CST);
+    /* Long enough for a fork meanwhile. Were it too short, a wrong fork would be found less often. */
     if (__atomic_load_n(&is_slow, __ATOMIC_SEQ_CST)) usleep(2000);
     int code = own(multi, socket, mask, running);
     __atomic_store_n(&acting, 0, __ATOMIC_SEQ_CST);
@@ -89,8 +90,8 @@ static void fork_while_fetching(nh_cache *cache) {
     pthread_create(&thread, NULL, fetch_on, cache);
     for (int round = 0; round < 50; round++) {
         int status = 0;
-        usleep(1000);
         fflush(stdout);
+        while (!__atomic_load_n(&acting, __ATOMIC_SEQ_CST)) usleep(100);
         pid_t child = fork();
         if (child == 0) _exit(__atomic_load_n(&acting, __ATOMIC_SEQ_CST));
         caught += waitpid(child, &status, 0) != child || status != 0;

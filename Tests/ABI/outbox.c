@@ -291,12 +291,21 @@ static void secrets(int line) {
 /* Freezes a request. Another process sends it, which only opens the directory. */
 static void elsewhere(int line) {
     const nh_options off = {.struct_size = sizeof off, .outbox = NH_OUTBOX_OFF};
+    char place[sizeof folder + 8];
+    nh_cache *sender = NULL, *own;
     nh_close(cache, 2000);
-    cache = open_cache(&off);
+    own = cache = open_cache(&off);
+    snprintf(place, sizeof place, "%s/sender", folder);
+    CHECK("another directory", nh_open(place, NULL, &sender) == NH_OK);
     server_is(line, "down");
     uint64_t id = freeze(make("/echo?elsewhere", "seeds"));
+    cache = sender;
+    uint64_t first = freeze(make("/echo?sender", "seeds")), second = freeze(make("/echo?sender", "more"));
     server_is(line, "up");
-    usleep(300000);
+    CHECK("replay everywhere", nh_outbox_replay(own, 0) == 1 && nh_outbox_replay(sender, 0) == 2);
+    CHECK("a cache that sends", becomes(first, NH_FROZEN_DONE) && becomes(second, NH_FROZEN_DONE));
+    nh_close(sender, 2000);
+    cache = own;
     CHECK("off sends nothing", state_of(id) == NH_FROZEN_WAITING);
     pid_t child = fork();
     if (child == 0) {

@@ -412,10 +412,10 @@ def test_a_named_pipe_without_a_writer_does_not_stop_the_run(
 
 
 def wait_until_it_waits(pid: int) -> None:
-    """Waits until a process's first thread uses no processor time for a while."""
+    """Waits until a process uses no processor time for a second: all its threads wait, and not for a lock or a turn."""
     used, since = -1, time.monotonic()
     while time.monotonic() - since < 1:
-        fields = Path(f"/proc/{pid}/task/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
         now = int(fields[11]) + int(fields[12])
         if now != used:
             used, since = now, time.monotonic()
@@ -435,7 +435,7 @@ def test_memory_stays_small_while_records_have_no_reader(
     ) as process:
         assert process.stdout is not None
         process.stdout.read(1)
-        time.sleep(2)
+        wait_until_it_waits(process.pid)
         status = Path(f"/proc/{process.pid}/status").read_text()
         peak = re.search(r"VmHWM:\s+(\d+) kB", status)
         assert peak and int(peak.group(1)) < 128 << 10

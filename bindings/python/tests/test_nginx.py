@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Iterable, Iterator, List, Optional
@@ -323,6 +322,13 @@ def test_an_upload_to_a_killed_nginx_is_repeated_only_if_that_is_safe(
     # The server comes back while attempts are left. Requests that are safe to repeat are sent again.
     with open(tmp_path / "large", "wb") as large:
         large.truncate(50 << 20)
-    threading.Timer(0.3, nginx.start).start()
-    assert cache.request("PUT", url, body=tmp_path / "large", user=("ann", "p w"), retries=20).status == 201
+    before = cache.stats()["transfers"]
+    ticket = cache.submit(url, method="PUT", body=tmp_path / "large", user=("ann", "p w"), retries=20)
+    for _ in range(3000):
+        if cache.stats()["transfers"] >= before + 2:
+            break
+        time.sleep(0.01)
+    nginx.start()
+    assert ticket.result().status == 201
+    assert cache.stats()["transfers"] > before + 2
     assert (nginx.files / "dav/nut").stat().st_size == 50 << 20

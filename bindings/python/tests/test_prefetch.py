@@ -8,7 +8,7 @@ import threading
 import time
 from itertools import islice
 from pathlib import Path
-from typing import Any, AsyncIterator, Iterator, List
+from typing import Any, AsyncIterator, Callable, Iterator, List
 
 import nuthatch
 import pytest
@@ -166,17 +166,23 @@ def test_a_host_that_refuses_is_given_up_after_give_up_after(cache: nuthatch.Cac
 
 
 def test_several_prefetches_of_a_cache_run_side_by_side(server: TestServer, cache: nuthatch.Cache) -> None:
-    server.on("/never", script(steps=[server.gate("never").step, body("x")]))
+    never = server.gate("never")
+    server.on("/never", script(steps=[never.step, body("x")]))
     server.on_prefix("/n/", ok("x", headers=[("Cache-Control", "max-age=60")]))
+
+    def when_reached(count: int, do: Callable[[], None]) -> None:
+        if never.wait_until_reached(count):
+            do()
+
     # Two prefetches at once don't take each other's events.
     left, right = cache.prefetch(numbered(server, 50), ()), cache.prefetch(numbered(server, 50, 50), ())
     assert [(one.ok, other.ok) for one, other in zip(left, right)] == [(True, True)] * 50
     # cancel_all of the cache also cancels a prefetch.
     items = cache.prefetch([server.url("/never")], (), tag="mine")
-    threading.Timer(0.2, lambda: cache.cancel_all("mine")).start()
+    threading.Thread(target=when_reached, args=[1, lambda: cache.cancel_all("mine")]).start()
     assert [item.error and item.error.code for item in items] == ["cancelled"]
     # Closing the cache ends a prefetch.
-    threading.Timer(0.2, cache.close).start()
+    threading.Thread(target=when_reached, args=[2, cache.close]).start()
     with pytest.raises(nuthatch.Closed):
         list(cache.prefetch([server.url("/never")], ()))
     with pytest.raises(nuthatch.Closed):
