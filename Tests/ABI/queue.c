@@ -233,6 +233,7 @@ static const char *shut_down_after(unsigned round, int *answered) {
         wrong = text;
     }
     if (!wrong && activity(cache) != 0) wrong = "something is under way";
+    /* A moment for an event that must not come: nothing else would come after it. */
     if (!wrong && is_readable(cache, 20)) wrong = "an event is announced";
     for (int i = 0; i < count; i++) nh_ticket_release(tickets[i]);
     if (nh_close(cache, 2000) != NH_OK && !wrong) wrong = "nh_close fails";
