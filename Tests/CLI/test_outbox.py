@@ -166,7 +166,7 @@ def test_a_damaged_outbox_is_moved_away_and_reported(nobody: str, nuthatch: Runn
 
 def test_only_outbox_replay_sends_requests(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:
     server.on("/a", ok("a"))
-    # Long enough for a process that would send it.
+    # A second for the first retry, and more: a process that sends requests of the outbox would have sent it by then.
     server.on("/slow", script(steps=[HEAD, pause(1500), body("slow")]))
     server.go_down()
     assert nuthatch("get", "--freezable", "-d", "x", server.url("/a")).returncode == 4
