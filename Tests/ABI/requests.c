@@ -270,6 +270,7 @@ static void *one_get(void *path) {
 
 static void queue(void) {
     pthread_t threads[4];
+    /* Answers that would overlap if there were more than one request at a time. */
     const char *const paths[] = {"/delay/200?q1", "/delay/200?q2", "/delay/200?q3", "/delay/200?q4"};
     nh_options options = {.struct_size = sizeof options, .per_host = 1, .inflight_bytes = 1 << 20};
     CHECK("per host", nh_queue_set(&options) == NH_OK);

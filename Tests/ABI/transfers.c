@@ -97,6 +97,7 @@ static nh_event last_of(nh_request *request, int64_t sums[3]) {
 
 static void progress(void) {
     int64_t sums[3];
+    /* Slow answers, so that there is progress to tell before the end. */
     nh_request *request = make("/delay/300", "POST");
     write_file(beside("large"), 3000000);
     nh_request_set_body_file(request, beside("large"));

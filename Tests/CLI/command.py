@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import termios
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
@@ -78,3 +79,14 @@ def summary(stderr: bytes) -> Dict[str, Any]:
     """Returns the summary that a run with --format jsonl prints at its end."""
     found: Dict[str, Any] = json.loads(stderr.splitlines()[-1])
     return found
+
+
+def wait_until_it_waits(pid: int) -> None:
+    """Waits until a process uses no processor time for a second: all its threads wait, and not for a lock or a turn."""
+    used, since = -1, time.monotonic()
+    while time.monotonic() - since < 1:
+        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        now = int(fields[11]) + int(fields[12])
+        if now != used:
+            used, since = now, time.monotonic()
+        time.sleep(0.05)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
 import pytest
-from command import COMMAND, Outcome, Runner, heed_signals, lines, names
+from command import COMMAND, Outcome, Runner, heed_signals, lines, names, wait_until_it_waits
 from pictures import png, png_of
 from testserver import TestServer, answer, body, ok, script
 
@@ -311,13 +311,9 @@ def test_a_slow_reader_of_records_slows_the_run(
     command = [COMMAND, "prefetch", "--format=jsonl", "--concurrency=4", "list"]
     with subprocess.Popen(command, env=environment, cwd=str(tmp_path), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
-        seen = -1
-        while seen != len(server.requests()):
-            seen = len(server.requests())
-            try:
-                process.wait(2)
-            except subprocess.TimeoutExpired:
-                continue
+        process.stdout.read(1)
+        wait_until_it_waits(process.pid)
+        seen = server.count()
         assert 0 < seen < 1500 and process.poll() is None
         assert len(process.stdout.read().splitlines()) == 3000
     assert process.returncode == 0

@@ -130,6 +130,7 @@ def test_slow_bodies_do_not_delay_other_hosts(server: TestServer, environment: D
 
 
 def test_a_deadline_of_prefetch_starts_with_the_first_attempt(server: TestServer, nuthatch: Runner) -> None:
+    # Six of them take longer than the deadline.
     steps = [pause(700), body(png(9, 9))]
     server.on_prefix("/n/", script(headers=[("Content-Type", "image/png")], steps=steps))
     urls = [server.url(f"/n/{number}") for number in range(6)]

@@ -13,7 +13,17 @@ from pathlib import Path
 from typing import Dict, List
 
 import pytest
-from command import COMMAND, ROOT, Runner, heed_signals, lines, names, on_terminal, summary
+from command import (
+    COMMAND,
+    ROOT,
+    Runner,
+    heed_signals,
+    lines,
+    names,
+    on_terminal,
+    summary,
+    wait_until_it_waits,
+)
 from pictures import png
 from testserver import TestServer, answer, body, ok, script
 
@@ -409,17 +419,6 @@ def test_a_named_pipe_without_a_writer_does_not_stop_the_run(
         assert complaints == b""
         if command == ["prefetch"]:
             assert said.startswith(b"9 URLs: " if is_written else b"8 URLs: ")
-
-
-def wait_until_it_waits(pid: int) -> None:
-    """Waits until a process uses no processor time for a second: all its threads wait, and not for a lock or a turn."""
-    used, since = -1, time.monotonic()
-    while time.monotonic() - since < 1:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        now = int(fields[11]) + int(fields[12])
-        if now != used:
-            used, since = now, time.monotonic()
-        time.sleep(0.05)
 
 
 def test_memory_stays_small_while_records_have_no_reader(

@@ -138,6 +138,7 @@ def test_a_download_shows_its_progress_on_a_terminal(
     server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     gate = server.gate("g")
+    # Longer than the time before the bar is shown.
     steps = [HEAD, drip("x" * 400, 10), gate.step, body("x" * 600)]
     server.on("/a", script(headers=[("Content-Length", "1000")], steps=steps))
     command = ["get", "-o", "a", server.url("/a")]
