@@ -55,7 +55,7 @@ final class Runtime: @unchecked Sendable {
       for tell in mourners.withLock({ Array($0.values) }) { tell(NuthatchError(fault)) }
     }
     loop.post {
-      self.pressure.start(on: loop, after: PressureWatch.patience)
+      self.pressure.start(on: loop, after: PressureWatch.startDelay)
       self.clerk.start { self.reachability.networkChanged() }
     }
   }

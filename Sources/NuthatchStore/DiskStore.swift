@@ -72,7 +72,7 @@ final class DiskStore: Sendable {
     try changer.begin(limit: Self.limit(directory, options, old), atOnce: atOnce, tidy: killed.tidy)
     due.follow(locks.file)
     guard let old else { return }
-    if let earlier = old.current.index { current.index?.goOn(after: earlier) }
+    if let earlier = old.current.index { current.index?.continueSequence(after: earlier) }
     if old.current.isLean { current.stayLean() }
     // Release the leases of deleted packs; pictures that were made from them stay.
     memory.removeAll { $0.privateBytes == 0 && ($0.owner as? HeldLease)?.lease.pin is PackPin }
@@ -89,8 +89,8 @@ final class DiskStore: Sendable {
 
   func finish(flushes: Bool) {
     memory.removeAll { _ in true }
-    for appender in appenders { appender.letGo() }
-    retired.settle()
+    for appender in appenders { appender.release() }
+    retired.retryFailed()
     checker.close()
     locks.leave()
   }
@@ -101,7 +101,7 @@ final class DiskStore: Sendable {
     guard epoch == nhs_fork_epoch() else { return }
     checker.close()
     openPacks.drop { _ in true }
-    current.letGo()
+    current.release()
     locks.file.close()
     directory.close()
   }
@@ -127,7 +127,7 @@ final class DiskStore: Sendable {
       let mayExceed = attempt > 2 && !current.limits.needsOwnPack(header)
       switch try appender.append(&header, key.bytes, parts, replacing: replacing, mayExceed: mayExceed) {
       case .done(let lease):
-        eviction.lookAround(after: header.payloadLength)
+        eviction.housekeep(after: header.payloadLength)
         if lease != nil { count(header) }
         return lease
       case .needsRoom(let bytes): try eviction.makeRoom(for: bytes)
@@ -139,7 +139,9 @@ final class DiskStore: Sendable {
 
   private static func checksum(_ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> UInt64 {
     if parts.count == 1 { return nhs_hash64(parts[0].baseAddress, parts[0].count, 0) }
-    guard let hasher = nhs_hasher_new() else { throw StoreFault(.outOfMemory, "no memory for a checksum") }
+    guard let hasher = nhs_hasher_new() else {
+      throw StoreFault(.outOfMemory, "there is no memory for computing a checksum")
+    }
     defer { nhs_hasher_free(hasher) }
     for part in parts where !part.isEmpty { nhs_hasher_add(hasher, part.baseAddress, part.count) }
     return nhs_hasher_value(hasher)
@@ -148,7 +150,7 @@ final class DiskStore: Sendable {
   /// The length of a payload, if it isn't too long.
   func length(_ key: RecordKey, _ parts: [UnsafeRawBufferPointer]) throws(StoreFault) -> Int {
     guard (1...Int(UInt16.max)).contains(key.bytes.count) else {
-      throw StoreFault(.invalid, "a key has 1 to 65,535 bytes")
+      throw StoreFault(.invalid, "the key has \(key.bytes.count) bytes; it must have 1 to 65,535")
     }
     var length = 0
     for part in parts {
@@ -157,7 +159,8 @@ final class DiskStore: Sendable {
       length = sum
     }
     guard length <= current.limits.longestAtAll else {
-      throw StoreFault(.tooLarge, "the record is larger than a quarter of the limit")
+      throw StoreFault(
+        .tooLarge, "the record has \(length) bytes, more than a quarter of the disk limit (disk_bytes)")
     }
     return length
   }
@@ -223,22 +226,22 @@ final class DiskStore: Sendable {
   func trim(to bytes: Int) throws(StoreFault) { try eviction.trim(to: bytes) }
 
   /// Unmaps the pages of packs and index from this process until they are read again.
-  private func leavePages() {
-    openPacks.forEach { $0.leavePages() }
-    current.index?.leavePages()
+  private func unmapPages() {
+    openPacks.forEach { $0.unmapPages() }
+    current.index?.unmapPages()
   }
 
   /// Unmaps them now, and again and again from now on.
   func stayLean() {
     current.stayLean()
-    leavePages()
+    unmapPages()
   }
 
   /// Unmaps packs and index from this process's memory if the pressure is critical.
   func relieveMappings(_ level: MemoryPressure) {
     memory.spills.count(level)
     guard level == .critical else { return }
-    leavePages()
+    unmapPages()
     for appender in appenders { appender.closeWindow() }
   }
 }

@@ -40,10 +40,10 @@ public final class Store: Sendable {
     /// - Throws: `invalid`.
     fileprivate func check() throws(StoreFault) {
       if let diskBytes, diskBytes < Limits.least || diskBytes > 1 << 46 {
-        throw StoreFault(.invalid, "the disk limit must be between 4 MiB and 64 TiB")
+        throw StoreFault(.invalid, "disk_bytes is \(diskBytes); it must be 4 MiB to 64 TiB")
       }
       guard memoryBytes ?? 0 >= 0, memoryItems ?? 0 >= 0 else {
-        throw StoreFault(.invalid, "a memory limit is negative")
+        throw StoreFault(.invalid, "memory_bytes and memory_items must not be negative")
       }
     }
   }
@@ -102,7 +102,7 @@ public final class Store: Sendable {
   ) throws(StoreFault) -> Store {
     try options.check()
     return Store(
-      try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+      try WaitLimit.applying(WaitLimit.upkeep) { () throws(StoreFault) in
         try StoreDoor(
           .init(path: absolute(path), options: options, system: system, following: following))
       })
@@ -115,7 +115,7 @@ public final class Store: Sendable {
   public func close() {
     // The next process that stores an answer does the removals that fail here.
     if !isFlushed.load(ordering: .relaxed) { try? doWhatIsDue(ofOthers: false) }
-    Patience.lasting(Patience.upkeep) {
+    WaitLimit.applying(WaitLimit.upkeep) {
       guard epoch == nhs_fork_epoch(), !isClosed.exchange(true, ordering: .acquiringAndReleasing) else {
         return
       }
@@ -164,7 +164,7 @@ public final class Store: Sendable {
     _ body: (any RecordStore) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
     try check()
-    return try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+    return try WaitLimit.applying(WaitLimit.upkeep) { () throws(StoreFault) in
       disk.lookForDeletion()
       return try door.using(body)
     }
@@ -180,7 +180,7 @@ public final class Store: Sendable {
   ) throws(StoreFault) -> Lease? {
     try check()
     try disk.directory.checkWritable()
-    return try Patience.lasting(Patience.writing) { () throws(StoreFault) in
+    return try WaitLimit.applying(WaitLimit.commit) { () throws(StoreFault) in
       try door.using { (records) throws(StoreFault) in try records.commit(key, shape, parts, asked: moment) }
     }
   }
@@ -203,7 +203,7 @@ public final class Store: Sendable {
     try check()
     if !spillsLate,
       let lease = key.bytes.withUnsafeBytes({ bytes in
-        door.seen { $0.reader.known(key.kind, key.hash, bytes) }
+        door.seen { $0.reader.lookupVerified(key.kind, key.hash, bytes) }
       })
     {
       return .found(lease)
@@ -222,7 +222,7 @@ public final class Store: Sendable {
     _ key: RecordKey, shape: PayloadShape = PayloadShape(), parts: [UnsafeRawBufferPointer]
   ) throws(StoreFault) -> Lease {
     guard let lease = try keep(key, shape, parts) else {
-      throw StoreFault(.io, "the record can't be read back")
+      throw StoreFault(.io, "the record was stored, but can't be read")
     }
     return lease
   }
@@ -391,7 +391,7 @@ extension Store {
 
   private func remember(_ entry: MemoryEntry) throws(StoreFault) -> Bool {
     try check()
-    return Patience.lasting(Patience.writing) { records.remember(entry) }
+    return WaitLimit.applying(WaitLimit.commit) { records.remember(entry) }
   }
 
   /// Returns the entry of a key in memory, or nil. Neither waits nor makes a system call.
@@ -404,8 +404,8 @@ extension Store {
 
   /// Frees half of the memory that stores use, or all of it.
   package static func relieve(_ stores: [Store], _ level: MemoryPressure) {
-    // Records that are only in memory are written first. One patience for all: not a new wait for each record.
-    Patience.lasting(Patience.writing) {
+    // Records that are only in memory are written first. One limit holds for all waits together.
+    WaitLimit.applying(WaitLimit.commit) {
       for store in stores where store.isUsable { store.records.relieve(level) }
     }
   }
@@ -425,7 +425,7 @@ extension Store {
     // Otherwise `close` would wait a second time.
     isFlushed.store(true, ordering: .relaxed)
     try? doWhatIsDue(ofOthers: false)
-    try Patience.lasting(Patience.upkeep) { () throws(StoreFault) in
+    try WaitLimit.applying(WaitLimit.upkeep) { () throws(StoreFault) in
       var fault: StoreFault?
       if losesRemovals { do throws(StoreFault) { try doWhatIsDue(ofOthers: false) } catch { fault = error } }
       if spillsLate {

@@ -69,11 +69,13 @@ struct StoreCheck {
     // Publish the unpublished records of killed writers first. They aren't lost, and lists and statistics use the table of
     // packs.
     if !directory.isReading, let index = changer.current.forReading() {
-      killed.takeInUnpublished(of: index.packs.filter { $0.state == .open })
+      killed.publishLeftovers(of: index.packs.filter { $0.state == .open })
     }
     var report = VerifyReport()
     var seen: [UInt32: SeenPack] = [:]
-    let numbers = try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() }
+    let numbers = try explaining("can't list the packs") { () throws(SystemFault) in
+      try directory.packNumbers()
+    }
     for number in numbers {
       // Ask before reading: records that are written meanwhile don't count yet.
       let settled = settledPart(of: number)
@@ -139,7 +141,7 @@ struct StoreCheck {
   /// Removes index entries whose pack is missing because the process that dropped it was killed. Until then they are misses.
   private func forgetVanishedPacks() throws(StoreFault) {
     func present() throws(StoreFault) -> Set<UInt32> {
-      Set(try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() })
+      Set(try explaining("can't list the packs") { () throws(SystemFault) in try directory.packNumbers() })
     }
     // Look before changing: the disk may be so full that the index can't be written.
     let packs = try present()

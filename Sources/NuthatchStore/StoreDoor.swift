@@ -101,8 +101,8 @@ final class StoreDoor: Sendable {
   private func openAnew(
     after old: any RecordStore, atOnce: Bool = false
   ) throws(StoreFault) -> any RecordStore {
-    guard atOnce ? reopening.lock(until: { 0 }) : reopening.lock(until: Patience.deadline) else {
-      throw StoreFault(.busy, "another thread has been opening the directory for too long")
+    guard atOnce ? reopening.lock(until: { 0 }) : reopening.lock(until: WaitLimit.deadline) else {
+      throw StoreFault(.busy, "another thread of this process has been opening the directory for too long")
     }
     defer { reopening.unlock() }
     let now = opened

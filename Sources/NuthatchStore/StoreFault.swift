@@ -46,31 +46,33 @@ public struct StoreFault: Error, Sendable, Equatable {
     self.isOfDisk = isOfDisk
   }
 
-  static let closed = StoreFault(.closed, "the store is closed")
+  static let closed = StoreFault(.closed, "the cache is closed")
   /// The error of a change to a store that can only be read.
   static func readOnly(_ fault: SystemFault) -> StoreFault {
     let why = fault.number == EROFS ? "the file system is read-only" : "this user may not write to it"
     return StoreFault(.readOnly, "the cache can only be read: \(why)")
   }
 
-  static let forked = StoreFault(.forked, "the store was opened before a fork")
+  static let forked = StoreFault(
+    .forked, "the cache was opened before a fork: open it again in the child process")
 }
 
 extension StoreFault {
-  init(_ fault: SystemFault, _ doing: String) {
+  /// - Parameter failure: what failed, for a person, such as "can't open the index".
+  init(_ fault: SystemFault, _ failure: String) {
     let kind: Kind =
       switch fault.number {
       case ENOSPC, EDQUOT, EFBIG: .noSpace
       case ENOMEM: .outOfMemory
       default: fault.unsafe == nil ? .io : .unsafeFile
       }
-    self.init(kind, "\(doing): \(fault.reason)", isOfDisk: fault.number == EIO || fault.number == EROFS)
+    self.init(kind, "\(failure): \(fault.reason)", isOfDisk: fault.number == EIO || fault.number == EROFS)
   }
 }
 
-/// Runs a system call and adds to its error what it was for.
-func doing<Result>(
-  _ what: String, _ body: () throws(SystemFault) -> Result
+/// Runs system calls. If one fails, throws its reason after `failure`, a text such as "can't open the index".
+func explaining<Result>(
+  _ failure: String, _ body: () throws(SystemFault) -> Result
 ) throws(StoreFault) -> Result {
-  do { return try body() } catch { throw StoreFault(error, what) }
+  do { return try body() } catch { throw StoreFault(error, failure) }
 }

@@ -93,7 +93,7 @@ import Testing
       let number = index.takePackNumber() ?? 0
       return (
         number,
-        try doing("making") { () throws(SystemFault) in try UnfinishedPack(user.disk.directory, number) }
+        try explaining("making") { () throws(SystemFault) in try UnfinishedPack(user.disk.directory, number) }
       )
     }
     for number in 0..<20 { try keep(RecordKey(.meta, "\(number)"), content(1, 10_000), user) }

@@ -102,7 +102,7 @@ import Testing
 
   // MARK: - More than there can be room for
 
-  private static let reach = IndexLayout.reach
+  private static let reach = IndexLayout.maxProbeLength
   private static func bytes(_ number: Int) -> [UInt8] { content(UInt64(number), 8) }
   /// What an index may take that has room for so few records.
   private static let most = (1 << 17) * IndexLayout.slotSize + (64 << 10)

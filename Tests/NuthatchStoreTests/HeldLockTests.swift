@@ -101,7 +101,7 @@ struct HeldByte: ~Copyable {
     while last.fault == nil, number < 1000 { last = time { try keep() } }
     #expect(last.fault?.kind == .busy && last.seconds >= 1)
     #expect(last.fault?.message.contains("process \(getpid()) (") == true)
-    #expect(last.fault?.message.contains("dropping packs") == true)
+    #expect(last.fault?.message.contains("deleting packs") == true)
     #expect(store.holder.map { $0.nanoseconds >= 1_000_000_000 } == true)
     let later = time { for _ in 0..<20 { _ = try? keep() } }
     #expect(later.seconds < 10)

@@ -46,7 +46,7 @@ import Testing
       _ = other.copied()
       #expect(other.isBroken)
       // It may have looked just now, because another test's touch failed, and looks again after the pause only.
-      usleep(UInt32(FailedTouches.pause / 1000))
+      usleep(UInt32(FailedAccesses.pause / 1000))
     }
   }
 

@@ -127,7 +127,7 @@ import Testing
   @Test("tables are zeros, also where they are large, and begin and end where they should")
   func tables() {
     for count in [1, 100, 262_143, 262_144, 262_145, 700_000] {
-      let array = FlatArray<UInt64>(count)
+      let array = ZeroedArray<UInt64>(count)
       #expect((0..<count).allSatisfy { array[$0] == 0 })
       (array[0], array[count - 1]) = (1, 2)
       #expect(array[0] == (count == 1 ? 2 : 1))

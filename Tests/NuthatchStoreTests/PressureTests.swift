@@ -119,7 +119,7 @@ private final class PipeSource: PressureSource {
   }
 
   @Test("is listened for once the program has lived for a while, and never by one that is over before")
-  func patience() throws {
+  func startDelay() throws {
     var made = 0
     func sources() -> [any PressureSource] {
       made += 1
@@ -131,12 +131,12 @@ private final class PipeSource: PressureSource {
     let log = Log()
     let watch = PressureWatch(
       sources: sources(), isShort: { false }, relieve: { level, _ in log.levels.append(level) })
-    watch.start(on: host, after: PressureWatch.patience)
+    watch.start(on: host, after: PressureWatch.startDelay)
     host.turn(after: 1.9)
     watch.stop()
     host.turn(after: 10)
     #expect(made == 0 && log.levels.isEmpty && host.timers.nextDue == nil)
-    watch.start(on: host, after: PressureWatch.patience)
+    watch.start(on: host, after: PressureWatch.startDelay)
     host.turn(after: 2)
     #expect(made == 1 && log.levels.isEmpty)
     host.turn(after: 1)

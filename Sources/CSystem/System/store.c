@@ -57,7 +57,7 @@ uint64_t nhs_hasher_value(const nhs_hasher *hasher) { return XXH3_64bits_digest(
 void nhs_hasher_free(nhs_hasher *hasher) { free(hasher); }
 
 /* The longest distance of a record from its first place. */
-enum { index_reach = 1024 };
+enum { max_probe_length = 1024 };
 
 /* For a slot that a writer is changing: a writer takes a few instructions, unless it died there. */
 static __attribute__((noinline)) int find_again(const char *at, const void *slots, ptrdiff_t count, uint64_t low,
@@ -70,8 +70,8 @@ static __attribute__((noinline)) int find_again(const char *at, const void *slot
 
 int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t high, nhs_slot *found) {
     ptrdiff_t place = (ptrdiff_t)((unsigned __int128)low * (uint64_t)count >> 64);
-    const ptrdiff_t reach = count < index_reach ? count : index_reach;
-    for (ptrdiff_t tried = 0; tried < reach; tried++) {
+    const ptrdiff_t limit = count < max_probe_length ? count : max_probe_length;
+    for (ptrdiff_t tried = 0; tried < limit; tried++) {
         const char *at = (const char *)slots + place * 32;
         /* Every third probe continues in the next cache line. */
         if (tried == 0) nhs_prefetch(at + 64);
@@ -170,11 +170,11 @@ uint32_t nhs_thread_number(void) {
     return mine - 1;
 }
 
-static _Thread_local nhs_patience_state patience;
+static _Thread_local nhs_wait_limit wait_limit;
 
-nhs_patience_state nhs_patience(void) { return patience; }
+nhs_wait_limit nhs_get_wait_limit(void) { return wait_limit; }
 
-void nhs_set_patience(nhs_patience_state state) { patience = state; }
+void nhs_set_wait_limit(nhs_wait_limit limit) { wait_limit = limit; }
 
 void nhs_nap(int64_t nanoseconds) {
     struct timespec length = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};

@@ -50,11 +50,11 @@ static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQU
 static inline void nhs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
 /* How long the calling thread waits for locks in nanoseconds, and until when; zeros if it isn't set. */
-typedef struct nhs_patience_state {
+typedef struct nhs_wait_limit {
     int64_t length, deadline;
-} nhs_patience_state;
-nhs_patience_state nhs_patience(void);
-void nhs_set_patience(nhs_patience_state state);
+} nhs_wait_limit;
+nhs_wait_limit nhs_get_wait_limit(void);
+void nhs_set_wait_limit(nhs_wait_limit limit);
 
 /* Sleeps for that many nanoseconds, or less if a signal comes. */
 void nhs_nap(int64_t nanoseconds);

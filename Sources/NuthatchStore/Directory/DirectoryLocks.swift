@@ -37,7 +37,7 @@ final class DirectoryLocks: Sendable {
   func changingIndex<Result>(
     _ body: (LockFile) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    try indexLock.patiently(busy(.index)) { () throws(StoreFault) -> Result in
+    try indexLock.withLock(orThrow: busy(.index)) { () throws(StoreFault) -> Result in
       try lock(.index)
       defer { system.unlock(file.fd, Byte.index.rawValue) }
       return try body(file)
@@ -47,13 +47,13 @@ final class DirectoryLocks: Sendable {
   /// Locks a byte for this process and notes the owner in the file. Call it with the lock in front of the byte held.
   private func lock(_ byte: Byte) throws(StoreFault) {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
-    let isFree = try doing(byte == .dropping ? "locking the packs" : "locking the index") {
+    let isFree = try explaining(byte == .dropping ? "can't lock the packs" : "can't lock the index") {
       () throws(SystemFault) -> Bool in
       if try system.tryLock(file.fd, byte.rawValue, .exclusive) { return true }
-      // A writer has already waited in vain: don't delay each further record.
-      if Patience.isOfWriter, hold.since.load(ordering: .relaxed) != 0 { return false }
+      // After a wait for that process has timed out, commits don't wait for it again.
+      if WaitLimit.isOfCommit, hold.since.load(ordering: .relaxed) != 0 { return false }
       let begin = nhs_monotonic_ns()
-      if try system.lock(file.fd, byte.rawValue, .exclusive, until: Patience.deadline()) { return true }
+      if try system.lock(file.fd, byte.rawValue, .exclusive, until: WaitLimit.deadline()) { return true }
       _ = hold.since.compareExchange(expected: 0, desired: begin, ordering: .relaxed)
       return false
     }
@@ -82,14 +82,15 @@ final class DirectoryLocks: Sendable {
 
   /// Returns the error for a lock that isn't free in time.
   func busy(_ byte: Byte) -> StoreFault {
-    let what = byte == .dropping ? "dropping packs" : "changing the index"
-    return StoreFault(.busy, "\(file.owner(of: byte)) has been \(what) for too long; is it stopped?")
+    let what = byte == .dropping ? "deleting packs" : "changing the index"
+    return StoreFault(
+      .busy, "\(file.owner(of: byte)) has been \(what) for too long; if it is stopped, continue or end it")
   }
 
   /// Returns whether the index lock is free, or gets free within this time.
   func areFree(within nanoseconds: Int64) throws(StoreFault) -> Bool {
-    try doing("locking the index") { () throws(SystemFault) in
-      let limit = min(nhs_monotonic_ns() &+ nanoseconds, Patience.deadline())
+    try explaining("can't lock the index") { () throws(SystemFault) in
+      let limit = min(nhs_monotonic_ns() &+ nanoseconds, WaitLimit.deadline())
       guard try system.lock(file.fd, Byte.index.rawValue, .exclusive, until: limit) else { return false }
       system.unlock(file.fd, Byte.index.rawValue)
       return true
@@ -110,7 +111,7 @@ final class DirectoryLocks: Sendable {
   ///
   /// - Throws: `busy`.
   func dropping(_ body: () throws(StoreFault) -> Void) throws(StoreFault) {
-    try droppingLock.patiently(busy(.dropping)) { () throws(StoreFault) in
+    try droppingLock.withLock(orThrow: busy(.dropping)) { () throws(StoreFault) in
       try lock(.dropping)
       defer { system.unlock(file.fd, Byte.dropping.rawValue) }
       try body()
@@ -119,10 +120,10 @@ final class DirectoryLocks: Sendable {
 
   /// Registers this process as a user of the directory. Returns whether it is the only one. Call it with the index lock held.
   func enter() throws(StoreFault) -> Bool {
-    let isAlone = try doing("locking the directory") { () throws(SystemFault) -> Bool? in
+    let isAlone = try explaining("can't lock the directory") { () throws(SystemFault) -> Bool? in
       let isAlone = try system.tryLock(file.fd, Byte.users.rawValue, .exclusive)
       // Turns the exclusive lock into a shared one without a gap.
-      let isShared = try system.lock(file.fd, Byte.users.rawValue, .shared, until: Patience.deadline())
+      let isShared = try system.lock(file.fd, Byte.users.rawValue, .shared, until: WaitLimit.deadline())
       return isShared ? isAlone : nil
     }
     guard let isAlone else { throw busy(.users) }

@@ -11,7 +11,7 @@ extension nhs_mapping: @unchecked @retroactive Sendable {
 }
 
 /// Accesses to mappings that failed.
-enum FailedTouches {
+enum FailedAccesses {
   /// The number of failures in this process.
   @inline(__always)
   static var count: UInt64 { nhs_failed_touches() }

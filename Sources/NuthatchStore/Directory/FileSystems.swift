@@ -14,7 +14,7 @@ enum FileSystems {
   /// Returns a warning about a type of file system; nil for a local one.
   static func warning(_ magic: UInt32) -> String? {
     others[magic].map {
-      "the cache is on \($0): several machines must not use it at once, and it may be slow; a local directory is better"
+      "the cache is on \($0): only one machine at a time may use it, and it may be slow; use a local directory instead"
     }
   }
 

@@ -34,7 +34,7 @@ final class LockFile: @unchecked Sendable {
     guard !directory.isReading else {
       fd = -1
       do throws(SystemFault) { words = try Self.read(directory) } catch {
-        throw StoreFault(error, "reading the lock")
+        throw StoreFault(error, "can't read the file locks")
       }
       return
     }
@@ -42,11 +42,11 @@ final class LockFile: @unchecked Sendable {
     do throws(SystemFault) {
       (fd, words) = try Self.open(directory)
     } catch {
-      throw StoreFault(error, "opening the lock")
+      throw StoreFault(error, "can't open the file locks")
     }
     guard nhs_close_in_child(fd) == 0 else {
-      // All properties have values here, so that `deinit` closes the file.
-      throw StoreFault(.io, "too many stores are open")
+      // All properties have values here, so `deinit` closes the file.
+      throw StoreFault(.io, "this process has too many cache directories open; close some")
     }
   }
 
@@ -121,8 +121,8 @@ final class LockFile: @unchecked Sendable {
       case EBUSY:
         throw StoreFault(
           .conflict,
-          "a program of Nuthatch 0.1 has the directory open: end it, or use another directory until then")
-      default: throw StoreFault(error, "keeping version 0.1 out")
+          "a program with Nuthatch 0.1 has the directory open: end it, or use another directory")
+      default: throw StoreFault(error, "can't replace the file lock, which version 0.1 uses")
       }
     }
   }
@@ -145,7 +145,7 @@ final class LockFile: @unchecked Sendable {
     defer { if fd >= 0 { system.close(fd) } }
     // Another process of this version locks it only for a moment, to do the same; a process of version 0.1 locks it as long as
     // it runs.
-    let limit = min(nhs_monotonic_ns() &+ Patience.writing, Patience.deadline())
+    let limit = min(nhs_monotonic_ns() &+ WaitLimit.commit, WaitLimit.deadline())
     if fd >= 0, try !system.lock(fd, DirectoryLocks.Byte.users.rawValue, .exclusive, until: limit) {
       throw SystemFault(EBUSY)
     }

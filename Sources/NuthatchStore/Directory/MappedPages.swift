@@ -5,26 +5,26 @@ import Synchronization
 
 extension Pack {
   /// Leases stay valid.
-  func leavePages() { NuthatchStore.leavePages(bytes) }
+  func unmapPages() { NuthatchStore.unmapPages(bytes) }
 }
 
 extension Index {
   /// Written pages stay in the file.
-  func leavePages() {
+  func unmapPages() {
     // Private memory would lose its contents.
-    if !isPrivate { NuthatchStore.leavePages(UnsafeRawBufferPointer(start: base, count: length)) }
+    if !isPrivate { NuthatchStore.unmapPages(UnsafeRawBufferPointer(start: base, count: length)) }
   }
 
   /// Counts a look at the index. Every 256 looks, unmaps the pages that they mapped: 64 KiB for each look, or 2 MiB with large
   /// pages.
   @inline(never)
   func countLook() {
-    if looks.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF == 0 { leavePages() }
+    if looks.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF == 0 { unmapPages() }
   }
 }
 
-/// The bytes must be a shared mapping of a file.
-func leavePages(_ bytes: UnsafeRawBufferPointer) {
+/// Unmaps the pages of bytes that are a shared mapping of a file. Other memory would lose its contents.
+func unmapPages(_ bytes: UnsafeRawBufferPointer) {
   guard let base = bytes.baseAddress else { return }
   madvise(UnsafeMutableRawPointer(mutating: base), bytes.count, MADV_DONTNEED)
 }

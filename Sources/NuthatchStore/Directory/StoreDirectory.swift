@@ -61,7 +61,7 @@ final class StoreDirectory: Sendable {
 
   private static func openRoot(_ path: String, _ system: any SystemCalls) throws(StoreFault) -> Int32 {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreFault(.invalid, "not a path of a directory")
+      throw StoreFault(.invalid, "the directory's path is empty or has a NUL character")
     }
     do {
       do {
@@ -71,7 +71,7 @@ final class StoreDirectory: Sendable {
         return try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
       }
     } catch {
-      throw StoreFault(error, "opening \(path)")
+      throw StoreFault(error, "can't open the directory \(path)")
     }
   }
 
@@ -100,9 +100,11 @@ final class StoreDirectory: Sendable {
     } catch {
       if let refusal, error.number == ENOENT {
         throw StoreFault(
-          .readOnly, "there is no cache, and none can be made: \(String(cString: strerror(refusal.number)))")
+          .readOnly,
+          "there is no cache in the directory, and none can be created: \(String(cString: strerror(refusal.number)))"
+        )
       }
-      throw StoreFault(error, "opening \(path)/packs")
+      throw StoreFault(error, "can't open the directory \(path)/packs")
     }
     do {
       _ = try checked(packs, path + "/packs", trusts: trusts, system)
@@ -117,7 +119,9 @@ final class StoreDirectory: Sendable {
     _ fd: Int32, _ path: String, trusts: Bool, _ system: any SystemCalls
   ) throws(StoreFault) -> FileStatus {
     let status: FileStatus
-    do { status = try system.status(fd) } catch { throw StoreFault(error, "looking at \(path)") }
+    do { status = try system.status(fd) } catch {
+      throw StoreFault(error, "can't check the directory \(path)")
+    }
     if !trusts, let flaw = FileDoor.flaw(owner: status.owner, mode: status.mode) {
       throw StoreFault(.denied, "\(path) \(flaw)")
     }
@@ -127,15 +131,16 @@ final class StoreDirectory: Sendable {
   /// Whether the directory can only be read.
   var isReading: Bool { refusal != nil }
 
-  /// Whether the file system has become read-only since it was opened. The kernel does that by itself after an error.
-  var hasTurned: Bool { !isReading && Self.refusal(root, system)?.number == EROFS }
+  /// Whether the file system has become read-only since the directory was opened. The kernel does that after a disk error.
+  var hasBecomeReadOnly: Bool { !isReading && Self.refusal(root, system)?.number == EROFS }
 
   /// - Throws: `readOnly`.
   func checkWritable() throws(StoreFault) {
     if let refusal { throw .readOnly(refusal) }
   }
 
-  static let deleted = StoreFault(.io, "the directory of the cache was deleted")
+  static let deleted = StoreFault(
+    .io, "the cache's directory, or a part of it, was deleted while it was open")
 
   /// Whether this process has found that the directory, its lock file or its packs were deleted. Other processes create them
   /// again and would not find what is stored here, so `StoreDoor` reopens the directory.

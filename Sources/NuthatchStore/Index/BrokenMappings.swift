@@ -5,7 +5,7 @@ import Synchronization
 /// file was truncated.
 final class BrokenMappings: Sendable {
   /// The number of failed accesses in this process when all mappings were last intact.
-  private let seen = Atomic(FailedTouches.count)
+  private let seen = Atomic(FailedAccesses.count)
   private let lost = Atomic(0)
   // Monotonic clock, ns.
   private let nextTry = Atomic<Int64>(0)
@@ -15,7 +15,7 @@ final class BrokenMappings: Sendable {
 
   /// Whether accesses have failed since all mappings were intact, perhaps in another store's mappings.
   @inline(__always)
-  var areNew: Bool { FailedTouches.count != seen.load(ordering: .relaxed) }
+  var areNew: Bool { FailedAccesses.count != seen.load(ordering: .relaxed) }
 
   func allWhole(at count: UInt64) { seen.store(count, ordering: .relaxed) }
 
@@ -32,11 +32,12 @@ final class BrokenMappings: Sendable {
   private func isTime(_ next: borrowing Atomic<Int64>) -> Bool {
     let now = nhs_monotonic_ns()
     guard now >= next.load(ordering: .relaxed) else { return false }
-    next.store(now + FailedTouches.pause, ordering: .relaxed)
+    next.store(now + FailedAccesses.pause, ordering: .relaxed)
     return true
   }
 
-  func rest() { restsUntil.store(nhs_monotonic_ns() + FailedTouches.pause, ordering: .relaxed) }
+  /// Lets commits fail at once for a while, because rebuilding an index takes long.
+  func rest() { restsUntil.store(nhs_monotonic_ns() + FailedAccesses.pause, ordering: .relaxed) }
 
   var isResting: Bool {
     let until = restsUntil.load(ordering: .relaxed)
@@ -47,7 +48,7 @@ final class BrokenMappings: Sendable {
   func failure(of index: Index?, isNew: Bool = true) -> StoreFault {
     if isNew { rest() }
     // If even the file can't be read, the disk isn't just full.
-    if let index, !index.canBeRead { return StoreFault(.io, "the disk fails: the index can't be read") }
-    return StoreFault(.noSpace, "the disk is full, or fails: the index can't be written")
+    if let index, !index.canBeRead { return StoreFault(.io, "the index can't be read: the disk has failed") }
+    return StoreFault(.noSpace, "the index can't be written: the disk is full or has failed")
   }
 }

@@ -63,7 +63,7 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// Runs `body` with the index and the reader's shard. Returns nil if there is no index.
   @inline(__always)
-  func reading<Result>(_ body: (Index, Shard) -> Result) -> Result? {
+  func reading<Result>(_ body: (Index, ReaderShard) -> Result) -> Result? {
     openPacks.reading { shard in seen { body($0, shard) } }
   }
 
@@ -89,7 +89,7 @@ final class CurrentIndex: @unchecked Sendable {
     let old = kept
     kept = index
     index.isLean.store(lean.load(ordering: .relaxed), ordering: .relaxed)
-    if let old, !old.isBroken { index.goOn(after: old) } else if old != nil { broken.countLost() }
+    if let old, !old.isBroken { index.continueSequence(after: old) } else if old != nil { broken.countLost() }
     reference.store(UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque()), ordering: .releasing)
     openPacks.awaitReaders()
     withExtendedLifetime(old) {}
@@ -99,8 +99,8 @@ final class CurrentIndex: @unchecked Sendable {
   @inline(__always)
   private var saidByLock: UInt64 { nhs_load64(lockWord) }
 
-  /// Releases the index. Lookups find nothing from then on.
-  func letGo() {
+  /// Releases the index. From then on lookups find nothing.
+  func release() {
     lock.withLock {
       reference.store(0, ordering: .releasing)
       openPacks.awaitReaders()
@@ -204,12 +204,12 @@ final class CurrentIndex: @unchecked Sendable {
   /// are misses.
   func followBroken() {
     lock.withLock {
-      let count = FailedTouches.count
+      let count = FailedAccesses.count
       guard broken.areNew, broken.mayTry() else { return }
-      if openPacks.dropBroken() || directory.hasTurned { distrustPacks() }
+      if openPacks.dropBroken() || directory.hasBecomeReadOnly { distrustPacks() }
       let hasWords = locks.file.mend()
       if let current = index, current.isBroken, let opened = (try? Index.open(directory, boot: boot)) ?? nil,
-        !opened.isReplaced, !opened.isOfDamagedNumbers, !opened.isBroken,
+        !opened.isReplaced, !opened.hasDamagedNumbers, !opened.isBroken,
         !directory.findDeletion(of: locks.file)
       {
         keep(opened)
@@ -221,13 +221,13 @@ final class CurrentIndex: @unchecked Sendable {
 
   /// Reacts to an error: if the disk failed, records that were written before may be lost.
   func follow(_ fault: StoreFault) {
-    // If a page can't be written, the kernel doesn't report why.
-    if fault.isOfDisk || fault.kind == .noSpace && directory.hasTurned { distrustPacks() }
+    // A page that couldn't be written may look like a full disk: the kernel doesn't report why.
+    if fault.isOfDisk || fault.kind == .noSpace && directory.hasBecomeReadOnly { distrustPacks() }
   }
 
   /// Checks from time to time whether the file system has become read-only, for callers that only read.
-  func lookForTurn() {
-    if broken.mayLook(), directory.hasTurned { distrustPacks() }
+  func checkForReadOnly() {
+    if broken.mayLook(), directory.hasBecomeReadOnly { distrustPacks() }
   }
 
   /// From now on each record is verified and copied before it is returned. Tells other processes, if the lock file can still be
@@ -244,7 +244,7 @@ final class CurrentIndex: @unchecked Sendable {
   var soundIndex: Index? {
     let file = locks.file
     guard !file.isNew, let found = (try? Index.open(directory, boot: boot)) ?? nil, !found.isReplaced,
-      !found.isOfDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
+      !found.hasDamagedNumbers, file.index == found.identity, found.nextSequence >= file.firstSequence,
       !found.isBroken
     else { return nil }
     return found

@@ -72,7 +72,7 @@ extension Index {
     for number in 0..<RecordGroup.places {
       let low = group.low(at: number)
       var place = place(of: KeyHash(low: low, high: 0))
-      for _ in 0..<min(IndexLayout.reach, slotCount) {
+      for _ in 0..<min(IndexLayout.maxProbeLength, slotCount) {
         let slot = ownRead(place)
         if slot.location.pack == Slot.unusedMark { break }
         if slot.location.pack != Slot.deletedMark, slot.hash.low == low, slot.kind == .answer {

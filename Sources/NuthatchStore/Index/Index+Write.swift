@@ -79,7 +79,7 @@ extension Index {
     var isNew = true
     var old: Slot?
     var extendsChain = false
-    for _ in 0..<min(IndexLayout.reach, slotCount) {
+    for _ in 0..<min(IndexLayout.maxProbeLength, slotCount) {
       let slot = ownRead(place)
       if slot.location.pack == Slot.unusedMark {
         if free == nil {
@@ -114,7 +114,7 @@ extension Index {
   /// Inserts a record with a new hash into an unpublished index. Returns its place, or nil if there is no room.
   func place(_ slot: Slot) -> Int? {
     var place = place(of: slot.hash)
-    for _ in 0..<min(IndexLayout.reach, slotCount) {
+    for _ in 0..<min(IndexLayout.maxProbeLength, slotCount) {
       let at = slots + place * IndexLayout.slotSize
       if nhs_load32(at + 20) == Slot.unusedMark {
         store(place, slot)
@@ -143,7 +143,7 @@ extension Index {
   /// Removes a record if it is at `expected`. If `expected` is nil, removes it wherever it is; it then becomes `retiring`.
   func remove(_ hash: KeyHash, at expected: Location? = nil) -> Removal {
     var place = place(of: hash)
-    for _ in 0..<min(IndexLayout.reach, slotCount) {
+    for _ in 0..<min(IndexLayout.maxProbeLength, slotCount) {
       let slot = ownRead(place)
       if slot.location.pack == Slot.unusedMark { return .absent }
       if slot.location.pack != Slot.deletedMark, slot.hash == hash {
@@ -188,7 +188,7 @@ extension Index {
     case Slot.deletedMark: return isBlank
     default:
       let distance = place - self.place(of: slot.hash)
-      return slot.kind != nil && (distance < 0 ? distance + slotCount : distance) < IndexLayout.reach
+      return slot.kind != nil && (distance < 0 ? distance + slotCount : distance) < IndexLayout.maxProbeLength
     }
   }
 
@@ -351,18 +351,19 @@ extension Index {
     if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
   }
 
-  /// Continues after the sequence numbers of the previous index. If that index was deleted, this one was made from the packs
-  /// and doesn't know the records that are only in memory: a later record must not look older than those. Needs no lock.
-  func goOn(after old: Index) {
-    // 1024 more, for numbers that other threads take from the old index now. A damaged number isn't copied.
+  /// Continues the sequence numbers of the previous index. If that index was deleted, this one was made from the packs and
+  /// doesn't count the records that are only in memory; without this, a later record would look older than those. Needs no
+  /// lock.
+  func continueSequence(after old: Index) {
+    // Skip 1024 numbers, because other threads may still take some from the old index. A damaged number isn't copied.
     let wanted = old.nextSequence &+ 1024
     guard old.nextSequence > nextSequence, wanted &- nextSequence < 1 << 40, canWriteHead else { return }
     raise(nextSequence: wanted)
   }
-  /// Continues with the numbers of an index that this one replaces. Damaged numbers aren't copied. Call it with the index lock
-  /// held.
-  func goOnCounting(after old: Index) {
-    goOn(after: old)
+  /// Continues the sequence and pack numbers of an index that this one replaces, and copies `clearedBefore`. Damaged numbers
+  /// aren't copied. Call it with the index lock held.
+  func continueAllNumbers(after old: Index) {
+    continueSequence(after: old)
     if old.nextPack > nextPack, old.nextPack <= UInt64(UInt32.max) { set(nextPack: old.nextPack) }
     if old.clearedBefore > clearedBefore, old.clearedBefore < nextSequence {
       set(clearedBefore: old.clearedBefore)

@@ -227,8 +227,8 @@ extension Index {
     // If it is damaged, all later records would look cleared.
     return sequence <= nextSequence ? sequence : 0
   }
-  /// Whether the numbers are too high to be real. The next ones would not be later than existing ones.
-  var isOfDamagedNumbers: Bool {
+  /// Whether the next sequence or pack number is 0 or too high to be real, so that it can't be used for new records.
+  var hasDamagedNumbers: Bool {
     !(1...1 << 62).contains(nextSequence) || !(1...UInt64(UInt32.max)).contains(nextPack)
   }
   var limit: Int { Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.limit)) }

@@ -53,7 +53,8 @@ final class IndexChanger: Sendable {
           return result
         }
       }
-      throw StoreFault(.io, "the index is replaced again and again")
+      throw StoreFault(
+        .io, "the index was replaced or found to be damaged during each of 4 attempts to change it")
     }
   }
 
@@ -80,8 +81,9 @@ final class IndexChanger: Sendable {
     return sequence
   }
 
-  static let hasNoRoom = StoreFault(.io, "the index has no room for keys like these")
-  static let indexIsFull = StoreFault(.noSpace, "the disk is full: the index can't be written")
+  static let hasNoRoom = StoreFault(
+    .io, "the index has no room for this key: too many stored keys have similar hashes")
+  static let indexIsFull = StoreFault(.noSpace, "the index can't be written: the disk is full")
 
   /// Call it with the index lock held.
   private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
@@ -96,14 +98,14 @@ final class IndexChanger: Sendable {
     do throws(SystemFault) { found = try Index.open(directory, boot: current.boot) } catch {
       // A bad block of the disk, or another user's file: make a new index.
       guard error.number == EIO || error.number == EACCES else {
-        throw StoreFault(error, "opening the index")
+        throw StoreFault(error, "can't open the index")
       }
       found = nil
     }
     // Check this after opening: don't change an index that other processes made with another lock file.
     guard !directory.findDeletion(of: file) else { throw StoreDirectory.deleted }
-    // An index that has this name and is marked as replaced is damaged, or its successor was never finished.
-    if let found, !file.isNew, !found.isReplaced, !found.isOfDamagedNumbers,
+    // If an index has this name and is marked as replaced, it is damaged, or the new index was never finished.
+    if let found, !file.isNew, !found.isReplaced, !found.hasDamagedNumbers,
       found.nextSequence >= file.firstSequence
     {
       guard found.finishPending() else { throw Self.indexIsFull }
@@ -118,7 +120,7 @@ final class IndexChanger: Sendable {
     let limit = old?.limit ?? Limits.kept(directory) ?? Limits.standard
     let made = try rebuild.fromPacks(insteadOf: old)
     made.set(limit: limit)
-    for earlier in [found, old] { if let earlier { made.goOnCounting(after: earlier) } }
+    for earlier in [found, old] { if let earlier { made.continueAllNumbers(after: earlier) } }
     // The highest pack number is unknown, and other processes may still have dropped packs mapped.
     if file.isNew, !directory.isNew, found == nil, old == nil { made.skipPackNumbers() }
     file.lastPack = made.nextPack &- 1
@@ -151,7 +153,7 @@ final class IndexChanger: Sendable {
   /// - Throws: in a commit, if this failed a moment ago: rebuilding an index takes long.
   func beReadyToChange() throws(StoreFault) {
     guard broken.areNew else { return }
-    if Patience.isOfWriter, broken.isResting { throw broken.failure(of: index, isNew: false) }
+    if WaitLimit.isOfCommit, broken.isResting { throw broken.failure(of: index, isNew: false) }
     current.followBroken()
   }
 
@@ -159,7 +161,7 @@ final class IndexChanger: Sendable {
   /// commit.
   func indexForSequence() -> Index? {
     if let index = current.forReading() { return index }
-    return try? Patience.lasting(Patience.writing) { () throws(StoreFault) in try changing { $0 } }
+    return try? WaitLimit.applying(WaitLimit.commit) { () throws(StoreFault) in try changing { $0 } }
   }
 
   /// Retires the replaced or removed record, also if the process that did it was killed. Otherwise a scan of the packs would
@@ -169,7 +171,7 @@ final class IndexChanger: Sendable {
     let isNamed = index.find(hash)?.slot.location == location
     guard !index.isBroken else { return }
     if !isNamed { retired.add(location, hash) }
-    if retired.settle() { index.forgetRetiring() }
+    if retired.retryFailed() { index.forgetRetiring() }
   }
 
   /// Inserts a record. If there is no room, switches to a larger index first and sets `index` to it. Call it with the index
@@ -199,7 +201,7 @@ final class IndexChanger: Sendable {
       index = larger
       place = index.add(header, state, used: used)
     }
-    guard let place else { throw StoreFault(.io, "the table of packs has no room") }
+    guard let place else { throw StoreFault(.io, "the index has no room for another pack") }
     placed(place)
     return index
   }
@@ -234,8 +236,8 @@ extension IndexChanger {
     guard !directory.isReading else { return try beginReading(atOnce: atOnce) }
     if joins(limit: limit) { return }
     if atOnce { throw locks.busy(.index) }
-    // A process may have been stopped before it registered. The index in the directory can be used all the same.
-    if !(try locks.areFree(within: Patience.writing)), joins(limit: limit, isFirst: true) { return }
+    // The process that holds the index lock may be stopped. If nothing needs to be changed, the index can be used all the same.
+    if !(try locks.areFree(within: WaitLimit.commit)), joins(limit: limit, isFirst: true) { return }
     try locks.changingIndex { (file) throws(StoreFault) in
       let isAlone = try locks.enter()
       // In a new session everything is verified again.
@@ -243,7 +245,9 @@ extension IndexChanger {
       let (index, losses) = (try indexToChange(file), losses)
       let kept = Limits.kept(directory)
       if let limit, limit != kept {
-        try doing("keeping the limit") { () throws(SystemFault) in try Limits(disk: limit).keep(directory) }
+        try explaining("can't write the file limits") { () throws(SystemFault) in
+          try Limits(disk: limit).keep(directory)
+        }
       }
       index.set(limit: limit ?? kept ?? Limits.standard)
       if isAlone {

@@ -10,8 +10,8 @@ enum IndexLayout {
   static let tableStart = removals + removalCount * 8
   static let entrySize = 32
   static let slotSize = 32
-  /// The longest distance of a record from its first place; `nhs_find_slot` has the same number.
-  static let reach = 1024
+  /// The most slots that a search reads. `max_probe_length` in store.c is the same number.
+  static let maxProbeLength = 1024
 
   static let slotCount = 16
   static let packCapacity = 24

@@ -67,7 +67,7 @@ struct IndexRebuild {
   }
 
   private func emptyIndex(slots: Int, packs: Int, isLean: Bool) throws(StoreFault) -> Index {
-    try doing("making an index") { () throws(SystemFault) in
+    try explaining("can't create an index") { () throws(SystemFault) in
       try Index.make(directory, boot: boot, slots: slots, packs: packs, isLean: isLean)
     }
   }
@@ -79,7 +79,7 @@ struct IndexRebuild {
     // If this process is killed in between, the lock file names no index, so that the next process looks for it.
     let file = locks.file
     file.index = 0
-    try doing("naming the index") { () throws(SystemFault) in
+    try explaining("can't rename index.new to index") { () throws(SystemFault) in
       try directory.replace("index", by: "index.new")
     }
     old?.markReplaced(isCleared: isCleared)
@@ -111,8 +111,10 @@ struct IndexRebuild {
   }
 
   private func indexOfPacks(insteadOf old: Index?) throws(StoreFault) -> Index {
-    let numbers = try doing("listing the packs") { () throws(SystemFault) in try directory.packNumbers() }
-    retired.settle()
+    let numbers = try explaining("can't list the packs") { () throws(SystemFault) in
+      try directory.packNumbers()
+    }
+    retired.retryFailed()
     var records: [(header: RecordHeader, location: Location)] = []
     var packs: [(header: PackHeader, used: Int)] = []
     for number in numbers {
@@ -182,8 +184,8 @@ struct IndexRebuild {
     for place in 0..<old.slotCount {
       // Both indexes are read from one end to the other.
       if isLean, place & 0xFFFF == 0xFFFF {
-        old.leavePages()
-        made.leavePages()
+        old.unmapPages()
+        made.unmapPages()
       }
       var slot = old.ownRead(place)
       guard slot.location.pack != Slot.unusedMark, slot.location.pack != Slot.deletedMark,

@@ -59,10 +59,11 @@ package final class Journal: @unchecked Sendable {
   package func changing<Result>(
     makes: Bool, isAsked: Bool = false, _ body: (OpenJournal) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
-    try Patience.lasting(isAsked ? Patience.upkeep : Patience.writing) { () throws(StoreFault) -> Result? in
+    try WaitLimit.applying(isAsked ? WaitLimit.upkeep : WaitLimit.commit) {
+      () throws(StoreFault) -> Result? in
       var pause: Int64 = 0
       while true {
-        let turn = try mutex.patiently(Self.busy()) { () throws(StoreFault) -> Turn<Result> in
+        let turn = try mutex.withLock(orThrow: Self.busy()) { () throws(StoreFault) -> Turn<Result> in
           try takeTurn(makes: makes, body)
         }
         if case .over(let result) = turn { return result }
@@ -88,8 +89,8 @@ package final class Journal: @unchecked Sendable {
       return .over(try look(folder, changes: false, body))
     }
     guard try folder.locks.tryChange() else {
-      // A writer that has already waited in vain doesn't delay each further record.
-      guard !(isHeld && Patience.isOfWriter), nhs_monotonic_ns() < Patience.deadline() else {
+      // After a wait for that process has timed out, commits don't wait for it again.
+      guard !(isHeld && WaitLimit.isOfCommit), nhs_monotonic_ns() < WaitLimit.deadline() else {
         isHeld = true
         throw Self.busy(folder.locks.owner)
       }
@@ -104,16 +105,18 @@ package final class Journal: @unchecked Sendable {
   }
 
   private static func busy(_ owner: String = "another thread") -> StoreFault {
-    StoreFault(.busy, "\(owner) has been changing the outbox for too long; is it stopped?")
+    StoreFault(
+      .busy, "\(owner) has been changing the outbox for too long; if it is stopped, continue or end it")
   }
 
-  static let canOnlyBeRead = StoreFault(.readOnly, "the outbox can only be read")
+  static let canOnlyBeRead = StoreFault(
+    .readOnly, "the outbox can only be read: its file system is read-only, or this user may not write to it")
 
   /// Reads the journal without waiting for a process that changes it; that change is seen the next time.
   package func looking<Result>(
     _ body: (OpenJournal) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
-    try mutex.patiently(Self.busy()) { () throws(StoreFault) -> Result? in
+    try mutex.withLock(orThrow: Self.busy()) { () throws(StoreFault) -> Result? in
       guard let folder = try openFolder(makes: false) else { return nil }
       let hasLock = try folder.locks.tryChange()
       defer { if hasLock { folder.locks.endChange() } }
@@ -143,7 +146,7 @@ package final class Journal: @unchecked Sendable {
     if let folder, !folder.isGone { return folder }
     log.close()
     folder = nil
-    folder = try doing("opening the outbox") { () throws(SystemFault) in
+    folder = try explaining("can't open the outbox") { () throws(SystemFault) in
       try JournalFolder(in: directory, makes: makes, system)
     }
     return folder

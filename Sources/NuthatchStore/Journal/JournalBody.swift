@@ -63,12 +63,13 @@ package final class JournalBody {
     folder.system.close(fd)
   }
 
-  private static let noMemory = StoreFault(.outOfMemory, "no memory for a body of the outbox")
+  private static let noMemory = StoreFault(
+    .outOfMemory, "there is no memory for writing a body to the outbox")
 
   /// Appends bytes.
   package func append(_ bytes: UnsafeRawBufferPointer) throws(StoreFault) {
     guard let hasher else { throw Self.noMemory }
-    try doing("writing a body into the outbox") { () throws(SystemFault) in
+    try explaining("can't write a body to the outbox") { () throws(SystemFault) in
       try folder.system.writeAll(fd, [bytes], count)
     }
     nhs_hasher_add(hasher, bytes.baseAddress, bytes.count)
@@ -80,7 +81,8 @@ package final class JournalBody {
   /// - Returns: the checksum for the record.
   package func finish() throws(StoreFault) -> UInt64 {
     guard let hasher else { throw Self.noMemory }
-    try doing("writing a body into the outbox") { () throws(SystemFault) in try folder.system.sync(fd) }
+    try explaining("can't write a body to the outbox") { () throws(SystemFault) in try folder.system.sync(fd)
+    }
     return nhs_hasher_value(hasher)
   }
 
@@ -94,7 +96,7 @@ package final class JournalBody {
     var bytes = [UInt8](repeating: 0, count: Int(min(max(1, count), 1 << 18)))
     var offset: Int64 = 0
     while offset < count {
-      let done = try doing("reading a body of the outbox") { () throws(SystemFault) in
+      let done = try explaining("can't read a body of the outbox") { () throws(SystemFault) in
         var span = bytes.mutableSpan
         return try span.withUnsafeMutableBytes { (room) throws(SystemFault) in
           try folder.system.read(fd, room, offset)

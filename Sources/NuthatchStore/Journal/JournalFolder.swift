@@ -38,9 +38,9 @@ final class JournalFolder {
 
   deinit { system.close(folder) }
 
-  /// Makes the folder's name safe from a loss of power, and the names of all folders above it: the process that created them
-  /// may have died before it did so. Done before the log is created, so that an existing log shows that it was done.
-  func settle() throws(SystemFault) {
+  /// Makes the names of this folder and of all folders above it survive a loss of power. The process that created them may have
+  /// ended before it did so. Call it before the log is created: an existing log shows that it was done.
+  func syncNames() throws(SystemFault) {
     var path = directory
     var last: FileStatus?
     while true {

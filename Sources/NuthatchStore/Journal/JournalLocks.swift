@@ -113,7 +113,7 @@ package final class JournalLocks {
 
   private func tryLock(_ byte: Int64) throws(StoreFault) -> Bool {
     guard !isReading else { return false }
-    return try doing("locking the outbox") { () throws(SystemFault) in
+    return try explaining("can't lock the outbox") { () throws(SystemFault) in
       try system.tryLock(file, byte, .exclusive)
     }
   }

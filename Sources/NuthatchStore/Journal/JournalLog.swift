@@ -30,10 +30,12 @@ final class JournalLog {
   ///
   /// - Parameter changes: whether this process holds the lock. Without it nothing is changed.
   func follow(_ folder: JournalFolder, changes: Bool) throws(StoreFault) {
-    try doing("opening the outbox's log") { () throws(SystemFault) in try open(folder, changes) }
-    // There is no log, and none can be created.
+    try explaining("can't open the file outbox/log") { () throws(SystemFault) in try open(folder, changes) }
+    // There is no log, and without the lock none is created.
     guard let file else { return }
-    try doing("reading the outbox's log") { () throws(SystemFault) in try readOn(file, folder, changes) }
+    try explaining("can't read the file outbox/log") { () throws(SystemFault) in
+      try readOn(file, folder, changes)
+    }
     guard mustRewrite, changes else { return }
     // The damage is already copied. If it can't be removed now, it is found and removed the next time.
     try? rewrite(folder)
@@ -47,7 +49,7 @@ final class JournalLog {
     guard let found else {
       close()
       guard changes else { return }
-      try folder.settle()
+      try folder.syncNames()
       return try replace(folder, [])
     }
     let opened = JournalFile(found, folder.system)
@@ -104,11 +106,11 @@ final class JournalLog {
 
   /// Returns the payload of a record.
   func read(_ place: JournalPlace) throws(StoreFault) -> [UInt8] {
-    let found = try doing("reading the outbox") { () throws(SystemFault) in
+    let found = try explaining("can't read the file outbox/log") { () throws(SystemFault) in
       try file?.record(at: place.offset, end)
     }
     guard let (header, payload) = found, header.sequence == place.sequence else {
-      throw StoreFault(.io, "a record of the outbox is damaged")
+      throw StoreFault(.io, "the record at byte \(place.offset) of outbox/log is damaged")
     }
     return payload
   }
@@ -160,7 +162,9 @@ final class JournalLog {
   /// - Throws: then the record was removed again or, if even that failed, is intact.
   func append(_ payload: [UInt8], _ folder: JournalFolder) throws(StoreFault) -> JournalPlace {
     guard payload.count <= JournalRecord.longest, let file else {
-      throw StoreFault(.tooLarge, "a record of \(payload.count) bytes is too long for the outbox")
+      throw StoreFault(
+        .tooLarge,
+        "a record of the outbox would have \(payload.count) bytes, more than \(JournalRecord.longest)")
     }
     guard !folder.locks.isReading else { throw Journal.canOnlyBeRead }
     do throws(SystemFault) {
@@ -173,7 +177,7 @@ final class JournalLog {
       // If a record remains in spite of this, the next process that changes the journal reads it: it cuts an incomplete one and
       // accepts an intact one.
       try? file.cut(at: end)
-      throw StoreFault(error, "writing into the outbox")
+      throw StoreFault(error, "can't write to the file outbox/log")
     }
   }
 
@@ -190,7 +194,7 @@ final class JournalLog {
   private func rewrite(_ folder: JournalFolder) throws(StoreFault) {
     var kept: [(UInt64, [UInt8])] = []
     for place in reader.wanted { kept.append((place.sequence, try read(place))) }
-    try doing("writing the outbox anew") { () throws(SystemFault) in
+    try explaining("can't replace the file outbox/log") { () throws(SystemFault) in
       try replace(folder, kept)
       if let file { try readOn(file, folder, true) }
     }

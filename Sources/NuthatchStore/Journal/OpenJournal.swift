@@ -25,14 +25,14 @@ package struct OpenJournal {
 
   /// Creates a body. It is written after the change.
   package func newBody() throws(StoreFault) -> JournalBody {
-    try doing("making a body in the outbox") { () throws(SystemFault) in
+    try explaining("can't create a body in the outbox") { () throws(SystemFault) in
       try JournalBody(folder)
     }
   }
 
   /// Opens a body that a record names. It is read after the change.
   package func body(_ name: String, count: Int64) throws(StoreFault) -> JournalBody {
-    try doing("reading a body of the outbox") { () throws(SystemFault) in
+    try explaining("can't read a body of the outbox") { () throws(SystemFault) in
       try JournalBody(folder, name, count)
     }
   }

@@ -23,7 +23,7 @@ final class MemoryFirstStore: RecordStore {
     // If another process has cleared the directory, this removes the records in memory, too.
     disk.current.followOthers()
     if let own = privateRecord(of: key) { return own.isLatest ? .found(own.lease) : .nothing }
-    let known = key.bytes.withUnsafeBytes { disk.reader.known(key.kind, key.hash, $0) }
+    let known = key.bytes.withUnsafeBytes { disk.reader.lookupVerified(key.kind, key.hash, $0) }
     return known.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
   }
 
@@ -97,7 +97,7 @@ final class MemoryFirstStore: RecordStore {
     guard let moment else {
       memory.remove(.value, key)
       if let lease = try commitPrivately(key, shape, parts) { return lease }
-      return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+      return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
         let lease = try disk.write(key, shape, parts)
         memory.remove(.record, key)
         return lease
@@ -109,7 +109,7 @@ final class MemoryFirstStore: RecordStore {
     else { return nil }
     // A record in memory may be lost, and then an older one in the packs would be found again. So replace the one in the packs.
     if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }
-    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
       let lease = try disk.write(key, shape, parts, replacing: .askedBefore(moment))
       // Removes an older record from memory, which would hide the new one. A later one stays.
       _ = privateRecord(of: key)
@@ -126,7 +126,7 @@ final class MemoryFirstStore: RecordStore {
     // Check this first: the tier removes the previous record even if it refuses this one, which must then go to a pack.
     guard MemoryEntry.cost(length, key) <= memory.limits.largest, memory.limits.items > 0 else { return nil }
     guard let payload = PrivateMemory(parts, count: length) else {
-      throw StoreFault(.outOfMemory, "no memory for the record")
+      throw StoreFault(.outOfMemory, "there is no memory for a record of \(length) bytes")
     }
     // Without a sequence number it would look older than the records in the packs, and lose against them.
     let sequence = disk.changer.takeSequence()
@@ -155,7 +155,7 @@ final class MemoryFirstStore: RecordStore {
     var fault: StoreFault?
     for record in records {
       do throws(StoreFault) {
-        try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+        try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
           // It may have been removed or replaced meanwhile.
           guard memory.contains(record) else { return }
           try write(record)
@@ -219,7 +219,7 @@ final class MemoryFirstStore: RecordStore {
 
   func remove(_ key: RecordKey) throws(StoreFault) -> Bool {
     memory.remove(.value, key)
-    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
       // Remove it from the packs first: otherwise a lookup could find an older record there.
       do throws(StoreFault) {
         let wasThere = try disk.remove(key)
@@ -233,7 +233,7 @@ final class MemoryFirstStore: RecordStore {
 
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
     for key in keys { memory.remove(.value, key) }
-    return try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in
+    return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
       var removed = try disk.remove(groups, keys)
       let known = Set(removed.map(\.key))
       // The records in memory are misses from the moment on when the removal was counted.
@@ -249,6 +249,7 @@ final class MemoryFirstStore: RecordStore {
   }
 
   func clear() throws(StoreFault) {
-    try memory.writing.patiently(disk.locks.busy(.index)) { () throws(StoreFault) in try disk.clear() }
+    try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in try disk.clear()
+    }
   }
 }

@@ -18,7 +18,7 @@ struct MemoryLanes: @unchecked Sendable {
     var hits = 0
     var misses = 0
     /// By the entry's number; created when a thread of this lane first finds the entry.
-    var pins: FlatArray<Unmanaged<MemoryPin>?>
+    var pins: ZeroedArray<Unmanaged<MemoryPin>?>
   }
 
   private let base: UnsafeMutableRawPointer
@@ -33,7 +33,7 @@ struct MemoryLanes: @unchecked Sendable {
       let lock = base + number * Self.stride
       lock.initializeMemory(as: UInt64.self, repeating: 0, count: Self.lockSize / 8)
       let lane = (lock + Self.lockSize).bindMemory(to: Lane.self, capacity: 1)
-      lane.initialize(to: Lane(pins: FlatArray(table.pointee.capacity)))
+      lane.initialize(to: Lane(pins: ZeroedArray(table.pointee.capacity)))
     }
   }
 
@@ -137,7 +137,7 @@ struct MemoryLanes: @unchecked Sendable {
   /// Replaces the table. The pins are copied.
   func use(_ other: MemoryTable, pins count: Int) {
     for number in 0..<Self.count {
-      let (old, pins) = (self[number].pointee.pins, FlatArray<Unmanaged<MemoryPin>?>(other.capacity))
+      let (old, pins) = (self[number].pointee.pins, ZeroedArray<Unmanaged<MemoryPin>?>(other.capacity))
       // Copy only existing pins: a lane that no thread uses takes no memory.
       for entry in 0..<count where old[entry] != nil { pins[entry] = old[entry] }
       old.free()

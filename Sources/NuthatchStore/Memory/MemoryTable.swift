@@ -4,21 +4,21 @@
 /// The order is SIEVE: entries are in the order of insertion, and a hand moves from the oldest to the newest and evicts the
 /// first entry that wasn't visited since it last passed. A hit moves nothing.
 struct MemoryTable {
-  /// 32 bits of the hash as a tag, and the entry's number + 1; 0 if free. Searched upwards from the entry's home.
-  private(set) var slots: FlatArray<UInt64>
+  /// 32 bits of the hash as a tag, and the entry's number + 1; 0 if the slot is free. A search goes upwards from the entry's home.
+  private(set) var slots: ZeroedArray<UInt64>
   private(set) var mask: Int
   /// The highest number of entries: half the slots, so that searches stay short.
   var capacity: Int { (mask + 1) / 2 }
 
   // By the entry's number.
-  private(set) var entries: FlatArray<Unmanaged<MemoryEntry>?>
+  private(set) var entries: ZeroedArray<Unmanaged<MemoryEntry>?>
   /// 0 or 1, set by readers concurrently. A byte each, so that those of many entries fit a processor's cache.
-  private(set) var visited: FlatArray<UInt8>
+  private(set) var visited: ZeroedArray<UInt8>
   /// The neighbours in the order; -1 if there is none. `newer` also links the free numbers.
-  private var older: FlatArray<Int32>
-  private var newer: FlatArray<Int32>
-  /// Out of the order, because it is being written to a pack.
-  private var leaving: FlatArray<Bool>
+  private var older: ZeroedArray<Int32>
+  private var newer: ZeroedArray<Int32>
+  /// Whether the entry is out of the order, because it is being written to a pack.
+  private var leaving: ZeroedArray<Bool>
 
   private var oldest: Int32 = -1
   private var newest: Int32 = -1
@@ -37,13 +37,13 @@ struct MemoryTable {
 
   init(slotCount: Int = 64) {
     mask = slotCount - 1
-    slots = FlatArray(slotCount)
+    slots = ZeroedArray(slotCount)
     let room = slotCount / 2
-    entries = FlatArray(room)
-    visited = FlatArray(room)
-    older = FlatArray(room)
-    newer = FlatArray(room)
-    leaving = FlatArray(room)
+    entries = ZeroedArray(room)
+    visited = ZeroedArray(room)
+    older = ZeroedArray(room)
+    newer = ZeroedArray(room)
+    leaving = ZeroedArray(room)
   }
 
   /// Frees the arrays. The entries must have been removed.

@@ -33,13 +33,14 @@ final class Eviction: Sendable {
     self.counts = counts
   }
 
-  /// Called after each record. From time to time checks whether the directory was deleted, and what killed writers left.
-  func lookAround(after bytes: Int) {
+  /// Call it after each stored record of this many bytes. At intervals it checks whether the directory was deleted, and cleans
+  /// up after killed writers.
+  func housekeep(after bytes: Int) {
     let (often, now) = (max(changer.current.limits.packCapacity / 8, 128 << 10), nhs_monotonic_ns())
     let isMuch = appended.wrappingAdd(bytes, ordering: .relaxed).newValue > often
     guard isMuch || now >= nextLook.load(ordering: .relaxed) else { return }
     appended.store(0, ordering: .relaxed)
-    nextLook.store(now + FailedTouches.pause, ordering: .relaxed)
+    nextLook.store(now + FailedAccesses.pause, ordering: .relaxed)
     changer.current.lookForDeletion()
     killed.tidyAfterKilled()
   }
@@ -214,7 +215,7 @@ final class Eviction: Sendable {
   }
 
   private func removePacks() throws(StoreFault) {
-    try doing("removing the packs") { () throws(SystemFault) in
+    try explaining("can't delete the packs") { () throws(SystemFault) in
       for number in try directory.packNumbers() {
         // A folder that has a pack's name isn't ours.
         do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(number)) } catch
@@ -282,7 +283,7 @@ final class Eviction: Sendable {
     counts.droppedPacks.wrappingAdd(1, ordering: .relaxed)
     counts.droppedBytes.wrappingAdd(entry.cost, ordering: .relaxed)
     // Delete the file first: there may be no room to change the index before.
-    try doing("removing a pack") { () throws(SystemFault) in
+    try explaining("can't delete a pack") { () throws(SystemFault) in
       do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(entry.number)) } catch
         where error.number == ENOENT
       {}

@@ -13,7 +13,7 @@ struct KilledWriters {
   /// know, publishes unpublished records, and removes entries of missing packs.
   func tidy(_ index: Index) throws(StoreFault) {
     var index = index
-    let names = try doing("listing the packs") { () throws(SystemFault) in
+    let names = try explaining("can't list the packs") { () throws(SystemFault) in
       try directory.system.names(directory.packs)
     }
     for name in names where PackName.number(name, "tmp") != nil {
@@ -31,17 +31,17 @@ struct KilledWriters {
       for entry in known where gone.contains(entry.number) { index.drop(entry) }
     }
     for number in present.subtracting(known.map(\.number)).sorted() {
-      index = try takeIn(number, index)
+      index = try addPack(number, index)
     }
     for entry in index.packs where entry.state == .open && takesMore(entry) {
       // If that fails now, the next process that appends to the pack tries again.
-      try? takeInLeftBehind(entry, index)
-      giveBackTail(entry)
+      try? publishLeftovers(entry, index)
+      freeUnusedRoom(entry)
     }
   }
 
   /// Adds a pack that the index doesn't know.
-  private func takeIn(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
+  private func addPack(_ number: UInt32, _ index: Index) throws(StoreFault) -> Index {
     guard let pin = openPacks.pin(number), var scan = try? PackScan(pin.pack, directory) else { return index }
     // Register the pack before its records: an index that grows copies only records of packs that it knows.
     var place = 0
@@ -83,17 +83,17 @@ struct KilledWriters {
 
   /// Publishes the records that killed writers left unpublished. A removal calls this first: otherwise a later scan could bring
   /// back a record that is older than the removal. Call it with the index lock held; the caller keeps using `index`.
-  func takeInLeftBehind(_ index: Index) throws(StoreFault) {
-    for entry in index.packs { try takeInLeftBehind(entry, index) }
+  func publishLeftovers(_ index: Index) throws(StoreFault) {
+    for entry in index.packs { try publishLeftovers(entry, index) }
   }
 
-  /// Does this for one pack. Until it is done, the table of packs shows less than the pack takes.
-  func takeInLeftBehind(_ entry: PackEntry, _ index: Index) throws(StoreFault) {
+  /// Does the same for one pack. Before it is done, the table of packs shows fewer bytes than the pack takes.
+  func publishLeftovers(_ entry: PackEntry, _ index: Index) throws(StoreFault) {
     guard let pack = packWithMore(entry) else { return }
     _ = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
-      do throws(SystemFault) { _ = try takeIn(index, entry, pack) } catch {
+      do throws(SystemFault) { _ = try publishComplete(index, entry, pack) } catch {
         // Another process has dropped the pack and was killed before it changed the index. Its records are gone.
-        guard error.number == ENOENT else { throw StoreFault(error, "looking at a pack") }
+        guard error.number == ENOENT else { throw StoreFault(error, "can't read a pack") }
       }
     }
   }
@@ -107,11 +107,11 @@ struct KilledWriters {
     return pack
   }
 
-  /// Returns the end of a pack that no process writes to. Publishes each complete record that a killed writer left unpublished
-  /// if it is the newest of its key; retires it otherwise.
-  func takeIn(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
-    // Before the scan: this may be this process's own record whose commit failed.
-    retired.settle()
+  /// Publishes each complete record that a killed writer left unpublished, if it is the newest of its key; otherwise retires it.
+  /// Returns the end of the pack's records. Call it with the index lock and the pack's file locked.
+  func publishComplete(_ index: Index, _ entry: PackEntry, _ pack: Pack) throws(SystemFault) -> Int {
+    // Do this before the scan: an unpublished record may be one of this process, whose commit failed.
+    retired.retryFailed()
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {
       // Its writer used a higher count, unless the index is damaged.
@@ -151,18 +151,18 @@ struct KilledWriters {
     removeUnfinished()
     guard let index = changer.current.index else { return }
     let packs = index.packs.filter { $0.state == .open && takesMore($0) }
-    takeInUnpublished(of: packs)
-    for entry in packs { giveBackTail(entry) }
+    publishLeftovers(of: packs)
+    for entry in packs { freeUnusedRoom(entry) }
   }
 
-  /// Publishes the records that killed writers left in some packs. Locks the index only if there are any, because many packs
-  /// are being written at any moment. May fail; a later call tries again.
-  func takeInUnpublished(of packs: [PackEntry]) {
+  /// Publishes the records that killed writers left in some packs. If that fails, a later call tries again. Locks the index only
+  /// if there are such records: usually another process is just writing to these packs.
+  func publishLeftovers(of packs: [PackEntry]) {
     let hasSome = packs.contains { !PackWriter.isBusy(directory, $0.number) && packWithMore($0) != nil }
     guard hasSome else { return }
     let numbers = Set(packs.map(\.number))
     try? changer.changing { index in
-      for entry in index.packs where numbers.contains(entry.number) { try? takeInLeftBehind(entry, index) }
+      for entry in index.packs where numbers.contains(entry.number) { try? publishLeftovers(entry, index) }
     }
   }
 
@@ -192,8 +192,9 @@ struct KilledWriters {
     return status.allocated > Int64(entry.cost) + (64 << 10)
   }
 
-  /// Frees the room that a killed writer reserved. Needs no lock; for a pack that takes more than it should.
-  private func giveBackTail(_ entry: PackEntry) {
+  /// Frees the room that a killed writer reserved in a pack for which `takesMore` is true. Does nothing while a process appends
+  /// to it. Needs no lock.
+  private func freeUnusedRoom(_ entry: PackEntry) {
     guard let (fd, _) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDWR) else {
       return
     }

@@ -38,18 +38,18 @@ struct LargeRecord {
       }
       discard(pack)
     }
-    throw StoreFault(.io, "packs can't be mapped, or are deleted while they are written")
+    throw StoreFault(.io, "a record was written, but its pack can't be mapped or was deleted")
   }
 
   /// Deletes a pack whose record isn't published. If that fails, a record is stored although its commit failed.
   private func discard(_ pack: PackHeader) {
     do { try directory.system.unlink(directory.packs, PackName.of(pack.number)) } catch {}
-    giveUpRoom(of: pack.number)
+    freeRoom(of: pack.number)
     openPacks.drop { $0 == pack.number }
   }
 
-  /// Frees the room that the table of packs reserves for a pack. May fail; the next process that drops packs does the same.
-  private func giveUpRoom(of number: UInt32) {
+  /// Removes a pack from the table of packs, where its room counts. If that fails, the next process that drops packs does it.
+  private func freeRoom(of number: UInt32) {
     try? changer.changing { index in
       if let entry = index.entry(of: number) { index.drop(entry) }
     }
@@ -80,7 +80,7 @@ struct LargeRecord {
         needsRoom = !changer.current.limits.hasRoom(index, for: capacity)
         guard !needsRoom else { return nil }
         guard let number = locks.file.takePackNumber(index) else { throw IndexChanger.indexIsFull }
-        let file = try doing("making a pack") { () throws(SystemFault) -> UnfinishedPack? in
+        let file = try explaining("can't create a pack") { () throws(SystemFault) -> UnfinishedPack? in
           do throws(SystemFault) { return try UnfinishedPack(directory, number) } catch
             where error.number == EEXIST
           { return nil }
@@ -98,17 +98,17 @@ struct LargeRecord {
         key.withUnsafeBytes { header.encode(into: bytes, key: $0, at: PackHeader.size, salt: pack.salt) }
       }
       do throws(StoreFault) {
-        let isMade = try doing("writing a large record") { () throws(SystemFault) in
+        let isMade = try explaining("can't write a record to its own pack") { () throws(SystemFault) in
           try makeLarge(file, pack, head, parts, at: extent.payload)
         }
         if isMade { return .made(pack, file) }
       } catch {
-        giveUpRoom(of: pack.number)
+        freeRoom(of: pack.number)
         throw error
       }
-      giveUpRoom(of: pack.number)
+      freeRoom(of: pack.number)
     }
-    throw StoreFault(.io, "no pack number is free")
+    throw StoreFault(.io, "can't create a pack: 100 pack numbers in a row are in use")
   }
 
   /// Returns false if a pack with this number exists.
@@ -143,7 +143,7 @@ struct LargeRecord {
   ) throws(StoreFault) -> PackAppender.Outcome {
     let location = Location(pack: pack.number, offset: PackHeader.size)
     return try changer.changing { (index) throws(StoreFault) -> PackAppender.Outcome in
-      let isThere = try doing("looking at a large record") { () throws(SystemFault) in
+      let isThere = try explaining("can't check a pack") { () throws(SystemFault) in
         try directory.isThere(directory.packs, PackName.of(pack.number))
       }
       guard isThere else { return .packIsGone }

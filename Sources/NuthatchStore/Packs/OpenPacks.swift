@@ -21,8 +21,8 @@ final class OpenPacks: @unchecked Sendable {
 
   init(_ directory: StoreDirectory) {
     self.directory = directory
-    let length = Self.shardCount * Shard.size
-    shards = .allocate(byteCount: length, alignment: Shard.size)
+    let length = Self.shardCount * ReaderShard.size
+    shards = .allocate(byteCount: length, alignment: ReaderShard.size)
     shards.initializeMemory(as: UInt64.self, repeating: 0, count: length / 8)
   }
 
@@ -32,11 +32,11 @@ final class OpenPacks: @unchecked Sendable {
   }
 
   @inline(__always)
-  private func shard(_ number: Int) -> Shard { Shard(at: shards + number &* Shard.size) }
+  private func shard(_ number: Int) -> ReaderShard { ReaderShard(at: shards + number &* ReaderShard.size) }
 
   /// Runs `body` with the shard's lock held. Only a few instructions: no system call, no other lock.
   @inline(__always)
-  func reading<Result>(_ body: (Shard) -> Result) -> Result {
+  func reading<Result>(_ body: (ReaderShard) -> Result) -> Result {
     let shard = ownShard
     shard.lock()
     defer { shard.unlock() }
@@ -45,7 +45,7 @@ final class OpenPacks: @unchecked Sendable {
 
   /// The shard of the calling thread.
   @inline(__always)
-  var ownShard: Shard { shard(Int(nhs_thread_number()) & (Self.shardCount - 1)) }
+  var ownShard: ReaderShard { shard(Int(nhs_thread_number()) & (Self.shardCount - 1)) }
 
   /// Returns when all present readers have left their shards.
   func awaitReaders() {
@@ -118,7 +118,7 @@ final class OpenPacks: @unchecked Sendable {
       let gone = Set(packs.keys.filter(isGone))
       guard !gone.isEmpty else { return }
       for number in gone { packs.removeValue(forKey: number)?.drop() }
-      takeAway(gone)
+      removePins(of: gone)
     }
   }
 
@@ -128,7 +128,7 @@ final class OpenPacks: @unchecked Sendable {
       let broken = Set(packs.filter(\.value.isBroken).keys)
       guard !broken.isEmpty else { return false }
       for number in broken { packs[number] = nil }
-      takeAway(broken)
+      removePins(of: broken)
       return true
     }
   }
@@ -140,13 +140,13 @@ final class OpenPacks: @unchecked Sendable {
       // Readers find no pin here and take new ones, which are marked as distrusted.
       let all = Set(packs.keys)
       packs.removeAll()
-      takeAway(all)
+      removePins(of: all)
       return true
     }
   }
 
-  /// Call it with `lock` held.
-  private func takeAway(_ gone: Set<UInt32>) {
+  /// Removes the pins of these packs from all shards. Call it with `lock` held.
+  private func removePins(of gone: Set<UInt32>) {
     for number in 0..<Self.shardCount {
       let shard = shard(number)
       shard.lock()
@@ -156,9 +156,9 @@ final class OpenPacks: @unchecked Sendable {
   }
 }
 
-/// One shard: a lock and a hash table of pins, searched from `number` modulo its size on. Call everything except `lock` with
-/// the lock held.
-struct Shard {
+/// One shard: a lock and a hash table of pins. A search begins at the pack's number modulo the size of the table. Call
+/// everything except `lock` with the lock held.
+struct ReaderShard {
   /// Two cache lines, because processors fetch them in pairs.
   static let size = 128
 

@@ -65,7 +65,7 @@ final class PackAppender: @unchecked Sendable {
     if changer.current.limits.needsOwnPack(header) {
       return try large.append(&header, key, parts, replacing: replacing)
     }
-    var fault = StoreFault(.io, "packs can't be mapped, or are deleted while they are written")
+    var fault = StoreFault(.io, "a record was written, but its pack can't be mapped or was deleted")
     // A concurrent `clear` can delete a pack between writing and publishing; then use the next one.
     for _ in 0..<3 {
       let room = RecordHeader.size + key.count + 128 + header.payloadLength
@@ -83,7 +83,7 @@ final class PackAppender: @unchecked Sendable {
       let before = changer.losses
       var end: Int?
       func write() throws(StoreFault) -> Int {
-        try doing("writing a record") { () throws(SystemFault) in
+        try explaining("can't write a record to its pack") { () throws(SystemFault) in
           try key.span.bytes.withUnsafeBytes { (bytes) throws(SystemFault) in
             try writer.append(header, key: bytes, parts)
           }
@@ -147,7 +147,7 @@ final class PackAppender: @unchecked Sendable {
   /// - Throws: `readOnly`; `busy` if another thread holds the lock for too long because it waits for another process.
   private func locked<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
     try directory.checkWritable()
-    return try lock.patiently(locks.busy(.index), body)
+    return try lock.withLock(orThrow: locks.busy(.index), body)
   }
 
   /// Ends appending to this process's pack.
@@ -177,11 +177,11 @@ final class PackAppender: @unchecked Sendable {
   /// Unmaps the window unless another thread appends now. If it fails, the next memory pressure signal tries again.
   func closeWindow() { try? locked { writer?.closeWindow() } }
 
-  /// Releases the pack. A thread that waits for the index may hold the lock; then the next process that opens the directory
-  /// frees the reserved room.
-  func letGo() {
+  /// Releases the pack and the room reserved in it. If the lock isn't free in time, the next process that opens the directory
+  /// frees that room.
+  func release() {
     try? locked {
-      writer?.giveBackTail()
+      writer?.freeUnusedRoom()
       writer = nil
     }
   }
@@ -209,7 +209,7 @@ final class PackAppender: @unchecked Sendable {
     guard !isRemoved, try replacing.allows(header, index, openPacks) else {
       writer.advance(to: end)
       index.set(place, used: end)
-      takeBack(header, location, index)
+      withdraw(header, location, index)
       return .unwanted
     }
     var only: Location?
@@ -221,16 +221,16 @@ final class PackAppender: @unchecked Sendable {
     writer.advance(to: end)
     if only != nil, replaced == nil {
       index.set(place, used: end)
-      takeBack(header, location, index)
+      withdraw(header, location, index)
       return .unwanted
     }
     changer.finishRetiring(index)
     return .published
   }
 
-  /// Retires a record that isn't to be published. A scan of the packs may have indexed it meanwhile. Call it with the index
-  /// lock held.
-  private func takeBack(_ header: RecordHeader, _ location: Location, _ index: Index) {
+  /// Retires a record that must not be published, and removes it from the index: a scan of the packs may have indexed it
+  /// meanwhile. Call it with the index lock held.
+  private func withdraw(_ header: RecordHeader, _ location: Location, _ index: Index) {
     _ = index.remove(header.hash, at: location)
     retired.add(location, header.hash)
   }
@@ -278,7 +278,7 @@ final class PackAppender: @unchecked Sendable {
   private func seal() throws(StoreFault) {
     guard let writer else { return }
     self.writer = nil
-    writer.giveBackTail()
+    writer.freeUnusedRoom()
     try changer.changing { (index) throws(StoreFault) in
       if let entry = index.entry(of: writer.header.number) { index.set(entry.place, family, .sealed) }
     }
@@ -306,7 +306,7 @@ final class PackAppender: @unchecked Sendable {
   }
 
   private func newPack(_ index: Index, capacity: Int) throws(StoreFault) -> PackWriter {
-    let writer = try doing("making a pack") { () throws(SystemFault) -> PackWriter in
+    let writer = try explaining("can't create a pack") { () throws(SystemFault) -> PackWriter in
       for _ in 0..<100 {
         do throws(SystemFault) {
           guard let number = locks.file.takePackNumber(index) else { throw SystemFault(ENOSPC) }
@@ -330,9 +330,11 @@ final class PackAppender: @unchecked Sendable {
       }
       let writer: PackWriter?
       do throws(StoreFault) {
-        writer = try doing("reserving room in a pack") { () throws(SystemFault) in
+        writer = try explaining("can't reserve room in a pack") { () throws(SystemFault) in
           // A pack that can't be read isn't adopted.
-          try PackWriter.adopt(directory, entry, pin.pack) { try? killed.takeIn(index, entry, pin.pack) }
+          try PackWriter.adopt(directory, entry, pin.pack) {
+            try? killed.publishComplete(index, entry, pin.pack)
+          }
         }
       } catch {
         // There may be room for a small one.

@@ -20,9 +20,10 @@ struct PackScan: ~Copyable {
   /// The end of the written data at the present offset, as far as is known.
   private var written = 0
 
-  /// Pages before this offset were unmapped. Whole packs would take twice the memory of the rest of a process.
-  private var left = 0
-  private static let mostKept = 4 << 20
+  /// Pages before this offset were unmapped. Without that, whole packs would count as memory of this process.
+  private var unmappedEnd = 0
+  /// The most bytes of scanned pages that stay mapped.
+  private static let mostMapped = 4 << 20
 
   /// Opens the file once more to find its holes, which aren't read: on tmpfs reading would allocate pages, and break the mapping
   /// if there is no room for one.
@@ -44,7 +45,7 @@ struct PackScan: ~Copyable {
 
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
-    leavePages()
+    unmapPages()
     var isInGap = false
     while offset <= limit - RecordHeader.size {
       if offset + RecordHeader.size > written {
@@ -84,11 +85,11 @@ struct PackScan: ~Copyable {
   }
 
   /// Unmaps pages that were scanned, if there are many.
-  private mutating func leavePages() {
+  private mutating func unmapPages() {
     let end = min(offset, limit) & ~4095
-    guard end - left > Self.mostKept else { return }
-    NuthatchStore.leavePages(UnsafeRawBufferPointer(rebasing: pack.bytes[left..<end]))
-    left = end
+    guard end - unmappedEnd > Self.mostMapped else { return }
+    NuthatchStore.unmapPages(UnsafeRawBufferPointer(rebasing: pack.bytes[unmappedEnd..<end]))
+    unmappedEnd = end
   }
 
   /// Returns whether the pages of the header at this offset, and of its key, can be read.

@@ -13,7 +13,7 @@ final class PackWriter {
   /// The end of the zeros or records that were written: a page boundary, not before `end`.
   private var prepared: Int
   /// The part that is written through a mapping, if there is one.
-  private var window: PackWindow?
+  private var window: MappedWriteWindow?
   private var usesWindows: Bool
   /// The pack's place in the table of packs, as far as is known.
   var place: Int
@@ -212,16 +212,17 @@ final class PackWriter {
       // A small pack stays small: windows begin after 2 MiB. They save small records their system calls. For a large record,
       // faulting in a new large page would cost more than that.
       let isPiece =
-        usesWindows && end - self.end <= PackWindow.largestRecord && prepared > 0
-        && prepared % PackWindow.piece == 0
-        && prepared + PackWindow.piece <= header.capacity
+        usesWindows && end - self.end <= MappedWriteWindow.largestRecord && prepared > 0
+        && prepared % MappedWriteWindow.piece == 0
+        && prepared + MappedWriteWindow.piece <= header.capacity
       let wanted =
         isPiece
-        ? prepared + PackWindow.piece : min((prepared + chunk) / chunk * chunk, header.capacity & ~4095)
+        ? prepared + MappedWriteWindow.piece
+        : min((prepared + chunk) / chunk * chunk, header.capacity & ~4095)
       guard wanted > prepared, let count = try? system.zero(fd, Int64(prepared), wanted - prepared),
         count >= 4096
       else { return }
-      if isPiece { openWindow(prepared, isWhole: count == PackWindow.piece) }
+      if isPiece { openWindow(prepared, isWhole: count == MappedWriteWindow.piece) }
       prepared += count & ~4095
     }
   }
@@ -237,7 +238,7 @@ final class PackWriter {
         let (other, status) = try directory.openFile(directory.packs, PackName.of(header.number), O_RDWR)
         defer { system.close(other) }
         guard status.inode == (try system.status(fd).inode) else { throw SystemFault(ENOENT) }
-        window = try PackWindow(system, other, begin, limit: header.capacity)
+        window = try MappedWriteWindow(system, other, begin, limit: header.capacity)
       }
       try window?.open()
     } catch {
@@ -253,8 +254,8 @@ final class PackWriter {
   func advance(to end: Int) { self.end = end }
 
   /// Frees unused room. The file's size stays, because other processes may have it mapped.
-  func giveBackTail() {
-    // A write there would now take room that isn't reserved any more.
+  func freeUnusedRoom() {
+    // A write through the window would now need room that isn't reserved any more.
     window = nil
     usesWindows = false
     let begin = Self.pageAfter(end)

@@ -5,33 +5,33 @@ import NuthatchBase
 final class RetiredRecords: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
-  private let unsettled: Locked<[Location: KeyHash]>
+  private let failed: Locked<[Location: KeyHash]>
 
   /// - Parameter old: the marks that couldn't be written to the same packs before.
   init(_ directory: StoreDirectory, _ openPacks: OpenPacks, after old: RetiredRecords?) {
     self.directory = directory
     self.openPacks = openPacks
-    unsettled = Locked(old?.unsettled.withLock { $0 } ?? [:])
+    failed = Locked(old?.failed.withLock { $0 } ?? [:])
   }
 
   /// Retires a record, so that no rebuilt index finds it. Only if there is a record of this hash: a damaged index must not
   /// cause a write into another record's payload.
   func add(_ location: Location, _ hash: KeyHash) {
     guard !directory.isReading else { return }
-    if !isRetired(location, hash) { unsettled.withLock { $0[location] = hash } }
+    if !isRetired(location, hash) { failed.withLock { $0[location] = hash } }
   }
 
   /// Returns whether a record should be retired, but couldn't be yet.
   func isPending(_ location: Location) -> Bool {
-    unsettled.withLock { $0[location] != nil }
+    failed.withLock { $0[location] != nil }
   }
 
   /// Writes the marks that failed before. Returns false if some still fail.
   @discardableResult
-  func settle() -> Bool {
-    unsettled.withLock { unsettled in
-      if !unsettled.isEmpty { unsettled = unsettled.filter { !isRetired($0.key, $0.value) } }
-      return unsettled.isEmpty
+  func retryFailed() -> Bool {
+    failed.withLock { failed in
+      if !failed.isEmpty { failed = failed.filter { !isRetired($0.key, $0.value) } }
+      return failed.isEmpty
     }
   }
 

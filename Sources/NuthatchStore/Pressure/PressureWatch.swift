@@ -25,9 +25,9 @@ package final class PressureWatch: @unchecked Sendable {
   /// If another event comes within this time after a relief, the relief wasn't enough. In ns.
   package static let persistence: Int64 = 10_000_000_000
 
-  /// The delay before the kernel is asked for events, in ns. Closing such a file waits 5 to 20 ms for the kernel: a program
-  /// that ends earlier never opens one.
-  package static let patience: Int64 = 2_000_000_000
+  /// The delay in ns before the kernel is asked for events. Closing such a file takes the kernel 5 to 20 ms; a program that ends
+  /// before the delay never opens one.
+  package static let startDelay: Int64 = 2_000_000_000
 
   private let makeSources: () -> [any PressureSource]
   private var sources: [any PressureSource] = []

@@ -6,7 +6,7 @@ import Glibc
 final class PayloadChecker: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
-  private let file = CheckedFile()
+  private let file = VerifiedPackFile()
 
   init(_ directory: StoreDirectory, _ openPacks: OpenPacks) {
     self.directory = directory

@@ -20,10 +20,10 @@ final class RecordReader: Sendable {
   ///
   /// Few instructions, so that the processor can begin the next lookup while it waits for this record.
   @inline(__always)
-  func known(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
+  func lookupVerified(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
     let shard = openPacks.ownShard
     shard.lock()
-    let held = known(hash, shard)
+    let held = placeOfVerified(hash, shard)
     shard.unlock()
     guard let held else { return nil }
     let pin = held.pin.takeRetainedValue()
@@ -33,7 +33,9 @@ final class RecordReader: Sendable {
   /// Returns the place of a record that was verified in this session, with its pack, retained. Call it with the shard's lock
   /// held.
   @inline(__always)
-  private func known(_ hash: KeyHash, _ shard: Shard) -> (pin: Unmanaged<PackPin>, offset: Int)? {
+  private func placeOfVerified(_ hash: KeyHash, _ shard: ReaderShard) -> (
+    pin: Unmanaged<PackPin>, offset: Int
+  )? {
     current.seen { index in
       var slot = nhs_slot()
       guard !current.isOutdated(index), !due.areAny,
@@ -123,7 +125,7 @@ final class RecordReader: Sendable {
   private func take(_ sight: Sight, _ found: Index.Found, _ key: RecordKey, _ most: Int = .max) -> Lookup? {
     let isChecked = found.slot.session == sight.session
     // Check this before the record is trusted for the rest of the session.
-    if !isChecked { current.lookForTurn() }
+    if !isChecked { current.checkForReadOnly() }
     guard let pin = sight.pin?.takeRetainedValue() ?? openPacks.open(found.slot.location.pack) else {
       return nil
     }

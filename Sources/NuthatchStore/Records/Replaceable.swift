@@ -16,7 +16,7 @@ enum Replaceable {
     _ header: RecordHeader, _ index: Index, _ openPacks: OpenPacks
   ) throws(StoreFault) -> Bool {
     func named() throws(StoreFault) -> RecordHeader.Found? {
-      let record = try doing("looking at a pack") { () throws(SystemFault) in
+      let record = try explaining("can't read the pack of the stored record") { () throws(SystemFault) in
         try openPacks.record(of: header.hash, in: index)
       }
       return record.flatMap { $0.isRetired ? nil : $0 }

@@ -188,7 +188,7 @@ extension Store {
     try disk.directory.checkWritable()
     let due = disk.due
     var fault: StoreFault?
-    Patience.lasting(Patience.writing) {
+    WaitLimit.applying(WaitLimit.commit) {
       // A removal whose pack can't be written doesn't delay the others.
       for (removal, number) in due.all where fault?.kind != .busy {
         do throws(StoreFault) {

@@ -52,10 +52,12 @@ struct RecordRemoval {
 
   private func removing(_ body: (Index) throws(StoreFault) -> Void) throws(StoreFault) {
     try changer.changing { (index) throws(StoreFault) in
-      try killed.takeInLeftBehind(index)
+      try killed.publishLeftovers(index)
       try body(index)
     }
-    guard retired.settle() else { throw StoreFault(.io, "a removed record can't be marked in its pack") }
+    guard retired.retryFailed() else {
+      throw StoreFault(.io, "a removed record can't be marked as removed in its pack")
+    }
   }
 
   private func remove(_ hash: KeyHash, _ index: Index) throws(StoreFault) -> Bool {

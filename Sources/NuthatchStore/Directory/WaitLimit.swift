@@ -3,33 +3,33 @@ import NuthatchBase
 
 /// How long the calling thread waits for locks of other threads and processes before it gives up with `busy`.
 ///
-/// The calling thread sets it once, where it enters the store. The time counts from the first wait on.
-enum Patience {
+/// The limit is set once, where the thread enters the store. The time counts from the first wait on.
+enum WaitLimit {
   /// For a commit, in ns. If it fails, the answer is delivered without being stored.
-  static let writing: Int64 = 1_000_000_000
+  static let commit: Int64 = 1_000_000_000
   /// For other operations that the caller asked for, in ns: remove, clear, trim, verify, flush, open, close.
   static let upkeep: Int64 = 5_000_000_000
 
   /// Runs `body` with a limit for its waits, unless this thread already has one.
-  static func lasting<Result, Fault>(
+  static func applying<Result, Fault>(
     _ nanoseconds: Int64, _ body: () throws(Fault) -> Result
   ) throws(Fault) -> Result {
-    guard nhs_patience().length == 0 else { return try body() }
-    nhs_set_patience(nhs_patience_state(length: nanoseconds, deadline: 0))
-    defer { nhs_set_patience(nhs_patience_state()) }
+    guard nhs_get_wait_limit().length == 0 else { return try body() }
+    nhs_set_wait_limit(nhs_wait_limit(length: nanoseconds, deadline: 0))
+    defer { nhs_set_wait_limit(nhs_wait_limit()) }
     return try body()
   }
 
-  /// Whether the thread has the patience of a commit.
-  static var isOfWriter: Bool { nhs_patience().length == writing }
+  /// Whether the thread has the limit of a commit.
+  static var isOfCommit: Bool { nhs_get_wait_limit().length == commit }
 
   /// Returns the deadline on the monotonic clock. The first call starts the time.
   static func deadline() -> Int64 {
-    var own = nhs_patience()
+    var own = nhs_get_wait_limit()
     guard own.length != 0 else { return nhs_monotonic_ns() &+ upkeep }
     if own.deadline == 0 {
       own.deadline = nhs_monotonic_ns() &+ own.length
-      nhs_set_patience(own)
+      nhs_set_wait_limit(own)
     }
     return own.deadline
   }
@@ -58,10 +58,10 @@ extension SystemCalls {
 extension WordLock {
   /// Runs `body` under the lock. Throws `busy` if the lock isn't free before the thread's patience ends.
   @inline(__always)
-  func patiently<Result>(
-    _ busy: @autoclosure () -> StoreFault, _ body: () throws(StoreFault) -> Result
+  func withLock<Result>(
+    orThrow busy: @autoclosure () -> StoreFault, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
-    guard lock(until: Patience.deadline) else { throw busy() }
+    guard lock(until: WaitLimit.deadline) else { throw busy() }
     defer { unlock() }
     return try body()
   }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A zero-filled array for searches. A large one uses large pages if the kernel has some, so that a search waits less for page
-/// tables. Pages that were never accessed take no memory.
-struct FlatArray<Element: BitwiseCopyable> {
+/// A zero-filled array for searches. A large one uses large pages if the kernel has some, so that a search loads fewer page
+/// table entries. Pages that were never accessed take no memory.
+struct ZeroedArray<Element: BitwiseCopyable> {
   let base: UnsafeMutablePointer<Element>
   /// 0 if it was allocated with malloc.
   private let mappedSize: Int

@@ -3,7 +3,7 @@ import NuthatchBase
 
 /// Keeps the pack file open whose record was verified last. A run over a list verifies many records of one pack, and opening a
 /// file costs as much as verifying a record.
-final class CheckedFile: Sendable {
+final class VerifiedPackFile: Sendable {
   private let kept = Locked<(number: UInt32, fd: Int32)?>(nil)
 
   /// Returns the pack's file for this caller alone, or nil if it can't be opened.

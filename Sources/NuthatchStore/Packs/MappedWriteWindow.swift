@@ -4,9 +4,10 @@ import Glibc
 /// A part of a pack that its writer fills through a mapping. A record then needs no system call, and no time that grows with
 /// the number of pages that the kernel keeps for the file.
 ///
-/// It opens in pieces. Each piece was first written with zeros as a whole, so that it is one large page, and is present before
-/// a record is written to it. The pages belong to the file, not to the process, and survive it.
-final class PackWindow {
+/// The window is opened piece by piece. Before that, the caller writes zeros to the whole piece, so that the kernel uses one
+/// large page for it. `open` makes that page present, so that no record waits for a page fault. The pages belong to the file,
+/// so records survive this process.
+final class MappedWriteWindow {
   /// The size of a large page.
   static let piece = 2 << 20
   private static let most = 4 * piece
