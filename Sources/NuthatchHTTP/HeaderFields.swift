@@ -29,11 +29,11 @@ package struct HeaderFields: Sendable, Equatable {
   /// Throws if there are too many to be sent.
   package func checkSize() throws(HeaderFault) {
     guard fields.count <= Self.mostLines else {
-      throw HeaderFault("more than \(Self.mostLines) headers, the limit")
+      throw HeaderFault("there are more than \(Self.mostLines) headers, the limit")
     }
     // As sent, with colon, blank and line break.
     guard fields.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }) <= Self.mostBytes else {
-      throw HeaderFault("more than \(Self.mostBytes) bytes of headers, the limit")
+      throw HeaderFault("the headers have more than \(Self.mostBytes) bytes, the limit")
     }
   }
 

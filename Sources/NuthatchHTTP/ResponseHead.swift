@@ -28,7 +28,8 @@ package struct ResponseHead: Sendable, Equatable {
           throw HeaderFault("Content-Length \(value.quotedForMessage) is not a length")
         }
         guard announced == nil || announced == length else {
-          throw HeaderFault("two different Content-Length values, \(announced ?? 0) and \(length)")
+          throw HeaderFault(
+            "the answer has two different Content-Length values, \(announced ?? 0) and \(length)")
         }
         announced = length
       }
@@ -71,10 +72,10 @@ package struct ResponseHeadParser: Sendable {
     bytes += line.count
     if line.count > 2 { lines += 1 }
     guard bytes <= HeaderFields.mostBytes else {
-      throw HeaderFault("more than \(HeaderFields.mostBytes) bytes of header, the limit")
+      throw HeaderFault("the headers of the answer have more than \(HeaderFields.mostBytes) bytes, the limit")
     }
     guard lines <= HeaderFields.mostLines else {
-      throw HeaderFault("more than \(HeaderFields.mostLines) lines of header, the limit")
+      throw HeaderFault("the answer has more than \(HeaderFields.mostLines) header lines, the limit")
     }
     // Only the first line of a head is a status line. A later line that looks like one is an attempt to fake one.
     let isFirst = isComplete ? current.map(Self.isInterim) ?? true : current == nil
@@ -84,7 +85,9 @@ package struct ResponseHeadParser: Sendable {
       return .more
     }
     if isComplete { return .trailer }
-    guard var head = current else { throw HeaderFault("a header line before the status line") }
+    guard var head = current else {
+      throw HeaderFault("the server sent a header line before the status line")
+    }
     if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) { return finish(head) }
     current = nil  // or each line would copy all those before it
     if line.first == 0x20 || line.first == 0x09 {

@@ -10,10 +10,11 @@ extension WebURL {
       ascii = try internationalised(bytes[range], at: foreign)
     }
     for (offset, byte) in ascii.enumerated() where !byte.isHostCharacter {
-      throw URLFault(at: range.lowerBound + min(offset, range.count - 1), "a character that no host name has")
+      throw URLFault(
+        at: range.lowerBound + min(offset, range.count - 1), "a character that isn't allowed in a host name")
     }
     guard ascii.count <= 254 else {
-      throw URLFault(at: range.lowerBound, "a host name longer than 253 bytes")
+      throw URLFault(at: range.lowerBound, "the host name is longer than 253 bytes")
     }
     return String(decoding: ascii, as: UTF8.self)
   }
@@ -23,7 +24,7 @@ extension WebURL {
     -> [UInt8]
   {
     guard let name = String(validating: host, as: UTF8.self), let ascii = nhs_host_to_ascii(name) else {
-      throw URLFault(at: position, "not an internationalised host name")
+      throw URLFault(at: position, "the host is not a valid internationalised name")
     }
     defer { nhs_string_free(ascii) }
     return Array(String(cString: ascii).lowercased().utf8)
@@ -34,10 +35,10 @@ extension WebURL {
     for (position, byte) in zip(inner.indices, inner)
     where !(byte.isHexDigit || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")) {
       // A zone ("%eth0") names a network interface of this machine, which a URL must not choose.
-      throw URLFault(at: position, "not an IPv6 address without a zone")
+      throw URLFault(at: position, "the host is not an IPv6 address, or has a zone (%), which is not allowed")
     }
     guard let canonical = canonicalIPv6(String(decoding: inner, as: UTF8.self)) else {
-      throw URLFault(at: range.lowerBound, "not an IPv6 address")
+      throw URLFault(at: range.lowerBound, "the host is not an IPv6 address")
     }
     return "[\(canonical)]"
   }

@@ -62,7 +62,7 @@ extension WebURL {
 
   package static func checkLength(_ bytes: some Collection<UInt8>) throws(URLFault) {
     guard bytes.count <= longest else {
-      throw URLFault(at: longest, "longer than \(longest) bytes, the longest URL that is taken")
+      throw URLFault(at: longest, "the URL is longer than \(longest) bytes, the limit")
     }
   }
 
@@ -106,7 +106,7 @@ extension WebURL {
   private static func port(_ bytes: [UInt8], _ range: Range<Int>) throws(URLFault) -> UInt16? {
     if range.isEmpty { return nil }
     guard bytes[range.lowerBound] == UInt8(ascii: ":") else {
-      throw URLFault(at: range.lowerBound, "something other than a port after the host")
+      throw URLFault(at: range.lowerBound, "the host is followed by something other than a port")
     }
     let digits = bytes[range].dropFirst()
     if digits.isEmpty { return nil }

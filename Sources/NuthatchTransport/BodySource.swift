@@ -40,7 +40,7 @@ package struct BodyFile: Sendable, Equatable {
   /// - Throws: `io` if it can't be read or is not a regular file.
   package init(_ path: String, _ range: Range<Int64>? = nil) throws(TransportFault) {
     guard !path.utf8.contains(0) else {
-      throw TransportFault(.io, "a file name with a NUL can't be read")
+      throw TransportFault(.io, "the file's path has a NUL character")
     }
     var status = stat()
     guard stat(path, &status) == 0 else { throw .unreadable(path, errno) }

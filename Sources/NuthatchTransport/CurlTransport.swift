@@ -138,10 +138,10 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       return result
     }
     guard result != CURLE_OUT_OF_MEMORY else {
-      throw TransportFault(.outOfMemory, "no memory for libcurl")
+      throw TransportFault(.outOfMemory, "there is no memory for libcurl")
     }
     guard result == CURLE_OK else {
-      throw TransportFault(.internal, "libcurl can't be initialised (\(result.rawValue))")
+      throw TransportFault(.internal, "libcurl can't be initialised (CURLcode \(result.rawValue))")
     }
   }
 }
@@ -167,8 +167,8 @@ extension CurlTransport {
     if let timer = pending.watch { loop.cancelTimer(timer) }
     pending.watch = nil
     if pending.route.proxyLooksUp {
-      let patience = min(TransferRoute.patienceForProxied, pending.request.silence ?? .max)
-      pending.watch = loop.at(pending.since + patience) { [unowned self] in
+      let limit = min(TransferRoute.proxiedLookupLimit, pending.request.silence ?? .max)
+      pending.watch = loop.at(pending.since + limit) { [unowned self] in
         self.lookedUp(pending, .failure(TransportFault(.dns, "")))
       }
     }
@@ -238,7 +238,7 @@ extension CurlTransport {
 
   private func launch(_ pending: PendingTransfer) {
     guard let pool = pool(for: pending.request), let handle = idleHandles.popLast() ?? TransferHandle() else {
-      let fault = TransportFault(.outOfMemory, "no memory for a libcurl handle")
+      let fault = TransportFault(.outOfMemory, "there is no memory for a libcurl handle")
       return pending.sink.finished(fault, TransferTimings())
     }
     let transfer = Transfer(handle, pool, sockets, pending, startedAt: loop.now)

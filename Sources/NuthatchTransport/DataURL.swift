@@ -14,13 +14,13 @@ package struct DataURL: Sendable, Equatable {
 
   /// Decodes `text`, to at most `maxBytes` bytes.
   package init(_ text: some StringProtocol, maxBytes: Int64) throws(TransportFault) {
-    guard DataURL.isOne(text) else { throw TransportFault(.badURL, "not a data: URL") }
+    guard DataURL.isOne(text) else { throw TransportFault(.badURL, "the URL doesn't begin with data:") }
     let all = Array(text.utf8)
     guard let comma = all.firstIndex(of: UInt8(ascii: ",")) else {
-      throw TransportFault(.badURL, "a data: URL without a comma")
+      throw TransportFault(.badURL, "the data: URL has no comma before its data")
     }
     if let position = all.firstIndex(where: { $0 < 0x20 || $0 == 0x7f }) {
-      throw TransportFault(.badURL, "a control character, at byte \(position) of a data: URL")
+      throw TransportFault(.badURL, "the data: URL has a control character at byte \(position)")
     }
     var type = all[5..<comma]
     let marker = Array(";base64".utf8)
@@ -41,7 +41,7 @@ package struct DataURL: Sendable, Equatable {
   }
 
   private static func tooLarge(_ maxBytes: Int64) -> TransportFault {
-    TransportFault(.tooLarge, "a data: URL of more than \(maxBytes) bytes, the limit")
+    TransportFault(.tooLarge, "the data: URL has more than \(maxBytes) bytes, the limit")
   }
 
   private static func unescaped(_ data: ArraySlice<UInt8>) throws(TransportFault) -> [UInt8] {
@@ -55,7 +55,7 @@ package struct DataURL: Sendable, Equatable {
       }
       guard let high = rest.popFirst()?.digit16, let low = rest.popFirst()?.digit16 else {
         throw TransportFault(
-          .badURL, "an escape without two digits, at byte \(rest.startIndex) of a data: URL")
+          .badURL, "the data: URL has a % without two hexadecimal digits at byte \(rest.startIndex)")
       }
       plain.append(high << 4 | low)
     }
@@ -68,7 +68,7 @@ package struct DataURL: Sendable, Equatable {
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     digits = digits.dropLast(padding)
     guard digits.count % 4 != 1, padding == 0 || (padding <= 2 && text.count % 4 == 0) else {
-      throw TransportFault(.badURL, "base64 of an impossible length")
+      throw TransportFault(.badURL, "the base64 text of the data: URL has an impossible length")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 4 * 3 + 2)
@@ -76,7 +76,7 @@ package struct DataURL: Sendable, Equatable {
     var count: UInt32 = 0
     for digit in digits {
       guard let value = digit.digit64 else {
-        throw TransportFault(.badURL, "a character that is not base64")
+        throw TransportFault(.badURL, "the base64 text of the data: URL has a character that is not base64")
       }
       held = held << 6 | UInt32(value)
       count += 6
@@ -85,7 +85,9 @@ package struct DataURL: Sendable, Equatable {
         bytes.append(UInt8(truncatingIfNeeded: held >> count))
       }
     }
-    guard held & (1 << count - 1) == 0 else { throw TransportFault(.badURL, "base64 with bits left over") }
+    guard held & (1 << count - 1) == 0 else {
+      throw TransportFault(.badURL, "the base64 text of the data: URL has unused bits that are not zero")
+    }
     return bytes
   }
 }

@@ -42,7 +42,7 @@ package final class EventLoop: @unchecked Sendable {
     else {
       let reason = errno
       for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
-      throw TransportFault(shortage: reason, "epoll or eventfd, which the event loop needs, is refused")
+      throw TransportFault(shortage: reason, "the event loop can't start, because epoll or eventfd fails")
     }
     // A forked child that shares the epoll descriptor would receive, and steal, its parent's events.
     _ = nhs_close_in_child(epoll)

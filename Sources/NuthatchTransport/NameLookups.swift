@@ -18,7 +18,7 @@ final class NameLookups: @unchecked Sendable {
   /// The number of threads that start even if descriptors run short. Each may hold two.
   static let certainThreads = 128
   /// A lookup that takes longer counts as stuck, in ns.
-  static let patience: Int64 = 250_000_000
+  static let stuckAfter: Int64 = 250_000_000
   /// How long an answer is reused, in ns.
   private static let lifetime: Int64 = 60_000_000_000
   private static let mostAnswers = 4096
@@ -103,7 +103,7 @@ final class NameLookups: @unchecked Sendable {
     }
     // When running lookups turn out to be stuck, more may start.
     guard look == nil, lookupQueue.isWaiting else { return }
-    look = loop.at(now + NameLookups.patience) { [unowned self] in
+    look = loop.at(now + NameLookups.stuckAfter) { [unowned self] in
       self.look = nil
       self.startWorkers()
     }
@@ -161,7 +161,7 @@ private final class LookupQueue: Sendable {
   /// Returns whether one more thread may start, and counts it. Calls `mayExceed` only if there are many.
   func admitsWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
     state.withLock { state in
-      let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.patience }
+      let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.stuckAfter }
       guard state.names.count > state.starting, lively < NameLookups.livelyLimit,
         state.threads < NameLookups.threadLimit,
         state.threads < NameLookups.certainThreads || mayExceed()

@@ -16,7 +16,7 @@ package enum ProxyChoice: Sendable, Equatable {
     }
     try WebURL.checkLength(proxy.utf8)
     if let place = Array(proxy.utf8).firstIndex(where: { $0 <= 0x20 || $0 == 0x7f }) {
-      throw URLFault(at: place, "a blank or a control character")
+      throw URLFault(at: place, "it has a space or a control character")
     }
     do throws(URLFault) { _ = try WebURL("http://" + proxy.dropFirst(scheme.count)) } catch {
       throw URLFault(at: error.position - "http://".count + scheme.count, error.reason)

@@ -182,7 +182,7 @@ extension Transfer {
       do {
         decoder = try ContentDecoder.forAnswer(head)
       } catch {
-        verdict = TransportFault(.outOfMemory, "no memory for the decoder")
+        verdict = TransportFault(.outOfMemory, "there is no memory for decoding the body")
         return false
       }
     }
@@ -269,7 +269,8 @@ extension Transfer {
     if Transfer.afterwards.contains(code), isAnswerWhole { return outcomeOfWhole() }
     if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
       // libcurl uses this code also for a header line that is too long for its buffer.
-      return TransportFault(.http, "a header line of more than 100 KB, or no memory for it")
+      return TransportFault(
+        .http, "the server sent a header line of more than 100 KB, or there is no memory for it")
     }
     if code == CURLE_COULDNT_CONNECT {
       let failure = handle.socketFailure

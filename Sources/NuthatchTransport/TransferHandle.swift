@@ -125,7 +125,7 @@ final class TransferHandle {
     if hasFailed { throw Self.noMemory }
   }
 
-  static let noMemory = TransportFault(.outOfMemory, "no memory for libcurl's options")
+  static let noMemory = TransportFault(.outOfMemory, "there is no memory for libcurl's options")
 
   private func configureConnection(_ request: TransferRequest) {
     set(CURLOPT_CONNECT_ONLY, 1)

@@ -12,7 +12,7 @@ struct TransferRoute: Sendable {
   let proxyLooksUp: Bool
 
   /// How long to wait for the lookup of such a name, in ns. A name that only the proxy knows is allowed after that.
-  static let patienceForProxied: Int64 = 1_000_000_000
+  static let proxiedLookupLimit: Int64 = 1_000_000_000
 
   init(_ request: TransferRequest, _ environment: TransportEnvironment) {
     switch request.proxy {
