@@ -95,8 +95,8 @@ import Testing
   func ofSize() throws {
     let bench = try Bench()
     let cases = [
-      (40, 39, "a picture of 40x1, more than max_pixels (39)"),
-      (1_000_001, nil, "a picture of 1000001x1: the limit is 1000000 pixels a side"),
+      (40, 39, "the picture is 40x1, more than max_pixels (39)"),
+      (1_000_001, nil, "the picture is 1000001x1; the limit is 1000000 pixels a side"),
     ]
     for (width, most, message) in cases {
       let picture = Pictures.png(width: width, height: 1)

@@ -112,9 +112,11 @@ import Testing
       let outcome = html.withUnsafeBytes { bytes in
         Decode.capture { () throws(ImageFault) in try decoder.feed(bytes) }
       }
-      #expect(outcome == .failure(ImageFault(.notAnImage, "the bytes are no picture", at: 0)))
+      #expect(outcome == .failure(ImageFault(.notAnImage, "the bytes are not a picture", at: 0)))
     }
-    #expect(throws: ImageFault(.notAnImage, "the bytes are no picture", at: 0)) { _ = try decoder.finish() }
+    #expect(throws: ImageFault(.notAnImage, "the bytes are not a picture", at: 0)) {
+      _ = try decoder.finish()
+    }
     #expect(Decode.pieces([], 1, Self.box).fault?.kind == .notAnImage)
     var options = DecodeOptions()
     options.limits.bytes = 100

@@ -61,7 +61,7 @@ extension Picture {
     case .unsupported(let format):
       ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0)
     case .fault(let fault): fault
-    case .notAnImage, .found, .needMore: ImageFault(.notAnImage, "the bytes are no picture")
+    case .notAnImage, .found, .needMore: ImageFault(.notAnImage, "the bytes are not a picture")
     }
   }
 }

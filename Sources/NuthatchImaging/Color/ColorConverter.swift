@@ -58,7 +58,7 @@ final class ColorConverter {
     case .convert(let converter): return converter
     case .nothingToDo: return nil
     case .unusable: warnings.append("an unusable ICC profile was ignored")
-    case .outOfMemory: throw ImageFault(.outOfMemory, "no memory for the ICC profile")
+    case .outOfMemory: throw ImageFault(.outOfMemory, "there is no memory for the ICC profile")
     }
     return nil
   }

@@ -30,9 +30,13 @@ extension PixelBuffer {
   public func encodedJPEG(
     quality: Int = 92, chroma: JPEGChroma = .full, onWhite: Bool = false, limit: Int = encodedLimit
   ) throws(ImageFault) -> EncodedBytes {
-    guard (1...100).contains(quality) else { throw ImageFault(.invalid, "a JPEG quality of \(quality)") }
+    guard (1...100).contains(quality) else {
+      throw ImageFault(.invalid, "the JPEG quality is \(quality); it must be 1 to 100")
+    }
     let opaque = isFullyOpaque
-    guard opaque || onWhite else { throw ImageFault(.invalid, "JPEG has no transparency, this picture has") }
+    guard opaque || onWhite else {
+      throw ImageFault(.invalid, "the picture has transparency, which JPEG can't store")
+    }
     let half =
       switch chroma {
       case .full: false

@@ -41,7 +41,9 @@ final class JPEGRowDecoder {
     for denominator in [1, 2, 4, 8] where plans.contains(where: { $0.denominator == denominator }) {
       scales.append(try JPEGScale(denominator, of: plans, limits: codecLimits))
     }
-    guard let leader = scales.first else { throw ImageFault(.internal, "a JPEG of which nothing is wanted") }
+    guard let leader = scales.first else {
+      throw ImageFault(.internal, "no thumbnail of the JPEG was requested")
+    }
     self.leader = leader
     self.scales = scales
     count = plans.count
@@ -91,7 +93,7 @@ final class JPEGRowDecoder {
     try leader.start(behind: nil, mayStop: options.earlyStop)
     for scale in scales.dropFirst() {
       guard try scale.check(nhs_jpeg_header(scale.handle, &info)) else {
-        throw ImageFault(.internal, "a header that one decoder has read and another hasn't")
+        throw ImageFault(.internal, "one decoder has read the header and another has not")
       }
       try scale.start(behind: leader, mayStop: options.earlyStop)
     }
@@ -149,7 +151,7 @@ final class JPEGRowDecoder {
 
   /// Returns the thumbnails in stored orientation. Call it after `advance` has returned `done`.
   func finish() throws(ImageFault) -> [PixelBuffer] {
-    guard stage == .done else { throw ImageFault(.internal, "finished before the last row") }
+    guard stage == .done else { throw ImageFault(.internal, "decoding ended before the last row") }
     if scales.count == 1 { return try leader.finish() }
     var found = [PixelBuffer?](repeating: nil, count: count)
     for scale in scales {

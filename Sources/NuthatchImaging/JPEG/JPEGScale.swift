@@ -18,7 +18,7 @@ final class JPEGScale {
   init(_ denominator: Int, of plans: [StoredPlan], limits: nhs_jpeg_limits) throws(ImageFault) {
     var limits = limits
     guard let handle = nhs_jpeg_new(&limits) else {
-      throw ImageFault(.outOfMemory, "no memory for a JPEG decoder")
+      throw ImageFault(.outOfMemory, "there is no memory for a JPEG decoder")
     }
     self.handle = handle
     self.denominator = denominator
@@ -78,7 +78,7 @@ final class JPEGScale {
   /// Allocates the buffers when rows begin, so that a scale that waits for its scans uses no memory for them.
   private func opened() throws(ImageFault) -> (RowBatch, RowFanOut) {
     if let rows, let fanOut { return (rows, fanOut) }
-    guard rowSize.height > 0 else { throw ImageFault(.internal, "rows without a header") }
+    guard rowSize.height > 0 else { throw ImageFault(.internal, "rows were decoded before the header") }
     let fanOut = try RowFanOut(plans, rowSize: rowSize, denominator: denominator, opaque: true)
     let rows = try RowBatch(width: rowSize.width, rows: Self.batch)
     self.fanOut = fanOut

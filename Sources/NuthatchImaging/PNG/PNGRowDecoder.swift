@@ -15,7 +15,7 @@ final class PNGRowDecoder {
       max_memory: Int64(options.limits.memory), max_profile_bytes: Int64(JPEGHeaderParser.maxProfileBytes),
       force_libpng: forceLibpng ? 1 : 0)
     guard let handle = nhs_png_new(bytes.baseAddress, bytes.count, &limits) else {
-      throw ImageFault(.outOfMemory, "no memory for a PNG decoder")
+      throw ImageFault(.outOfMemory, "there is no memory for a PNG decoder")
     }
     self.handle = handle
     self.bytes = bytes

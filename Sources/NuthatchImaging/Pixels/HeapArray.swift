@@ -12,7 +12,7 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
     let (bytes, overflow) = max(1, count).multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
     guard count >= 0, !overflow, let memory = aligned_alloc(64, bytes.roundedUp(to: 64)) else {
       throw ImageFault(
-        .outOfMemory, "no memory for \(count) elements of \(MemoryLayout<Element>.stride) bytes")
+        .outOfMemory, "there is no memory for \(count) elements of \(MemoryLayout<Element>.stride) bytes")
     }
     self.base = memory.bindMemory(to: Element.self, capacity: max(1, count))
     self.count = count

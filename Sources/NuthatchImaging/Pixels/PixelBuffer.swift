@@ -23,9 +23,11 @@ public final class PixelBuffer: @unchecked Sendable {
   /// Uninitialised pixels, to be filled before the buffer is returned to a caller.
   init(uninitialized size: ImageSize, opaque: Bool) throws(ImageFault) {
     let (bytes, overflow) = size.area.multipliedReportingOverflow(by: 4)
-    guard size.width > 0, size.height > 0 else { throw ImageFault(.invalid, "a picture of \(size)") }
+    guard size.width > 0, size.height > 0 else {
+      throw ImageFault(.invalid, "the picture's size is \(size), which is not allowed")
+    }
     guard !overflow, let memory = malloc(bytes) else {
-      throw ImageFault(.outOfMemory, "no memory for a picture of \(size)")
+      throw ImageFault(.outOfMemory, "there is no memory for a picture of \(size)")
     }
     self.pixels = memory.bindMemory(to: UInt8.self, capacity: bytes)
     self.width = size.width
@@ -39,7 +41,7 @@ public final class PixelBuffer: @unchecked Sendable {
   {
     try self.init(uninitialized: size, opaque: opaque)
     guard rgba.count == byteCount, let source = rgba.baseAddress else {
-      throw ImageFault(.invalid, "\(rgba.count) bytes for a picture of \(size)")
+      throw ImageFault(.invalid, "there are \(rgba.count) bytes, which is wrong for a picture of \(size)")
     }
     memcpy(pixels, source, byteCount)
     if opaque { fillAlpha() }

@@ -68,7 +68,7 @@ public struct ImageProbe: Sendable {
       let verdict = kept.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) }
       if case .format(let format) = verdict { settle(.unsupported(format)) } else { settle(.notAnImage) }
     case .jpeg, .png:
-      settle(.fault(ImageFault(.truncated, "the header is incomplete", at: position)))
+      settle(.fault(ImageFault(.truncated, "the picture ends within its header", at: position)))
     case .over:
       break
     }

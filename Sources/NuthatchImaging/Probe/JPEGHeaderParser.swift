@@ -61,7 +61,7 @@ struct JPEGHeaderParser {
       } else {
         garbage += 1
         if garbage > Self.maxGarbage {
-          return corrupt("no JPEG marker where one must be", end)
+          return corrupt("a JPEG marker is missing", end)
         }
       }
       return .read(skip: 0, count: 1)
@@ -70,7 +70,7 @@ struct JPEGHeaderParser {
     case .length(let code):
       let length = bytes.bigEndian16(at: 0)
       guard length >= 2 else {
-        return corrupt("a JPEG segment of length \(length)", end)
+        return corrupt("a JPEG segment has the length \(length), which is too short", end)
       }
       return segment(code, rest: length - 2, end: end)
     case .frame(let code):
@@ -125,7 +125,7 @@ struct JPEGHeaderParser {
     case 0xFF:
       garbage += 1
       if garbage > Self.maxGarbage {
-        return corrupt("no JPEG marker where one must be", end)
+        return corrupt("a JPEG marker is missing", end)
       }
       return .read(skip: 0, count: 1)
     case 0x00:
@@ -134,7 +134,7 @@ struct JPEGHeaderParser {
     case 0x01, 0xD0...0xD7:
       return next(skip: 0)
     case 0xD8:
-      return corrupt("a second start of image", end)
+      return corrupt("the JPEG has a second start-of-image marker", end)
     case 0xD9:
       return corrupt("the JPEG ends before its first scan", end)
     default:
@@ -146,13 +146,13 @@ struct JPEGHeaderParser {
   private mutating func segment(_ code: UInt8, rest: Int, end: Int) -> HeaderStep {
     switch code {
     case 0xC0...0xC3, 0xC5...0xCB, 0xCD...0xCF:
-      if info != nil { return corrupt("a second frame header", end) }
-      guard rest >= 6 else { return corrupt("a frame header of \(rest) bytes", end) }
+      if info != nil { return corrupt("the JPEG has a second frame header", end) }
+      guard rest >= 6 else { return corrupt("the JPEG's frame header has \(rest) bytes, too few", end) }
       state = .frame(code)
       return .read(skip: 0, count: rest)
     case 0xDA:
-      guard info != nil else { return corrupt("a scan before the frame header", end) }
-      guard rest >= 1 else { return corrupt("an empty scan header", end) }
+      guard info != nil else { return corrupt("the JPEG has a scan before its frame header", end) }
+      guard rest >= 1 else { return corrupt("a scan of the JPEG has an empty header", end) }
       state = .scan
       return .read(skip: 0, count: 1)
     case 0xE0 where rest >= 5:
@@ -175,27 +175,27 @@ struct JPEGHeaderParser {
   private mutating func frame(_ code: UInt8, _ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {
     switch code {
     case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA: break
-    case 0xC3, 0xCB: return unsupported("jpeg-lossless", "a lossless JPEG", end)
-    default: return unsupported("jpeg-hierarchical", "a hierarchical JPEG", end)
+    case 0xC3, 0xCB: return unsupported("jpeg-lossless", "a lossless JPEG isn't decoded", end)
+    default: return unsupported("jpeg-hierarchical", "a hierarchical JPEG isn't decoded", end)
     }
     if bytes[0] != 8 {
-      return unsupported("jpeg-\(bytes[0])bit", "a JPEG of \(bytes[0]) bits a sample", end)
+      return unsupported("jpeg-\(bytes[0])bit", "a JPEG of \(bytes[0]) bits a sample isn't decoded", end)
     }
     let size = ImageSize(width: bytes.bigEndian16(at: 3), height: bytes.bigEndian16(at: 1))
     let count = Int(bytes[5])
     guard bytes.count == 6 + 3 * count, count > 0 else {
-      return corrupt("a frame header of \(bytes.count) bytes", end)
+      return corrupt("the JPEG's frame header has \(bytes.count) bytes, the wrong number", end)
     }
     guard size.width > 0, size.height > 0 else {
-      return corrupt("a JPEG of \(size)", end)
+      return corrupt("the JPEG's size is \(size), which is not allowed", end)
     }
     guard count == 1 || count == 3 || count == 4 else {
-      return unsupported("jpeg-\(count)components", "a JPEG of \(count) components", end)
+      return unsupported("jpeg-\(count)components", "a JPEG of \(count) components isn't decoded", end)
     }
     var found = ImageInfo(format: .jpeg, size: size, color: .gray, depth: 8)
     found.isProgressive = code == 0xC2 || code == 0xCA
     guard let blocks = JPEGBlocks(size, UnsafeRawBufferPointer(rebasing: bytes[6...])) else {
-      return corrupt("absurd sampling factors", end)
+      return corrupt("the JPEG has invalid sampling factors", end)
     }
     found.wholePictureBytes = blocks.coefficientBytes
     self.blocks = blocks

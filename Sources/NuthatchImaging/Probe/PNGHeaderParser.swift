@@ -39,18 +39,19 @@ struct PNGHeaderParser {
 
   private mutating func header(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {
     if bytes.bigEndian32(at: 4) == Name.CgBI {
-      return .fault(ImageFault(.unsupportedFormat("png-cgbi"), "Apple's own variant of PNG", at: end))
+      return .fault(
+        ImageFault(.unsupportedFormat("png-cgbi"), "Apple's variant of PNG (CgBI) isn't decoded", at: end))
     }
     guard bytes.bigEndian32(at: 0) == 13, bytes.bigEndian32(at: 4) == Name.IHDR else {
-      return .fault(ImageFault(.corrupt, "a PNG that doesn't begin with IHDR", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG's first chunk is not IHDR", at: end))
     }
     let crc = nhs_crc32(0, bytes.baseAddress?.advanced(by: 4), 17)
     guard Int(crc) == bytes.bigEndian32(at: 21) else {
-      return .fault(ImageFault(.corrupt, "IHDR: wrong checksum", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG's IHDR chunk has a wrong checksum", at: end))
     }
     let size = ImageSize(width: bytes.bigEndian32(at: 8), height: bytes.bigEndian32(at: 12))
     guard size.width > 0, size.height > 0, size.width <= Int32.max, size.height <= Int32.max else {
-      return .fault(ImageFault(.corrupt, "a PNG of \(size)", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG's size is \(size), which is not allowed", at: end))
     }
     let depth = Int(bytes[16])
     let color: ImageInfo.Color
@@ -61,10 +62,12 @@ struct PNGHeaderParser {
     case 3: (color, depths) = (.palette, [1, 2, 4, 8])
     case 4: (color, depths) = (.grayAlpha, [8, 16])
     case 6: (color, depths) = (.rgba, [8, 16])
-    default: return .fault(ImageFault(.corrupt, "PNG colour type \(bytes[17])", at: end))
+    default:
+      return .fault(
+        ImageFault(.corrupt, "the PNG's colour type is \(bytes[17]), which doesn't exist", at: end))
     }
     guard depths.contains(depth), bytes[18] == 0, bytes[19] == 0, bytes[20] <= 1 else {
-      return .fault(ImageFault(.corrupt, "absurd values in IHDR", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG's IHDR chunk has invalid values", at: end))
     }
     var found = ImageInfo(format: .png, size: size, color: color, depth: depth)
     found.isProgressive = bytes[20] == 1
@@ -79,16 +82,16 @@ struct PNGHeaderParser {
 
   private mutating func chunk(length: Int, name: Int, end: Int) -> HeaderStep {
     guard length <= Int32.max else {
-      return .fault(ImageFault(.corrupt, "a PNG chunk of \(length) bytes", at: end))
+      return .fault(ImageFault(.corrupt, "a PNG chunk has \(length) bytes, more than allowed", at: end))
     }
     switch name {
     case Name.IDAT:
       guard let info else { return .fault(ImageFault(.internal, "IDAT without IHDR", at: end)) }
       return .found(info)
     case Name.IEND:
-      return .fault(ImageFault(.corrupt, "a PNG without pixels", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG ends before its pixels", at: end))
     case Name.IHDR:
-      return .fault(ImageFault(.corrupt, "a second IHDR", at: end))
+      return .fault(ImageFault(.corrupt, "the PNG has a second IHDR chunk", at: end))
     case Name.tRNS:
       info?.hasAlpha = true
     case Name.iCCP:

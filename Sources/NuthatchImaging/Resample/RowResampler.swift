@@ -47,7 +47,7 @@ final class RowResampler {
   init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool, level: Int) throws(ImageFault) {
     try Self.check(source: source, crop: crop, target: target)
     guard let kernels = nhs_resample_kernels_at(Int32(level)) else {
-      throw ImageFault(.invalid, "this machine has no kernels of level \(level)")
+      throw ImageFault(.invalid, "this processor lacks the instructions of level \(level)")
     }
     self.source = source
     self.opaque = opaque
@@ -201,20 +201,20 @@ final class RowResampler {
   private static func check(source: ImageSize, crop: ImageRect, target: ImageSize) throws(ImageFault) {
     let sides = 1...Int(Int32.max / 64)
     guard sides.contains(source.width), sides.contains(source.height) else {
-      throw ImageFault(.invalid, "a source of \(source)")
+      throw ImageFault(.invalid, "the source's size is \(source), which is not allowed")
     }
     guard sides.contains(target.width), sides.contains(target.height) else {
-      throw ImageFault(.invalid, "a target of \(target)")
+      throw ImageFault(.invalid, "the target's size is \(target), which is not allowed")
     }
     // Written so that NaN fails.
     guard crop.x >= 0, crop.y >= 0, crop.width > 0, crop.height > 0,
       crop.x + crop.width <= Double(source.width) + 1e-6, crop.y + crop.height <= Double(source.height) + 1e-6
-    else { throw ImageFault(.invalid, "the part \(crop) of a picture of \(source)") }
+    else { throw ImageFault(.invalid, "the part \(crop) is not within the picture of \(source)") }
   }
 
   private static func product(_ a: Int, _ b: Int) throws(ImageFault) -> Int {
     let (product, overflow) = a.multipliedReportingOverflow(by: b)
-    guard !overflow else { throw ImageFault(.outOfMemory, "rows of \(a) values, \(b) of them") }
+    guard !overflow else { throw ImageFault(.outOfMemory, "there is no memory for \(b) rows of \(a) values") }
     return product
   }
 }

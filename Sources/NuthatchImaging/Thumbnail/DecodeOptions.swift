@@ -35,10 +35,10 @@ public struct ImageLimits: Hashable, Sendable {
   /// Why a source of this size isn't decoded; nil if it may be.
   public func refusal(of size: ImageSize) -> ImageFault? {
     if size.area > pixels {
-      return ImageFault(.tooManyPixels, "a picture of \(size), more than max_pixels (\(pixels))")
+      return ImageFault(.tooManyPixels, "the picture is \(size), more than max_pixels (\(pixels))")
     }
     guard max(size.width, size.height) > side else { return nil }
-    return ImageFault(.tooManyPixels, "a picture of \(size): the limit is \(side) pixels a side")
+    return ImageFault(.tooManyPixels, "the picture is \(size); the limit is \(side) pixels a side")
   }
 
   /// Whether a source of this size may be decoded.

@@ -48,7 +48,7 @@ public final class IncrementalThumbnailer {
     total += bytes.count
     do throws(ImageFault) {
       guard total <= options.limits.bytes else {
-        throw ImageFault(.tooLarge, "more than \(options.limits.bytes) bytes")
+        throw ImageFault(.tooLarge, "the picture has more than \(options.limits.bytes) bytes, the limit")
       }
       switch stage {
       case .probing(var probe):
@@ -67,7 +67,7 @@ public final class IncrementalThumbnailer {
       case .png:
         try kept.append(bytes)
       case .over:
-        throw ImageFault(.invalid, "fed after it was finished")
+        throw ImageFault(.invalid, "bytes were fed after the decoder was finished")
       }
     } catch {
       stage = .over
@@ -85,19 +85,19 @@ public final class IncrementalThumbnailer {
     switch last {
     case .probing(var probe):
       _ = try Thumbnailer.info(from: probe.finish())
-      throw ImageFault(.internal, "a picture that was never begun")
+      throw ImageFault(.internal, "the decoder has found the header, but has not begun")
     case .jpeg(let decoder, let job):
       if !isDone {
         decoder.end()
         guard try decoder.advance() == .done else {
-          throw ImageFault(.internal, "the JPEG decoder waits for bytes that won't come")
+          throw ImageFault(.internal, "the JPEG decoder waits for more bytes after the end")
         }
       }
       return try job.finish(decoder)
     case .png(let job):
       return try job.decodePNG(kept.bytes)
     case .over:
-      throw ImageFault(.invalid, "finished twice")
+      throw ImageFault(.invalid, "the decoder was finished twice")
     }
   }
 
@@ -134,11 +134,13 @@ struct ByteStore: ~Copyable {
   mutating func append(_ piece: UnsafeRawBufferPointer) throws(ImageFault) {
     guard let source = piece.baseAddress, !piece.isEmpty else { return }
     let (needed, overflow) = count.addingReportingOverflow(piece.count)
-    guard !overflow, needed <= Int.max / 2 else { throw ImageFault(.tooLarge, "too many bytes") }
+    guard !overflow, needed <= Int.max / 2 else {
+      throw ImageFault(.tooLarge, "the picture has too many bytes for this machine")
+    }
     if needed > capacity {
       let size = max(4096, needed + needed / 2)
       guard let grown = realloc(base, size) else {
-        throw ImageFault(.outOfMemory, "no memory for \(needed) bytes of input")
+        throw ImageFault(.outOfMemory, "there is no memory for \(needed) bytes of the picture")
       }
       base = grown
       capacity = size

@@ -9,7 +9,7 @@ struct Job {
 
   init(info: ImageInfo, boxes: [ThumbnailBox], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
     guard !boxes.isEmpty, boxes.count <= 64 else {
-      throw ImageFault(.invalid, "\(boxes.count) boxes: 1 to 64 make sense")
+      throw ImageFault(.invalid, "there are \(boxes.count) sizes; 1 to 64 are allowed")
     }
     var plans: [StoredPlan] = []
     for box in boxes { plans.append(try StoredPlan(box, of: info)) }

@@ -13,7 +13,7 @@ final class RowBatch {
     stride = row.roundedUp(to: 64)
     let (bytes, tooMany) = stride.multipliedReportingOverflow(by: rows)
     guard !tooWide, !tooMany, bytes < Int.max - Self.offset else {
-      throw ImageFault(.tooManyPixels, "rows of \(width) pixels")
+      throw ImageFault(.tooManyPixels, "rows of \(width) pixels are too long to be decoded")
     }
     memory = try HeapArray(bytes + Self.offset)
   }

@@ -57,10 +57,10 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
   /// Returns the plan for an upright picture of this size. Without `enlarge` no side of the target exceeds the shown part.
   public func plan(for size: ImageSize) throws(ImageFault) -> Plan {
     guard width > 0, height > 0, width <= Self.maxSide, height <= Self.maxSide else {
-      throw ImageFault(.invalid, "a box of \(width)x\(height): its sides must be 1 to \(Self.maxSide)")
+      throw ImageFault(.invalid, "the size is \(width)x\(height); its sides must be 1 to \(Self.maxSide)")
     }
     guard size.width > 0, size.height > 0, size.width <= Int32.max, size.height <= Int32.max else {
-      throw ImageFault(.corrupt, "a picture of \(size)")
+      throw ImageFault(.corrupt, "the picture's size is \(size), which is not allowed")
     }
     switch fit {
     case .inside:

@@ -34,7 +34,8 @@ public enum Thumbnailer {
     _ bytes: UnsafeRawBufferPointer, _ known: ImageInfo?, _ options: DecodeOptions
   ) throws(ImageFault) -> (ImageInfo, [UInt8]?) {
     guard bytes.count <= options.limits.bytes else {
-      throw ImageFault(.tooLarge, "a picture of \(bytes.count) bytes: the limit is \(options.limits.bytes)")
+      throw ImageFault(
+        .tooLarge, "the picture has \(bytes.count) bytes; the limit is \(options.limits.bytes)")
     }
     // If there is a profile, it must still be collected.
     if let known, !known.hasICC {
@@ -56,7 +57,7 @@ public enum Thumbnailer {
   static func info(from answer: ImageProbe.Answer) throws(ImageFault) -> ImageInfo {
     switch answer {
     case .found(let info): return info
-    case .notAnImage: throw ImageFault(.notAnImage, "the bytes are no picture", at: 0)
+    case .notAnImage: throw ImageFault(.notAnImage, "the bytes are not a picture", at: 0)
     case .unsupported(let format):
       throw ImageFault(.unsupportedFormat(format.rawValue), "\(format.rawValue) isn't decoded", at: 0)
     case .fault(let fault): throw fault
@@ -70,7 +71,7 @@ public enum Thumbnailer {
       let decoder = try job.jpegDecoder()
       decoder.borrow(bytes)
       guard try decoder.advance() == .done else {
-        throw ImageFault(.internal, "the JPEG decoder waits for bytes that won't come")
+        throw ImageFault(.internal, "the JPEG decoder waits for more bytes after the end")
       }
       return try job.finish(decoder)
     }
