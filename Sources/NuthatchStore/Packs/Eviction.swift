@@ -2,8 +2,8 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// Keeps the disk limit by dropping the oldest pack. Records of it that were hit get a second chance: they are appended again.
-/// A trim appends again as much of the last dropped pack as its limit allows.
+/// Keeps the disk limit by dropping the oldest packs. Records that were hit since they were written get a second chance: they
+/// are appended again. A trim appends again as much of the last dropped pack as its limit allows.
 ///
 /// Only one process at a time drops packs (`DirectoryLocks.dropping`). Take that lock before an appender's lock.
 final class Eviction: Sendable {
@@ -45,7 +45,7 @@ final class Eviction: Sendable {
     killed.tidyAfterKilled()
   }
 
-  /// Drops packs until there is room for another one. Call it before the pack is made, without an appender's lock.
+  /// Drops packs until there is room for a new one of this size. Call it before the pack is made, without an appender's lock.
   ///
   /// Packs that other processes append to aren't dropped, so there may be no room afterwards.
   func makeRoom(for bytes: Int) throws(StoreFault) {
@@ -58,7 +58,7 @@ final class Eviction: Sendable {
       shrinkIndex(limits)
       var attempts = Attempts()
       var spared = Limits.leastSecondChances
-      // Ends when enough is dropped or no pack can be. The count ends the loop if the table is damaged.
+      // Ends when enough packs are dropped or none can be. The count ends the loop if the table is damaged.
       for _ in 0..<10_000 {
         guard let index = changer.current.index, limits.usage(index) + bytes > Limits.low(limits.disk),
           let victim = victim(index, attempts)
@@ -72,8 +72,8 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Rebuilds the index if it is much too large for its records. Call it with the lock for dropping packs held. It may fail
-  /// without harm.
+  /// Rebuilds the index if it is much too large for its records. A failure does no harm. Call it with the lock for dropping
+  /// packs held.
   private func shrinkIndex(_ limits: Limits) {
     guard let index = changer.current.index, index.length > limits.disk / 8, changer.isOversized(index) else {
       return
@@ -86,12 +86,13 @@ final class Eviction: Sendable {
   /// The limit is also stored in a file with a checksum. With a damaged limit in the index, nearly everything would be dropped.
   private func mendLimit() {
     guard let kept = Limits.kept(directory), kept != changer.current.index?.limit else { return }
-    // Read again: another process may have changed the limit while it held the index lock. May fail; the next call tries again.
+    // Read it again: another process may have changed the limit while it held the index lock. If this fails, the next call tries
+    // again.
     try? changer.changing { index in if let kept = Limits.kept(directory) { index.set(limit: kept) } }
   }
 
-  /// Before packs are dropped: corrects the table of packs, so that it names each existing pack once, with its true size. Call
-  /// it with the lock for dropping packs held. Not done if the index can't be written.
+  /// Corrects the table of packs, so that it names each existing pack once, with its true size. Call it before packs are
+  /// dropped, with the lock for that held. Does nothing if the index can't be written.
   ///
   /// - Throws: `busy`.
   private func mendTable() throws(StoreFault) {
@@ -109,7 +110,7 @@ final class Eviction: Sendable {
           directory.system.close(fd)
           size = status.size
         } catch {
-          // A pack that is being made has already reserved its room.
+          // A pack that is being made has its entry before its file has a pack's name.
           guard error.number == ENOENT, !PackWriter.isBusy(directory, entry.number) else { continue }
           gone.insert(entry.number)
           index.drop(entry)
@@ -193,7 +194,7 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Removes everything, also packs that other processes append to. They continue in new packs.
+  /// Removes all packs, also those that other processes append to. These processes continue in new packs.
   func clear() throws(StoreFault) {
     for appender in appenders { try appender.sealNow() }
     try locks.dropping { () throws(StoreFault) in
@@ -208,7 +209,8 @@ final class Eviction: Sendable {
 
   private func clearInTurn() throws(StoreFault) {
     try changer.changing { (index) throws(StoreFault) in
-      // Files first: an interrupted clear then leaves index entries without packs, not packs that come back.
+      // Delete the files first: an interrupted clear then leaves index entries without packs. In the other order it would leave
+      // packs whose records a rebuilt index finds again.
       try removePacks()
       try changer.clear(index)
     }
@@ -217,7 +219,7 @@ final class Eviction: Sendable {
   private func removePacks() throws(StoreFault) {
     try explaining("can't delete the packs") { () throws(SystemFault) in
       for number in try directory.packNumbers() {
-        // A folder that has a pack's name isn't ours.
+        // Skip a folder that has a pack's name: Nuthatch didn't make it.
         do throws(SystemFault) { try directory.system.unlink(directory.packs, PackName.of(number)) } catch
           where error.number == ENOENT || error.number == EISDIR
         {}
@@ -238,12 +240,13 @@ final class Eviction: Sendable {
     return try drop(entry, index, &none)
   }
 
-  /// Drops one pack. Returns false if it has got a second chance, or another process has begun to append to it.
+  /// Drops one pack. Returns false if it isn't dropped: it holds one large record that was hit, another process appends to it,
+  /// or the index has it no more.
   private func drop(
     _ entry: PackEntry, _ index: Index, _ chances: inout Chances
   ) throws(StoreFault) -> Bool {
     var isGone = false
-    // A process that took it over meanwhile would lose its new record, and leave it in the index.
+    // Exclude other writers: a process that took the pack over now would lose its new record, whose index entry would stay.
     let isFree = try PackWriter.keepingOthersOut(directory, entry.number) { () throws(StoreFault) in
       guard let now = index.entry(of: entry.number) else { return }
       isGone = try dropLocked(now, index, &chances)
@@ -258,7 +261,7 @@ final class Eviction: Sendable {
     let limits = changer.current.limits
     let pin = openPacks.pin(entry.number)
     var isRead = false
-    // Scan all of it: a rebuilt index may have entries, also of retired records, that the one before had not.
+    // Scan the whole pack, retired records, too: a rebuilt index may name records that the previous index did not.
     if let pin, var scan = try? PackScan(pin.pack, directory) {
       isRead = true
       var candidates: [Candidate] = []
@@ -272,6 +275,7 @@ final class Eviction: Sendable {
         if !limits.needsOwnPack(record.header) {
           candidates.append(Candidate(record: record, isUsed: isUsed))
         } else if chances.onlyUsed, record.offset == PackHeader.size, record.end >= entry.used {
+          // A large record has the pack for itself: the pack stays.
           index.unvisit(found.place)
           return false
         }
@@ -294,7 +298,7 @@ final class Eviction: Sendable {
       where index.remove(record.hash, at: Location(pack: entry.number, offset: record.offset)) == .removed {
         removed += 1
       }
-      // The records of the pack are unknown if it can't be read, or if a process that was killed has deleted it.
+      // The pack's records are unknown if it can't be read, or if a process deleted it and was then killed.
       if !isRead { index.deleteSlots(packs: [entry.number]) }
       if let now = index.entry(of: entry.number) { index.drop(now) }
       changer.current.forgetDropped(index)
@@ -312,7 +316,7 @@ final class Eviction: Sendable {
     var length: Int { record.end - record.offset + 8 }
   }
 
-  /// Appends records again in their order in the pack: chooses hit records first, then the newest ones, within the limit.
+  /// Appends records again, within the limit and in their order in the pack. Chooses hit records first, then the newest ones.
   private func move(_ candidates: [Candidate], from pack: Pack, _ chances: inout Chances) {
     guard !candidates.isEmpty,
       let fd = try? directory.openFile(directory.packs, PackName.of(pack.header.number), O_RDONLY).0
@@ -328,7 +332,7 @@ final class Eviction: Sendable {
       }
       .filter { candidate in
         guard !isDone, candidate.length <= left else {
-          // Older records fill the room that a large one leaves, but not to the last byte.
+          // Older records fill the room that a large one leaves. Stop when less than a twentieth is left.
           isDone = left < least
           return false
         }
@@ -344,7 +348,7 @@ final class Eviction: Sendable {
     }
   }
 
-  /// Appends a record again if it is intact and still in the index. If that fails, its pack is dropped all the same.
+  /// Appends a record again if it is intact and still in the index. If that fails, the record is dropped with its pack.
   private func move(_ record: RecordHeader.Found, from pack: Pack, _ fd: Int32) {
     let start = record.offset + RecordHeader.size
     let key = Array(pack.bytes[start..<start + record.header.keyLength])

@@ -9,8 +9,8 @@ struct KilledWriters {
   let retired: RetiredRecords
   let checker: PayloadChecker
 
-  /// Done by the first process that opens the directory. Deletes leftovers of killed writers, adds packs that the index doesn't
-  /// know, publishes unpublished records, and removes entries of missing packs.
+  /// Deletes unfinished packs of killed writers, adds packs that the index doesn't know, publishes unpublished records, and
+  /// removes entries of missing packs. The first process that opens the directory calls it, with the index lock held.
   func tidy(_ index: Index) throws(StoreFault) {
     var index = index
     let names = try explaining("can't list the packs") { () throws(SystemFault) in
@@ -98,8 +98,8 @@ struct KilledWriters {
     }
   }
 
-  /// Returns the pack if there is a record at the end that the table names. A retired record counts, too: it takes room, and a
-  /// valid one may follow it.
+  /// Returns the pack if there is a record behind the end that the table of packs names. A retired record counts, too: it takes
+  /// room, and a valid one may follow it.
   private func packWithMore(_ entry: PackEntry) -> Pack? {
     guard entry.state == .open, let pack = openPacks.pin(entry.number)?.pack,
       pack.record(at: (entry.used + 7) & ~7) != nil
@@ -114,7 +114,7 @@ struct KilledWriters {
     retired.retryFailed()
     var scan = try PackScan(pack, directory)
     while let record = scan.next() {
-      // Its writer used a higher count, unless the index is damaged.
+      // This changes something only if the index is damaged: its writer took the number from the index.
       index.raise(nextSequence: record.header.sequence &+ 1)
       let location = Location(pack: entry.number, offset: record.offset)
       guard record.offset >= entry.used, !record.isRetired, !retired.isPending(location) else { continue }
@@ -129,12 +129,13 @@ struct KilledWriters {
         // in the record. No caller was told that it is stored.
         retired.add(location, record.header.hash)
       } else if let there = try openPacks.record(of: record.header.hash, in: index), there.outdates(record) {
-        // A process was killed while it moved the record. Keep one of the two copies.
+        // The index names a newer record, or a copy: a process was killed while it moved the record. Keep only the named one.
         if !isNamed { retired.add(location, record.header.hash) }
       } else if case .done(let old) = index.insert(record.header.hash, record.header.kind, location) {
         if let old, old.location != location { changer.finishRetiring(index) }
       } else {
-        // Otherwise it could be found again after a later removal. A rebuilt index has room for it, or retires it.
+        // The index has no room for it. If it stayed unpublished, it could be found again after a later removal. The next change
+        // rebuilds the index, which then has room for the record, or retires it.
         index.markReplaced()
       }
     }
@@ -145,8 +146,8 @@ struct KilledWriters {
     return (end + 7) & ~7
   }
 
-  /// Deletes unfinished packs of killed writers, publishes their records, and frees the room that they reserved. While any
-  /// process has the directory open, no process is the first one, which does the same in `tidy`.
+  /// Deletes unfinished packs of killed writers, publishes their records, and frees the room that they reserved. `tidy` does
+  /// the same, but runs only when a process opens a directory that no other process has open.
   func tidyAfterKilled() {
     removeUnfinished()
     guard let index = changer.current.index else { return }
@@ -172,8 +173,8 @@ struct KilledWriters {
     }
     // Usually there are none, or only packs that are being made.
     guard !numbers.isEmpty else { return }
-    // May fail; a later call tries again. A pack is begun with the index lock held, so each one found here is already locked by
-    // its writer.
+    // If this fails, a later call tries again. A writer creates and locks its file with the index lock held, so a file that isn't
+    // locked here was left by a killed writer.
     try? changer.changing { _ in
       for number in numbers {
         _ = PackWriter.keepingOthersOut(directory, number, "tmp") {
@@ -183,8 +184,8 @@ struct KilledWriters {
     }
   }
 
-  /// Returns whether a pack's file takes more than the table of packs says, because a process appends to it or was killed.
-  /// Scanning the pack would be slow.
+  /// Returns whether a pack's file takes more room than the table of packs says, because a process appends to it or was killed.
+  /// This is faster than a scan of the pack.
   private func takesMore(_ entry: PackEntry) -> Bool {
     guard let (fd, status) = try? directory.openFile(directory.packs, PackName.of(entry.number), O_RDONLY)
     else { return false }

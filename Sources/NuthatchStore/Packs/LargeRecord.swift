@@ -61,7 +61,7 @@ struct LargeRecord {
     case needsRoom(Int)
   }
 
-  /// Makes the pack of a large record without publishing it. The table of packs names the pack already, so that its room
+  /// Makes the pack of a large record without publishing the record. The pack is already in the table of packs, so that its room
   /// counts.
   private func writeLarge(
     _ header: RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer]
@@ -74,7 +74,7 @@ struct LargeRecord {
     let capacity = (extent.end + 4095) & ~4095
     for _ in 0..<100 {
       var needsRoom = false
-      // Use the current index: a replaced index would give numbers that the new one gives again.
+      // Take the number from the current index: the new index would give a number of a replaced one again.
       let begun = try changer.changing {
         (index) throws(StoreFault) -> (file: UnfinishedPack, pack: PackHeader)? in
         needsRoom = !changer.current.limits.hasRoom(index, for: capacity)

@@ -17,7 +17,7 @@ struct Limits {
   static let leastPack = 64 << 10
   /// A longer record gets a pack of its own.
   var longest: Int { min(8 << 20, packCapacity / 2) }
-  /// A longer record isn't stored: it would push out everything else.
+  /// A longer record isn't stored: too many other records would be dropped for it.
   var longestAtAll: Int { disk / 4 }
 
   /// Returns whether a record is too long for a shared pack.
@@ -27,7 +27,7 @@ struct Limits {
 
   /// Returns the bytes in use, including reserved room.
   func usage(_ index: Index) -> Int {
-    // An index that takes more than half of the limit was made for a larger one, and will be rebuilt.
+    // An index that takes more than half of the limit was made for a larger limit, and will be rebuilt.
     index.packs.reduce(Self.others + min(index.claim, disk / 2)) { $0 + $1.claim }
   }
 
@@ -56,6 +56,7 @@ struct Limits {
     }
   }
 
+  /// Stores the limit in the directory.
   func keep(_ directory: StoreDirectory) throws(SystemFault) {
     var bytes = [UInt8](repeating: 0, count: 64)
     bytes.withUnsafeMutableBytes {

@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// A part of a pack that its writer fills through a mapping. A record then needs no system call, and no time that grows with
-/// the number of pages that the kernel keeps for the file.
+/// A part of a pack that is mapped, so that its writer can store records in it without a system call. A system call also takes
+/// longer the more pages the kernel keeps for the file.
 ///
 /// The window is opened piece by piece. Before that, the caller writes zeros to the whole piece, so that the kernel uses one
 /// large page for it. `open` makes that page present, so that no record waits for a page fault. The pages belong to the file,
@@ -11,7 +11,7 @@ final class MappedWriteWindow {
   /// The size of a large page.
   static let piece = 2 << 20
   private static let most = 4 * piece
-  /// A longer record doesn't open a piece.
+  /// The longest record for which a new piece is opened.
   static let largestRecord = 8 << 10
 
   private let system: any SystemCalls
@@ -19,10 +19,12 @@ final class MappedWriteWindow {
   private let base: UnsafeMutableRawPointer
   private let begin: Int
   private let length: Int
-  /// The end of the open part.
+  /// The end of the open pieces, as an offset in the pack.
   private(set) var end: Int
 
-  /// - Parameter limit: the end of the file.
+  /// - Parameters:
+  ///   - begin: the offset of the window in the pack.
+  ///   - limit: the end of the file.
   init(_ system: any SystemCalls, _ fd: Int32, _ begin: Int, limit: Int) throws(SystemFault) {
     self.system = system
     self.begin = begin
@@ -34,7 +36,7 @@ final class MappedWriteWindow {
 
   deinit { system.unmap(mapping) }
 
-  /// Whether there is another piece.
+  /// Whether another piece can be opened.
   var hasMore: Bool { end < begin + length }
 
   /// Opens the next piece.

@@ -34,7 +34,7 @@ final class OpenPacks: @unchecked Sendable {
   @inline(__always)
   private func shard(_ number: Int) -> ReaderShard { ReaderShard(at: shards + number &* ReaderShard.size) }
 
-  /// Runs `body` with the shard's lock held. Only a few instructions: no system call, no other lock.
+  /// Runs `body` with the lock of the thread's shard held. `body` must be short: no system call, no other lock.
   @inline(__always)
   func reading<Result>(_ body: (ReaderShard) -> Result) -> Result {
     let shard = ownShard
@@ -58,7 +58,7 @@ final class OpenPacks: @unchecked Sendable {
   /// Returns a pin of the pack, or nil if it doesn't exist or can't be used.
   func pin(_ number: UInt32) -> PackPin? { reading { $0.pin(number) } ?? open(number) }
 
-  /// Does this for a caller that found no pin in its shard.
+  /// Does the same for a caller that found no pin in its shard.
   func open(_ number: UInt32) -> PackPin? {
     lock.withLock {
       let pack: Pack
@@ -90,8 +90,8 @@ final class OpenPacks: @unchecked Sendable {
     return pin
   }
 
-  /// Returns the record that the index names, or nil. Throws if the pack can't be read at the moment: it isn't known then
-  /// whether the record is newer than another one.
+  /// Returns the record that the index names, or nil. Throws if the pack can't be read at the moment, because the caller then
+  /// can't compare the record with another one.
   func record(of hash: KeyHash, in index: Index) throws(SystemFault) -> RecordHeader.Found? {
     guard let location = index.find(hash)?.slot.location else { return nil }
     var pack = pin(location.pack)?.pack
@@ -133,7 +133,7 @@ final class OpenPacks: @unchecked Sendable {
     }
   }
 
-  /// From now on trusts no mapping, even if its records were verified. Returns false if that is already so.
+  /// From now on each lookup verifies and copies the record, even if it was verified before. Returns false if that is already so.
   func distrust() -> Bool {
     lock.withLock {
       guard trust.end() else { return false }

@@ -3,12 +3,12 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// The fixed part of a pack (docs/FORMAT.md, "A pack").
+/// The first 64 bytes of a pack (docs/FORMAT.md, "A pack").
 struct PackHeader {
   static let size = 64
   static let magic: UInt64 = 0x314B_4341_5054_554E  // NUTPACK1
   static let version: UInt32 = 3
-  /// Version 0.1's. Such packs are read, but not appended to.
+  /// The format of Nuthatch 0.1. Packs of this format are read, but nothing is appended to them.
   static let earlierVersion: UInt32 = 2
 
   var family: Family
@@ -16,7 +16,7 @@ struct PackHeader {
   var capacity: Int
   var salt: UInt64
   var isEarlier = false
-  /// The pack is dropped at the place of the pack with this number; 0: of its own number.
+  /// The pack's place in the order in which packs are dropped: that of the pack with this number. 0: that of its own number.
   var turn: UInt32 = 0
 
   var encoded: [UInt8] {
@@ -66,7 +66,7 @@ extension PackHeader {
 
 /// Names of packs, made only from numbers.
 enum PackName {
-  /// The highest number that a pack is given.
+  /// The highest number that a new pack gets.
   static let lastGiven: UInt32 = 1 << 31 - 1
 
   static func of(_ number: UInt32, _ ending: String = "pack") -> String {
@@ -85,7 +85,7 @@ enum PackName {
   }
 }
 
-/// A mapped pack, for reading. Unmapped when the last lease is released.
+/// A pack that is mapped for reading. It is unmapped when the last lease is released.
 // Its bytes are only read, hence Sendable.
 final class Pack: @unchecked Sendable {
   let header: PackHeader
@@ -129,7 +129,7 @@ final class Pack: @unchecked Sendable {
   @inline(__always)
   var isBroken: Bool { mapping.isBroken }
 
-  /// Whether its records are verified at each reading, and copied.
+  /// Whether each lookup verifies the record and returns a copy of it.
   var isDistrusted: Bool { trust.isOver }
 
   /// Returns whether a payload that was verified before still has its checksum.
@@ -146,7 +146,7 @@ final class Pack: @unchecked Sendable {
     return false
   }
 
-  /// Counts its bytes as pinned from now on: its file is deleted, and only leases keep the mapping.
+  /// Counts its bytes as pinned from now on. Call it when its file is deleted: then only leases keep the mapping.
   func drop() {
     if !isDropped.exchange(true, ordering: .relaxed) { pinned.add(bytes.count) }
   }
@@ -158,8 +158,8 @@ final class Pack: @unchecked Sendable {
   }
 }
 
-/// One of several objects that keep a pack mapped, so that leases of different threads don't share a reference count. It copies
-/// what readers need, so that they follow no further reference.
+/// One of several objects that keep a pack mapped, so that leases of different threads don't share a reference count. It has
+/// copies of the pack's fields that readers need, which saves them a memory access.
 // It never changes, hence Sendable.
 final class PackPin: @unchecked Sendable {
   let pack: Pack
@@ -194,8 +194,8 @@ final class PackPin: @unchecked Sendable {
   }
 }
 
-/// Whether the bytes written to packs can be trusted. When a file system fails or becomes read-only by itself, the kernel drops
-/// pages that it couldn't write. A mapping then shows what is on the disk, for example zeros, without an error.
+/// Whether mapped packs show the bytes that were written. When a file system fails or becomes read-only by itself, the kernel
+/// discards pages that it couldn't write. A mapping then shows the bytes on the disk, for example zeros, without an error.
 final class PackTrust: Sendable {
   private let hasEnded = Atomic(false)
 

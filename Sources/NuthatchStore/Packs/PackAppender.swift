@@ -17,7 +17,7 @@ final class PackAppender: @unchecked Sendable {
   private let lock = WordLock()
   // Guarded by `lock`: the pack that this process appends to, or nil.
   private(set) var writer: PackWriter?
-  // The largest pack for which the disk had room, as far as is known.
+  // The largest size of a new pack to try: smaller after the disk had no room for one, larger after it had.
   private var fitting = Int.max
   // The turn of new packs (`PackHeader`).
   private let turn = Atomic<UInt32>(0)
@@ -48,7 +48,7 @@ final class PackAppender: @unchecked Sendable {
 
   /// Appends and publishes a record. It gets a new sequence number unless it has one.
   ///
-  /// - Parameter mayExceed: whether a new pack may exceed the limit.
+  /// - Parameter mayExceed: whether a new pack may exceed the disk limit.
   func append(
     _ header: inout RecordHeader, _ key: [UInt8], _ parts: [UnsafeRawBufferPointer],
     replacing: Replaceable, mayExceed: Bool
@@ -125,7 +125,7 @@ final class PackAppender: @unchecked Sendable {
         }
         if end != nil { throw error }
         guard error.kind == .io else { throw error }
-        // Perhaps the disk has a bad block here: let no process append to this pack any more.
+        // The disk may have a bad block here: let no process append to this pack any more.
         changer.current.follow(error)
         fault = error
         try seal()
@@ -142,7 +142,7 @@ final class PackAppender: @unchecked Sendable {
     throw fault
   }
 
-  /// Runs `body` as the only thread.
+  /// Runs `body` with the appender's lock held.
   ///
   /// - Throws: `readOnly`; `busy` if another thread holds the lock for too long because it waits for another process.
   private func locked<Result>(_ body: () throws(StoreFault) -> Result) throws(StoreFault) -> Result {
@@ -153,7 +153,7 @@ final class PackAppender: @unchecked Sendable {
   /// Ends appending to this process's pack.
   func sealNow() throws(StoreFault) { try locked { () throws(StoreFault) in try seal() } }
 
-  /// Runs `body` while records go to a new pack that takes over the turn of another one.
+  /// Runs `body`. Records that are appended meanwhile go to a new pack with this turn (`PackHeader`).
   func taking<Result>(
     turn: UInt32, _ body: () throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result {
@@ -161,7 +161,7 @@ final class PackAppender: @unchecked Sendable {
     self.turn.store(turn, ordering: .relaxed)
     let result: Result
     do throws(StoreFault) { result = try body() } catch {
-      // If that fails, too, later records in the pack are only dropped earlier.
+      // If this fails, too, later records go to that pack, and are only dropped earlier.
       try? endTurn()
       throw error
     }
@@ -174,7 +174,7 @@ final class PackAppender: @unchecked Sendable {
     try sealNow()
   }
 
-  /// Unmaps the window unless another thread appends now. If it fails, the next memory pressure signal tries again.
+  /// Unmaps the window. Does nothing if the lock isn't free in time; the next memory pressure signal tries again.
   func closeWindow() { try? locked { writer?.closeWindow() } }
 
   /// Releases the pack and the room reserved in it. If the lock isn't free in time, the next process that opens the directory
@@ -189,12 +189,12 @@ final class PackAppender: @unchecked Sendable {
   /// The result of publishing a written record.
   enum Outcome {
     case published
-    /// The stored record stays.
+    /// The record may not replace the stored one, or was removed meanwhile.
     case unwanted
     case packIsGone
   }
 
-  /// Call it with the index lock held.
+  /// Publishes a written record in the index. Call it with the index lock held.
   private func publish(
     _ index: Index, _ header: RecordHeader, _ location: Location, writer: PackWriter, end: Int,
     replacing: Replaceable
@@ -248,8 +248,8 @@ final class PackAppender: @unchecked Sendable {
 
   // MARK: The pack
 
-  /// Returns a writer with room: the present one, one that another process left behind, or a new one. Nil if a new one would
-  /// exceed the limit and `mayExceed` is false.
+  /// Returns a writer with room: the present one, one for a pack that another process began and left, or one for a new pack.
+  /// Nil if a new pack would exceed the limit and `mayExceed` is false.
   func writer(
     with room: Int, for header: RecordHeader, mayExceed: Bool
   ) throws(StoreFault) -> PackWriter? {
@@ -258,7 +258,7 @@ final class PackAppender: @unchecked Sendable {
       try seal()
     }
     writer = try changer.changing { (index) throws(StoreFault) -> PackWriter? in
-      // A pack that another process began isn't as old as the turn of a dropped pack.
+      // Moved records keep the turn of their old pack, so they go to a new pack, which has that turn.
       if turn.load(ordering: .relaxed) == 0, let adopted = try adopt(index, room) { return adopted }
       guard mayExceed || changer.current.limits.hasRoom(index, for: capacity(room)) else { return nil }
       return try newPack(index, room)
@@ -286,7 +286,7 @@ final class PackAppender: @unchecked Sendable {
 
   /// Makes a new pack, or a smaller one if the disk has no room.
   private func newPack(_ index: Index, _ room: Int) throws(StoreFault) -> PackWriter {
-    // A damaged limit could reserve so much that the disk is full.
+    // With a damaged limit, a pack could be so large that it fills the disk.
     if let kept = Limits.kept(directory), kept != index.limit { index.set(limit: kept) }
     let least = Self.leastCapacity(room)
     var capacity = self.capacity(room)
@@ -313,7 +313,7 @@ final class PackAppender: @unchecked Sendable {
           return try PackWriter.make(
             directory, family, number, capacity: capacity, turn: turn.load(ordering: .relaxed))
         } catch  where error.number == EEXIST {
-          // The index was made by a version that couldn't read this pack, or its numbers are damaged.
+          // A pack has this number: the index was made by a version that can't read it, or its numbers are damaged.
         }
       }
       throw SystemFault(EEXIST)
@@ -337,7 +337,7 @@ final class PackAppender: @unchecked Sendable {
           }
         }
       } catch {
-        // There may be room for a small one.
+        // There may still be room for a small new pack.
         guard error.kind == .noSpace else { throw error }
         continue
       }

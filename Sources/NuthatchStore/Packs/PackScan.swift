@@ -8,16 +8,16 @@ struct PackScan: ~Copyable {
   private let system: any SystemCalls
   private var offset = PackHeader.size
   private let limit: Int
-  // Behind this offset another process may be writing.
+  // Behind this offset another process may be writing, so gaps there don't count.
   private let settled: Int
   /// The last page that was checked to be readable.
   private var readable = -1
-  /// How many places held something other than a record.
+  /// The number of places that held something other than a record.
   private(set) var gaps = 0
   /// The end of the last record.
   private(set) var end = PackHeader.size
 
-  /// The end of the written data at the present offset, as far as is known.
+  /// The end of the written data that contains the current offset, as far as is known.
   private var written = 0
 
   /// Pages before this offset were unmapped. Without that, whole packs would count as memory of this process.
@@ -25,11 +25,11 @@ struct PackScan: ~Copyable {
   /// The most bytes of scanned pages that stay mapped.
   private static let mostMapped = 4 << 20
 
-  /// Opens the file once more to find its holes, which aren't read: on tmpfs reading would allocate pages, and break the mapping
-  /// if there is no room for one.
+  /// Opens the file once more to find its holes. Holes aren't read: on tmpfs a read through the mapping would allocate pages,
+  /// and would break the mapping if there is no room for one.
   ///
   /// - Parameters:
-  ///   - limit: the end of the used part, if known. Behind it lie a killed writer's leftovers.
+  ///   - limit: the end of the used part, if known. Records behind it were left by a killed writer.
   ///   - settled: gaps behind this offset don't count.
   init(
     _ pack: Pack, _ directory: StoreDirectory, upTo limit: Int = .max, settled: Int = .max
@@ -43,6 +43,7 @@ struct PackScan: ~Copyable {
 
   deinit { system.close(fd) }
 
+  /// Returns the next record, also a retired one; nil at the end.
   mutating func next() -> RecordHeader.Found? {
     guard let base = pack.bytes.baseAddress else { return nil }
     unmapPages()
@@ -61,7 +62,7 @@ struct PackScan: ~Copyable {
         }
       }
       guard canReadHeader() else {
-        // A disk error: the first access through the mapping would fail.
+        // A disk error. Skip the page: an access through the mapping would break the mapping.
         if !isInGap, offset < settled { gaps += 1 }
         isInGap = true
         offset = ((offset >> 12) + 1) << 12
@@ -106,7 +107,7 @@ struct PackScan: ~Copyable {
     var page = max(readable + 1, offset >> 12)
     while page <= last {
       var byte: UInt8 = 0
-      // Bytes that can't be read are a gap, for any reason.
+      // Bytes that can't be read for any reason are a gap.
       let count = try? withUnsafeMutableBytes(of: &byte) { (bytes) throws(SystemFault) in
         try system.read(fd, bytes, Int64(page << 12))
       }
@@ -117,7 +118,7 @@ struct PackScan: ~Copyable {
     return true
   }
 
-  /// Returns the next written offset. A file system without holes counts everything as written.
+  /// Returns the next written offset. On a file system without holes, all bytes count as written.
   private func dataBegins() -> Int {
     do {
       guard let begin = try system.dataBegins(fd, Int64(offset)) else { return pack.bytes.count }
@@ -129,7 +130,7 @@ struct PackScan: ~Copyable {
 
   /// Returns the end of the written data at `offset`; always higher than `offset`.
   private func dataEnds() -> Int {
-    // If this can't be found out, all of it may have been written.
+    // If the end can't be found, treat the rest of the file as written.
     guard let end = try? system.dataEnds(fd, Int64(offset)), end > Int64(offset) else {
       return pack.bytes.count
     }

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// Appends records to a pack of this process. One thread at a time, under the lock of its `PackAppender`.
+/// Appends records to one pack, which no other process appends to meanwhile. Call it with the lock of its `PackAppender` held.
 final class PackWriter {
   let header: PackHeader
   private let directory: StoreDirectory
@@ -15,7 +15,7 @@ final class PackWriter {
   /// The part that is written through a mapping, if there is one.
   private var window: MappedWriteWindow?
   private var usesWindows: Bool
-  /// The pack's place in the table of packs, as far as is known.
+  /// The number of the pack's entry in the table of packs, or -1. A rebuilt index may have the pack in another entry.
   var place: Int
 
   private init(_ directory: StoreDirectory, _ fd: Int32, _ header: PackHeader, end: Int, place: Int) {
@@ -36,8 +36,10 @@ final class PackWriter {
     system.close(fd)
   }
 
-  /// Makes a pack. It is reserved in full, locked and has its header before it gets the name of a pack, so that a killed
-  /// process leaves only a file that any process may delete. It isn't in the table of packs yet.
+  /// Creates a pack that isn't in the table of packs yet.
+  ///
+  /// Its room is reserved, it is locked, and it has its header before it gets the name of a pack. So a killed process leaves
+  /// only a temporary file, which any process may delete.
   static func make(
     _ directory: StoreDirectory, _ family: Family, _ number: UInt32, capacity: Int, turn: UInt32
   ) throws(SystemFault) -> PackWriter {
@@ -68,7 +70,8 @@ final class PackWriter {
   /// Takes over a pack that no process writes to. Returns nil if another process writes to it, it can't be used, or it was just
   /// dropped.
   ///
-  /// - Parameter end: returns the end of its records. Called when no other process can take it over or drop it any more.
+  /// - Parameter end: returns the end of its records, or nil if that is unknown. It is called with the pack's file locked, so
+  ///   that no other process can take it over or drop it.
   static func adopt(
     _ directory: StoreDirectory, _ entry: PackEntry, _ pack: Pack, end: () -> Int?
   ) throws(SystemFault) -> PackWriter? {
@@ -103,8 +106,8 @@ final class PackWriter {
     return nil
   }
 
-  /// Returns whether another process makes the pack or appends to it now. True if this can't be checked, false if there is no
-  /// pack.
+  /// Returns whether another process is creating the pack or appends to it. True if this can't be checked, false if there is
+  /// no pack.
   static func isBusy(_ directory: StoreDirectory, _ number: UInt32) -> Bool {
     directory.isReading || isBusy(directory, number, "tmp") || isBusy(directory, number, "pack")
   }
@@ -137,10 +140,10 @@ final class PackWriter {
       return true
     }
     defer { system.close(fd) }
-    // If this process is killed, a child that is forked meanwhile must not keep the lock.
+    // A child that is forked now must not keep the lock if this process is killed.
     guard nhs_close_in_child(fd) == 0 else { return false }
     defer { nhs_keep_in_child(fd) }
-    // If locking fails, another process may have it.
+    // If locking fails, another process may have the lock.
     guard (try? system.tryLock(fd, 0, .exclusive)) ?? false else { return false }
     defer { system.unlock(fd, 0) }
     try body()
@@ -154,7 +157,7 @@ final class PackWriter {
     do {
       try system.reserve(fd, Int64(offset), Int64(length))
     } catch  where error.number == EOPNOTSUPP && offset == 0 {
-      // The file system can't reserve room: a full disk will show when a record is written.
+      // The file system can't reserve room. If the disk is full, writing a record fails.
       try system.resize(fd, Int64(length))
     } catch  where error.number == EOPNOTSUPP {
     }
@@ -167,7 +170,7 @@ final class PackWriter {
     return extent.end <= header.capacity
   }
 
-  /// Writes a record behind the last one. It counts only after `advance`.
+  /// Writes a record behind the last one. Unless `advance` is called, the next record overwrites it.
   func append(
     _ record: RecordHeader, key: UnsafeRawBufferPointer, _ parts: [UnsafeRawBufferPointer]
   ) throws(SystemFault) -> (offset: Int, end: Int) {
@@ -180,7 +183,7 @@ final class PackWriter {
       if window.write(record, key: key, parts, at: end, payload: extent.payload, salt: header.salt) {
         return (end, extent.end)
       }
-      // Write it by a system call, which either works or returns the error.
+      // Write it by a system call, which succeeds or returns an error.
       (self.window, usesWindows) = (nil, false)
     }
     defer { prepared = max(prepared, Self.pageAfter(extent.end)) }
@@ -203,14 +206,14 @@ final class PackWriter {
   /// Writes zeros where the next records will be. The kernel then allocates large pieces of memory, which it doesn't for
   /// records at arbitrary offsets: storing 16 KiB takes half the time.
   ///
-  /// May fail: a lack of room shows when the record is written.
+  /// A failure does no harm: if the disk is full, writing the record fails.
   private func prepare(upTo end: Int) {
     let chunk = 128 << 10
-    // Large records get large pieces of memory by themselves.
+    // For a large record the kernel allocates large pieces of memory anyway.
     guard end - prepared <= 2 * chunk else { return }
     while end > prepared {
-      // A small pack stays small: windows begin after 2 MiB. They save small records their system calls. For a large record,
-      // faulting in a new large page would cost more than that.
+      // The first 2 MiB get no window, so that a small pack takes little room. A window saves one system call for each small
+      // record. For a large record, the page fault of a new large page would cost more than the call.
       let isPiece =
         usesWindows && end - self.end <= MappedWriteWindow.largestRecord && prepared > 0
         && prepared % MappedWriteWindow.piece == 0
@@ -260,7 +263,7 @@ final class PackWriter {
     usesWindows = false
     let begin = Self.pageAfter(end)
     guard begin < header.capacity else { return }
-    // May fail: the next process that appends to the pack or drops it frees the room.
+    // If it fails, the room is freed by the next process that appends to the pack or drops it.
     do { try system.punch(fd, Int64(begin), Int64(header.capacity - begin)) } catch {}
   }
 }

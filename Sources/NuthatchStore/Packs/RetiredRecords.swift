@@ -1,7 +1,8 @@
 import Glibc
 import NuthatchBase
 
-/// Marks records in packs as retired, so that no rebuilt index finds them. Remembers the marks that couldn't be written yet.
+/// Marks records in packs as retired, so that no rebuilt index finds them. Remembers the marks that couldn't be written, so that
+/// they can be tried again.
 final class RetiredRecords: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
@@ -14,14 +15,14 @@ final class RetiredRecords: Sendable {
     failed = Locked(old?.failed.withLock { $0 } ?? [:])
   }
 
-  /// Retires a record, so that no rebuilt index finds it. Only if there is a record of this hash: a damaged index must not
-  /// cause a write into another record's payload.
+  /// Retires the record at a location. Does nothing if the record there has another hash: a damaged index must not cause a
+  /// write into another record's payload.
   func add(_ location: Location, _ hash: KeyHash) {
     guard !directory.isReading else { return }
     if !isRetired(location, hash) { failed.withLock { $0[location] = hash } }
   }
 
-  /// Returns whether a record should be retired, but couldn't be yet.
+  /// Returns whether a record's mark couldn't be written yet.
   func isPending(_ location: Location) -> Bool {
     failed.withLock { $0[location] != nil }
   }
@@ -38,7 +39,7 @@ final class RetiredRecords: Sendable {
   /// Retires the record. Returns true if it is retired now or isn't there.
   private func isRetired(_ location: Location, _ hash: KeyHash) -> Bool {
     guard let pin = openPacks.pin(location.pack) else { return isNoPack(location.pack) }
-    // If the pack can be read, a record that isn't found doesn't exist.
+    // A record that isn't found in a readable pack doesn't exist.
     guard let record = pin.pack.record(at: location.offset), record.header.hash == hash, !record.isRetired
     else { return !pin.pack.isBroken }
     var mark = [UInt8](repeating: 0, count: 4)

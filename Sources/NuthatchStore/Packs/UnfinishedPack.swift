@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// The file of a large record's pack while it is written, under a temporary name. Its writer holds a lock on it: if the file is
-/// not locked, its writer was killed.
+/// The file of a large record's pack while it is written. It has a temporary name. Its writer keeps it locked: a file that isn't
+/// locked was left by a killed writer.
 final class UnfinishedPack {
   let number: UInt32
   let fd: Int32
@@ -30,7 +30,7 @@ final class UnfinishedPack {
     system.close(fd)
   }
 
-  /// Makes it a pack. Throws `EEXIST` if there is one with this number.
+  /// Gives the file the name of a pack. Throws `EEXIST` if there is a pack with this number.
   func finish() throws(SystemFault) {
     try directory.rename(PackName.of(number, "tmp"), toNew: PackName.of(number))
     hasItsName = true
