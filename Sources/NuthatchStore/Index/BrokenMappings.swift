@@ -13,10 +13,11 @@ final class BrokenMappings: Sendable {
   // No writer tries to change the index before this time (monotonic clock, ns).
   private let restsUntil = Atomic<Int64>(0)
 
-  /// Whether accesses have failed since all mappings were intact, perhaps in another store's mappings.
+  /// Whether an access to a mapping of this process, perhaps of another store, has failed since all mappings were intact.
   @inline(__always)
   var areNew: Bool { FailedAccesses.count != seen.load(ordering: .relaxed) }
 
+  /// Notes that all mappings are intact. `count` is the number of failed accesses before they were checked.
   func allWhole(at count: UInt64) { seen.store(count, ordering: .relaxed) }
 
   /// Counts indexes whose mapping failed and that were replaced.

@@ -3,7 +3,7 @@ import Glibc
 import NuthatchBase
 import Synchronization
 
-/// The index in use, for readers. Switches to a new index when this or another process has made one.
+/// The index that this process uses. Switches to a new index when this or another process has made one.
 ///
 /// Take its lock after the directory's locks, before those of the open packs and of the memory tier.
 // State that isn't atomic is under its lock, hence Sendable.
@@ -13,7 +13,7 @@ final class CurrentIndex: @unchecked Sendable {
   private let openPacks: OpenPacks
   private let checker: PayloadChecker
   private let memory: MemoryTier
-  /// The failures of mappings.
+  /// The failed accesses to mappings.
   let broken: BrokenMappings
   let boot: KeyHash
 
@@ -74,6 +74,7 @@ final class CurrentIndex: @unchecked Sendable {
     reference.load(ordering: .relaxed) == UInt(bitPattern: Unmanaged.passUnretained(index).toOpaque())
   }
 
+  /// Switches to an index.
   func use(_ index: Index) {
     lock.withLock {
       keep(index)
@@ -108,8 +109,8 @@ final class CurrentIndex: @unchecked Sendable {
     }
   }
 
-  /// Returns whether another index has replaced this one. A deleted index can't be marked by the process that replaces it; the
-  /// lock file tells then.
+  /// Returns whether another index has replaced this one. If the index file was deleted, the process that makes a new one can't
+  /// mark the old one as replaced. Then the lock file names another index.
   @inline(__always)
   func isSucceeded(_ index: Index) -> Bool {
     index.isReplaced || saidByLock != seenLockWord.load(ordering: .relaxed)
@@ -130,13 +131,14 @@ final class CurrentIndex: @unchecked Sendable {
     return self.index.flatMap { $0.isBroken ? nil : $0 }
   }
 
-  /// Follows the changes of other processes, for a caller that doesn't need the index.
+  /// Follows the changes of other processes, like `forReading`, but returns no index.
   @inline(__always)
   func followOthers() {
     let isBehind = reading { index, _ in isOutdated(index) } ?? false
     if isBehind { catchUp() }
   }
 
+  /// Follows the changes of other processes: maps broken files again, and opens a new index.
   func catchUp() {
     if broken.areNew { followBroken() }
     // One thread opens the new index; the others then find it open.
@@ -160,7 +162,7 @@ final class CurrentIndex: @unchecked Sendable {
     if locks.file.hasLosses { distrustPacks() }
   }
 
-  /// From now on this process maps as little of an index as possible, because it reads more of it than it will read again.
+  /// From now on this process keeps as little of an index mapped as possible. For a process that reads most slots only once.
   func stayLean() {
     lean.store(true, ordering: .sequentiallyConsistent)
     index?.isLean.store(true, ordering: .relaxed)
@@ -168,7 +170,7 @@ final class CurrentIndex: @unchecked Sendable {
 
   var isLean: Bool { lean.load(ordering: .relaxed) }
 
-  /// Unmaps packs that any process has dropped.
+  /// Releases the packs that this or another process has dropped, and removes from memory the records that were cleared.
   func forgetDropped(_ index: Index) {
     let drops = index.drops
     let present = Set(index.packs.map(\.number))
@@ -200,8 +202,8 @@ final class CurrentIndex: @unchecked Sendable {
     return Limits(disk: max(Limits.least, min(index.isBroken ? Limits.standard : limit, 1 << 46)))
   }
 
-  /// Maps failed files again or releases them. If a file can't be mapped whole, it is left alone for a while, and its records
-  /// are misses.
+  /// Releases packs with failed reads, and maps the index and the lock file again if their mappings failed. If a file can't be
+  /// mapped, the next attempt follows after `FailedAccesses.pause`; until then its records are misses.
   func followBroken() {
     lock.withLock {
       let count = FailedAccesses.count
@@ -240,7 +242,7 @@ final class CurrentIndex: @unchecked Sendable {
     index?.haveOthersLook()
   }
 
-  /// The index in the directory, if the lock file names it and it can be used without a change.
+  /// The index in the directory if the lock file names it and it is intact, so that it can be used without a change; else nil.
   var soundIndex: Index? {
     let file = locks.file
     guard !file.isNew, let found = (try? Index.open(directory, boot: boot)) ?? nil, !found.isReplaced,

@@ -13,7 +13,7 @@ extension Index {
 
   func set(hasEarlier: Bool) { nhs_store32(base + IndexLayout.hasEarlier, hasEarlier ? 1 : 0) }
 
-  /// Returns the present moment, or nil if it can't be read. `number` is the request's number.
+  /// Returns the moment now, for a request with this number. Nil if the index can't be read.
   func moment(_ first: RecordGroup, _ second: RecordGroup?, number: UInt64) -> Moment? {
     func removals(_ group: RecordGroup) -> Moment.Removals {
       Moment.Removals(counter: Int32(group.counter), count: nhs_load64_acquire(counter(group.counter)))
@@ -43,7 +43,7 @@ extension Index {
     return !isBroken
   }
 
-  /// For an unpublished index: random start values, so that no moment of an earlier index matches by chance.
+  /// Gives the counters of an unpublished index random start values, so that no moment of an earlier index matches by chance.
   func beginRemovals() {
     var random = UInt64.random(in: .min ... .max)
     func next() -> UInt64 {

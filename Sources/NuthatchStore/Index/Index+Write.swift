@@ -5,11 +5,11 @@ extension Index {
   enum Change {
     /// Done; the previous contents of the slot.
     case done(replaced: Slot?)
-    /// There is no free slot within reach: the index must grow.
+    /// There is no free slot among the `maxProbeLength` slots, or the index can't be written: the index must grow.
     case full
   }
 
-  /// Read from the file, so the values may be damaged.
+  /// The numbers of used slots. They are read from the file, so they may be damaged.
   var counters: IndexCounters {
     func number(_ index: Int) -> Int {
       Int(truncatingIfNeeded: nhs_load64(base + IndexLayout.counters + index * 8))
@@ -21,8 +21,8 @@ extension Index {
   /// Whether so many slots are taken that searches become long.
   var isCrowded: Bool { counters.occupied > slotCount / 4 * 3 }
 
-  /// The bytes that count against the limit. If the index will grow soon, the larger index is counted, too: both exist for a
-  /// moment.
+  /// The bytes that count against the disk limit. If the index will grow soon, the larger index counts, too: for a moment both
+  /// exist.
   var claim: Int { counters.occupied > slotCount / 8 * 5 ? length + length / 4 * 5 : length }
 
   /// Completes a change of a writer that was killed in the middle. Returns false if nothing can be written now.
@@ -70,6 +70,8 @@ extension Index {
 
   /// Inserts a record, or replaces the one with its hash, and sets the used bytes of its pack. The replaced record becomes
   /// `retiring`.
+  ///
+  /// - Parameter only: changes nothing unless the index names this location for the hash; then returns `done` with nil.
   func insert(
     _ hash: KeyHash, _ kind: RecordKind, _ location: Location, used: (place: Int, bytes: Int)? = nil,
     session: UInt32 = 0, only expected: Location? = nil
@@ -107,7 +109,7 @@ extension Index {
     counters[kind] &+= 1
     let slot = Slot(hash: hash, location: location, flags: Slot.flags(kind, session: session))
     let retired = old.flatMap { $0.location == location ? nil : $0 }
-    // If there is no room to write it, there is none for a larger index either; growing then throws.
+    // If the disk has no room for the change, it has none for a larger index: growing then throws.
     return change(free, to: slot, counters, used: used, retiring: retired) ? .done(replaced: old) : .full
   }
 
@@ -164,8 +166,8 @@ extension Index {
   }
 
   /// Reads a slot; call it with the index lock held. If no writer can have produced its values, the index is damaged, and a
-  /// record may be missing. Then the result is `Slot.deleted`, and the index is marked as replaced, so that the next change rebuilds
-  /// it from the packs.
+  /// record may be missing. Then the result is `Slot.deleted`, and the index is marked as replaced, so that the next change
+  /// rebuilds it from the packs.
   func ownRead(_ place: Int) -> Slot {
     let at = slots + place * IndexLayout.slotSize
     let slot = load(at)
@@ -215,7 +217,7 @@ extension Index {
     nhs_store64(numbers + 32, UInt64(truncatingIfNeeded: counters.answer))
     nhs_store64(base + IndexLayout.pendingEntry, used.map { UInt64($0.place) } ?? .max)
     nhs_store64(base + IndexLayout.pendingUsed, UInt64(used?.bytes ?? 0))
-    // Before the change: until it is applied, the index names the record, and a record in the index isn't retired.
+    // Note it before the change. If this process is killed in between, the index still names the record, so it isn't retired.
     if let retiring { noteRetiring(retiring) }
     nhs_store32_release(base + IndexLayout.pendingState, 1)
     applyPending()
@@ -322,7 +324,7 @@ extension Index {
     haveOthersLook()
   }
 
-  /// Makes all processes that use the index check for changes.
+  /// Makes all processes that use the index check for dropped packs and for losses.
   func haveOthersLook() {
     if canWriteHead { _ = nhs_add32(base + IndexLayout.drops, 1) }
   }
@@ -345,7 +347,7 @@ extension Index {
   }
 
   func set(limit: Int) { nhs_store64(base + IndexLayout.limit, UInt64(truncatingIfNeeded: limit)) }
-  /// Never lowers the number, even if other processes take numbers meanwhile.
+  /// Raises the next sequence number to at least `wanted`. Never lowers it, even if other processes take numbers meanwhile.
   func raise(nextSequence wanted: UInt64) {
     let next = nextSequence
     if next < wanted { _ = nhs_add64(base + IndexLayout.nextSequence, wanted - next) }
@@ -386,7 +388,7 @@ extension Index {
   func beginSession() {
     let next = session + 1
     if next > 0xFFF, canWrite(slots, slotCount * IndexLayout.slotSize) {
-      // The numbers start again at 1, so old notes would count as new ones.
+      // The session numbers start again at 1: delete the notes of earlier sessions, which would count as notes of the new one.
       for place in 0..<slotCount {
         let at = slots + place * IndexLayout.slotSize + 28
         let flags = nhs_load32(at)
@@ -398,7 +400,7 @@ extension Index {
 
   func set(session: UInt32) { nhs_store32(base + IndexLayout.session, session) }
 
-  /// Tells all processes that have this index mapped to look for the new one.
+  /// Marks the index as replaced: all processes that have it mapped then look for a new one.
   func markReplaced(isCleared: Bool = false) {
     if canWriteHead { nhs_store32_release(base + IndexLayout.isReplaced, isCleared ? 2 : 1) }
   }

@@ -7,8 +7,8 @@ import Synchronization
 /// Sizes are read from the file once and checked. After that, no value from the mapping is used as an address or a size without
 /// a check, because any process can write there.
 ///
-/// In a directory that can only be read, the file is mapped privately, so that writes stay in this process while changes of
-/// other processes are visible; or the index is memory of this process, made from the packs (`isPrivate`).
+/// In a directory that can only be read, the file is mapped privately: writes stay in this process, and changes of other
+/// processes are visible. Without a usable file, the index is memory of this process, made from the packs (`isPrivate`).
 // The mapping is changed by atomic instructions, hence Sendable.
 final class Index: @unchecked Sendable {
   private let directory: StoreDirectory
@@ -20,9 +20,9 @@ final class Index: @unchecked Sendable {
   let slotCount: Int
   let packCapacity: Int
   let slots: UnsafeMutableRawPointer
-  /// Whether this process reads more of the index than it will read again.
+  /// Whether this process keeps as little of the index mapped as possible (`Store.stayLean`).
   let isLean = Atomic(false)
-  /// The number of lookups since then.
+  /// The number of lookups since `isLean` was set.
   let looks = Atomic<UInt32>(0)
 
   private init(
@@ -44,13 +44,13 @@ final class Index: @unchecked Sendable {
     if fd >= 0 { system.close(fd) }
   }
 
-  /// Whether it is memory of this process.
+  /// Whether the index is memory of this process, without a file.
   var isPrivate: Bool { fd < 0 }
 
   var length: Int { mapping.length }
 
-  /// Whether an access has failed: since then this process reads only zeros, and other processes don't see what it writes. It
-  /// must be reopened. Values that were read before this check are right if the result is false.
+  /// Whether an access to the mapping has failed. Since then this process reads only zeros, and other processes don't see its
+  /// writes, so the index must be reopened. If the result is false, all values that were read before the check are right.
   @inline(__always)
   var isBroken: Bool { mapping.isBroken }
 
@@ -63,7 +63,7 @@ final class Index: @unchecked Sendable {
     return count == 1
   }
 
-  /// Opens the index file. Returns nil if there is none that is complete and of this boot.
+  /// Opens the index file. Returns nil if it is missing, incomplete, or was made before the last boot.
   static func open(_ directory: StoreDirectory, boot: KeyHash) throws(SystemFault) -> Index? {
     let system = directory.system
     let fd: Int32
@@ -111,7 +111,8 @@ final class Index: @unchecked Sendable {
     return (slotCount, packCapacity, sizes.slots, sizes.file)
   }
 
-  /// Makes a new, empty index under the name `index.new`, which `publish` renames; in memory if the directory can only be read.
+  /// Makes an empty index in the file `index.new`, which `IndexRebuild.publish` renames. If the directory can only be read, the
+  /// index is in this process's memory.
   ///
   /// - Parameter isLean: whether this process maps only the parts that it reads.
   static func make(
@@ -130,7 +131,8 @@ final class Index: @unchecked Sendable {
       try fill(system, fd, sizes.file, isLean: isLean)
       let mapping = try system.map(fd, sizes.file, isWritable: true)
       guard let base = mapping.base else { throw SystemFault(EINVAL) }
-      // Much faster than one page fault at a time. May fail if the pages were written in place.
+      // This is much faster than one page fault at a time. If it fails, each write maps its page by itself, which needs no new room
+      // on a file system that writes in place.
       do throws(SystemFault) {
         if !isLean || !directory.writesInPlace { try system.populate(base, sizes.file) }
       } catch {
@@ -152,7 +154,7 @@ final class Index: @unchecked Sendable {
     throw SystemFault(ENOSPC)
   }
 
-  /// Writes the head of a new index, which is all zeros.
+  /// Writes the head of a new index. The rest of it is zeros.
   private static func begin(
     _ directory: StoreDirectory, _ boot: KeyHash, slots: Int, packs: Int, _ sizes: (slots: Int, file: Int),
     fd: Int32, _ mapping: FileMapping
@@ -178,8 +180,8 @@ final class Index: @unchecked Sendable {
 }
 
 extension Index {
-  /// Writes zeros to the whole index in large pieces. For each piece the kernel then uses one large page and one page table
-  /// entry, so that a search waits for fewer of them. A full disk shows here, not at a mapped page.
+  /// Writes zeros to the whole index in large pieces. For each piece the kernel then uses one large page with one page table
+  /// entry, so a search loads fewer of these entries. If the disk is full, this fails, and not a later access to a mapped page.
   ///
   /// - Parameter isLean: use small pieces, because an access maps a whole piece.
   private static func fill(
@@ -209,7 +211,7 @@ extension Index {
   var isReplaced: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) != 0 }
   /// Whether all its records are deleted.
   var isCleared: Bool { nhs_load32_acquire(base + IndexLayout.isReplaced) == 2 }
-  /// Changes when packs were dropped.
+  /// Changes when packs were dropped, or when another process reports losses.
   @inline(__always)
   var drops: UInt32 { nhs_load32_acquire(base + IndexLayout.drops) }
   /// A random number that is different for each index.
@@ -218,13 +220,13 @@ extension Index {
   @inline(__always)
   var session: UInt32 {
     let session = nhs_load32(base + IndexLayout.session) & 0xFFF
-    // Damaged. With 0, payloads that were never verified would count as verified. No slot holds this value.
+    // The number is damaged. With 0, payloads that were never verified would count as verified. No slot holds 0x1000.
     return session == 0 ? 0x1000 : session
   }
   /// Memory-only records with a lower sequence number were removed when the directory was cleared.
   var clearedBefore: UInt64 {
     let sequence = nhs_load64(base + IndexLayout.clearedBefore)
-    // If it is damaged, all later records would look cleared.
+    // The number is damaged. With it, later records would look cleared.
     return sequence <= nextSequence ? sequence : 0
   }
   /// Whether the next sequence or pack number is 0 or too high to be real, so that it can't be used for new records.
@@ -298,7 +300,7 @@ extension Index {
     if canWrite(place) { _ = nhs_swap32(at, flags, flags & ~Slot.visited) }
   }
 
-  /// Notes that the payload was verified. The note is in the slot's flags, so that it can't go to another record.
+  /// Notes in the slot's flags that the payload was verified in this session. The note can't get into the slot of another record.
   func markChecked(_ found: Found, session: UInt32) {
     let at = slots + found.place * IndexLayout.slotSize + 28
     let flags = nhs_load32(at)

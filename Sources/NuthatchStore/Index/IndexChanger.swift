@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Changes the index under a lock that excludes all other processes and threads. Makes sure first that it is the one in the
-/// directory, intact and up to date.
+/// Changes the index under a lock that excludes all other processes and threads. Before each change it makes sure that the
+/// index is the one in the directory and is intact; if not, it opens or rebuilds it.
 ///
 /// Take the directory's lock for this after an appender's lock, before the lock of the current index.
 final class IndexChanger: Sendable {
@@ -33,8 +33,8 @@ final class IndexChanger: Sendable {
 
   /// Runs `body` with the index lock held and the current, intact index.
   ///
-  /// `body` is called again if a process with another lock file has replaced the index meanwhile: the change may have been too
-  /// late to be copied to the new index.
+  /// `body` is called again if the index was marked as replaced meanwhile, because it is damaged, or by a process with another
+  /// lock file. The new index may lack the change.
   ///
   /// - Throws: `readOnly`, because every change goes through here; `busy`.
   func changing<Result>(_ body: (Index) throws(StoreFault) -> Result) throws(StoreFault) -> Result {
@@ -58,8 +58,8 @@ final class IndexChanger: Sendable {
     }
   }
 
-  /// Rebuilds an index that has grown from a damaged one, lacks records, and is marked as replaced. Call it with the index lock
-  /// held. May fail; the next change does the same.
+  /// Rebuilds the index from the packs if it was copied from a damaged one, so that records are missing. Such an index is marked
+  /// as replaced. If this fails, the next change does the same. Call it with the index lock held.
   private func mendGrown() {
     if let index, index.isReplaced { _ = try? indexToChange(locks.file) }
   }
@@ -73,8 +73,8 @@ final class IndexChanger: Sendable {
       sequence = index.takeSequence()
       let last = lastSequence.load(ordering: .relaxed)
       guard sequence != 0, sequence <= last, last < 1 << 62, index.nextSequence <= last else { break }
-      // The number is damaged, or another process has just found another index. Skip many numbers, because other processes may
-      // have taken some.
+      // The number in the index is damaged, or belongs to an index that has just replaced another one. Skip many numbers, because
+      // other processes may have taken some.
       if current.isInUse(index) { index.raise(nextSequence: last + 1 << 32) }
     }
     lastSequence.max(sequence, ordering: .relaxed)
@@ -85,7 +85,8 @@ final class IndexChanger: Sendable {
     .io, "the index has no room for this key: too many stored keys have similar hashes")
   static let indexIsFull = StoreFault(.noSpace, "the index can't be written: the disk is full")
 
-  /// Call it with the index lock held.
+  /// Returns the index in the directory, intact and without a pending change. Rebuilds it from the packs if necessary. Call it
+  /// with the index lock held.
   private func indexToChange(_ file: LockFile) throws(StoreFault) -> Index {
     let old = index
     if file.mend(), let old, !old.isReplaced, file.index == old.identity, !old.isBroken {
@@ -96,7 +97,7 @@ final class IndexChanger: Sendable {
     guard file.mend() else { throw broken.failure(of: nil) }
     let found: Index?
     do throws(SystemFault) { found = try Index.open(directory, boot: current.boot) } catch {
-      // A bad block of the disk, or another user's file: make a new index.
+      // The disk has a bad block, or the file belongs to another user: make a new index.
       guard error.number == EIO || error.number == EACCES else {
         throw StoreFault(error, "can't open the index")
       }
@@ -137,8 +138,8 @@ final class IndexChanger: Sendable {
 
   var losses: Losses { Losses(indexes: broken.timesLost, words: locks.file.timesMended) }
 
-  /// Throws if a change of the index may not have reached the file. Then it is as if this process had been killed in the
-  /// middle: the next change completes it from the pending area.
+  /// Throws if a change of the index may not have reached the file. The next change then completes it from the pending area, as
+  /// after a kill.
   func check(_ before: Losses) throws(StoreFault) {
     if hasLost(since: before) { throw broken.failure(of: index) }
   }
@@ -150,7 +151,7 @@ final class IndexChanger: Sendable {
 
   /// Maps failed files again before the index is changed.
   ///
-  /// - Throws: in a commit, if this failed a moment ago: rebuilding an index takes long.
+  /// - Throws: in a commit, if this failed a moment ago, because rebuilding an index takes long.
   func beReadyToChange() throws(StoreFault) {
     guard broken.areNew else { return }
     if WaitLimit.isOfCommit, broken.isResting { throw broken.failure(of: index, isNew: false) }
@@ -164,8 +165,8 @@ final class IndexChanger: Sendable {
     return try? WaitLimit.applying(WaitLimit.commit) { () throws(StoreFault) in try changing { $0 } }
   }
 
-  /// Retires the replaced or removed record, also if the process that did it was killed. Otherwise a scan of the packs would
-  /// find the record again. Call it with the index lock held.
+  /// Retires the record that this process, or one that was killed, has replaced or removed. Otherwise a scan of the packs would
+  /// find it again. Call it with the index lock held.
   func finishRetiring(_ index: Index) {
     guard let (location, hash) = index.retiring else { return }
     let isNamed = index.find(hash)?.slot.location == location
@@ -264,7 +265,7 @@ extension IndexChanger {
   ///
   /// - Parameter isFirst: whether this process may be the first user.
   private func joins(limit: Int?, isFirst: Bool = false) -> Bool {
-    // If anything is wrong, the way through the index lock finds it again.
+    // If anything is wrong, return false: `begin` then checks it again with the index lock held, and repairs it.
     guard !locks.file.isDeleted, (try? locks.join(isFirst: isFirst)) == true else { return false }
     let kept = Limits.kept(directory)
     guard limit == nil || limit == kept, let found = current.soundIndex,
@@ -277,8 +278,8 @@ extension IndexChanger {
     return true
   }
 
-  /// Opens a directory that can only be read: with its index, which other processes may change meanwhile, or with an index that
-  /// is made in memory from the packs, for example after a reboot.
+  /// Opens a directory that can only be read. Uses its index, which other processes may change meanwhile. If there is no usable
+  /// index, for example after a reboot, makes one in memory from the packs.
   private func beginReading(atOnce: Bool) throws(StoreFault) {
     if let found = current.soundIndex { return current.use(found) }
     if atOnce { throw locks.busy(.index) }

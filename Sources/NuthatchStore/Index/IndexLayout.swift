@@ -4,7 +4,7 @@ enum IndexLayout {
   static let version: UInt32 = 4
   /// The size of the fixed part, one page.
   static let headSize = 4096
-  /// The counters of removals; a group's hash chooses one of them.
+  /// The offset of the counters of removals. A group's hash chooses one of them.
   static let removals = headSize
   static let removalCount = 4096
   static let tableStart = removals + removalCount * 8
@@ -48,7 +48,7 @@ enum IndexLayout {
   }
 }
 
-/// The place of a record.
+/// The place of a record: its pack and its offset there.
 struct Location: Hashable {
   var pack: UInt32
   var offset: Int
@@ -93,13 +93,13 @@ struct PackEntry {
   /// Packs with a lower turn are dropped first.
   var turn: UInt32
 
-  /// The bytes that the pack takes, without room reserved for later records.
+  /// The bytes that the pack takes, in whole pages, without room reserved for later records.
   var cost: Int { (used + 4095) & ~4095 }
   /// The bytes that count against the limit; for an open pack, including reserved room.
   var claim: Int { state == .open ? max(cost, capacity) : cost }
 }
 
-/// Numbers of slots.
+/// How many slots are in use, in all and by kind.
 struct IndexCounters: Equatable {
   /// Slots that don't end a search: those of records, and deleted ones.
   var occupied = 0

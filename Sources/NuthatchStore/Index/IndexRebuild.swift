@@ -15,11 +15,12 @@ struct IndexRebuild {
   private static let leastSlots = 2048
   private static let leastPacks = 256
 
-  /// Three of five slots are taken; at three of four the index grows again. Whole pages.
+  /// Returns the number of slots for this many records, in whole pages. Three of five slots are then taken; when three of four
+  /// are taken, the index grows again.
   private static func slots(for records: Int) -> Int { max(leastSlots, (records / 3 * 5 + 127) & ~127) }
 
-  /// The upper bound on growth. Random keys need at most a quarter of these slots. The bound stops keys that were chosen to
-  /// collide from growing the index forever.
+  /// Returns the highest number of slots for this many records. Random keys need at most a quarter of these slots. Without the
+  /// limit, keys that were chosen to collide would make the index grow forever.
   private static func mostSlots(for records: Int) -> Int { max(1 << 17, records * 8) }
 
   /// Returns whether half of the slots would be enough.
@@ -51,7 +52,7 @@ struct IndexRebuild {
       made.set(clearedBefore: old.clearedBefore)
       made.takeOverRemovals(of: old)
       made.set(hasEarlier: old.hasEarlier)
-      // Existing keys need at most this many: if they don't fit, slots that share one place are damaged.
+      // Undamaged slots fit into so many slots. If these don't, slots are damaged and share one place.
       let isLast = slots > old.slotCount && slots * 2 > Self.mostSlots(for: live)
       let isWhole = takeOver(old, into: made, packs: present, leavesOut: isLast)
       if isWhole || isLast {
@@ -73,10 +74,10 @@ struct IndexRebuild {
   }
 
   private func publish(_ made: Index, insteadOf old: Index?, isCleared: Bool = false) throws(StoreFault) {
-    // The index is memory of this process.
+    // The index is memory of this process, so there is no file.
     guard !directory.isReading else { return }
     guard !made.isBroken else { throw broken.failure(of: made) }
-    // If this process is killed in between, the lock file names no index, so that the next process looks for it.
+    // Until the new index has its name, the lock file names none. If this process is killed in between, the next one looks for it.
     let file = locks.file
     file.index = 0
     try explaining("can't rename index.new to index") { () throws(SystemFault) in
@@ -86,7 +87,7 @@ struct IndexRebuild {
     file.index = made.identity
   }
 
-  /// Makes an empty index. The numbers continue.
+  /// Makes an empty index that continues the numbers of the old one.
   func cleared(_ old: Index) throws(StoreFault) -> Index {
     let made = try emptyIndex(
       slots: Self.leastSlots, packs: Self.leastPacks, isLean: old.isLean.load(ordering: .relaxed))
@@ -104,7 +105,7 @@ struct IndexRebuild {
     do throws(StoreFault) {
       return try indexOfPacks(insteadOf: old)
     } catch  where error.kind == .noSpace {
-      // Delete the old index, which can't be used any more and takes the room that the new one needs.
+      // Delete the old index: it can't be used any more, and the new one needs its room.
       do { try directory.system.unlink(directory.root, "index") } catch {}
       return try indexOfPacks(insteadOf: old)
     }
@@ -134,7 +135,7 @@ struct IndexRebuild {
       let made = try emptyIndex(
         slots: slots, packs: places, isLean: old?.isLean.load(ordering: .relaxed) ?? false)
       for pack in packs {
-        // Open, so that the next writer continues where the last one ended. A full pack is sealed.
+        // Mark the pack as open, so that the next writer appends to it, or as sealed if it is full.
         let isFull = pack.header.isEarlier || pack.header.capacity - pack.used < 1 << 16
         _ = made.add(pack.header, isFull ? .sealed : .open, used: pack.used)
       }
@@ -144,8 +145,8 @@ struct IndexRebuild {
       made.set(nextPack: max(last, locks.file.lastPack) + 1)
       let isLast = slots * 2 > Self.mostSlots(for: records.count)
       if let losers = fill(made, records, leavesOut: isLast) {
-        // Before publishing: if this process were killed in between, an older record could come back when the newer one is
-        // removed.
+        // Do this before publishing. If this process were killed in between, an older record could come back when the newer one
+        // is removed.
         for loser in losers where !isHalfWritten(loser.location) {
           retired.add(loser.location, loser.header.hash)
         }
@@ -156,8 +157,8 @@ struct IndexRebuild {
     }
   }
 
-  /// Returns the first sequence number of a new index: far above those of records that other processes have only in memory,
-  /// which the packs don't show.
+  /// Returns the first sequence number of a new index. It is far above the numbers in the packs, because other processes may
+  /// have records with higher numbers in memory only.
   private func firstSequence(after last: UInt64) -> UInt64 {
     let file = locks.file
     let first = max(last, file.firstSequence) &+ (file.isNew && directory.isNew ? 1 : 1 << 32)
@@ -165,7 +166,7 @@ struct IndexRebuild {
     return first
   }
 
-  /// Returns whether a process may be writing the record at this moment; that process then decides about it.
+  /// Returns whether a process may be writing the record at this moment. That process then publishes or retires it.
   private func isHalfWritten(_ location: Location) -> Bool {
     !checker.isIntact(location) && PackWriter.isBusy(directory, location.pack)
   }
@@ -182,7 +183,7 @@ struct IndexRebuild {
     var isWhole = true
     var isPresent = (number: Slot.unusedMark, answer: false)
     for place in 0..<old.slotCount {
-      // Both indexes are read from one end to the other.
+      // Both indexes are read once from front to back, so read parts can be unmapped.
       if isLean, place & 0xFFFF == 0xFFFF {
         old.unmapPages()
         made.unmapPages()
@@ -193,7 +194,7 @@ struct IndexRebuild {
       else {
         continue
       }
-      // Neighbouring slots are of different packs, but there are few packs.
+      // Remember the last look into the set: there are few packs, so the next slot is often of the same one.
       if isPresent.number != slot.location.pack {
         isPresent = (slot.location.pack, packs.contains(slot.location.pack))
       }
@@ -220,8 +221,8 @@ struct IndexRebuild {
     nhs_store32(at, entry.number)
   }
 
-  /// Inserts records, of several with one key the latest, and returns the others. Returns nil if there isn't enough room; with
-  /// `leavesOut`, records without room are returned with the others.
+  /// Inserts the latest record of each key, and returns the others. Returns nil if there isn't enough room; with `leavesOut`,
+  /// records without room are returned with the others.
   private func fill(
     _ made: Index, _ records: [(header: RecordHeader, location: Location)], leavesOut: Bool
   ) -> [(header: RecordHeader, location: Location)]? {
