@@ -3,7 +3,7 @@ import NuthatchBase
 
 /// Interprets the records of a journal. Called with the journal's lock held.
 package protocol JournalReader: AnyObject {
-  /// The records are read again from the first one on.
+  /// Discards the state: the records are read again from the first one on.
   func begin()
   /// Takes the next record, in the order of writing, from any process.
   func take(_ payload: UnsafeRawBufferPointer, at place: JournalPlace)
@@ -18,10 +18,10 @@ package protocol JournalReader: AnyObject {
 /// Records that survive a loss of power, in the file `outbox/log` of a directory that several processes share (docs/FORMAT.md
 /// describes every byte).
 ///
-/// Processes change it in turn, under a lock that the kernel frees when its owner dies. A process that takes the lock first
-/// reads the records that others have added, so that all processes read the same records. A record at the end that a killed
-/// writer left incomplete is cut off. Damaged bytes in the middle are copied to a file of their own, and reading goes on behind
-/// them.
+/// One process at a time changes it, under a lock that the kernel releases when its owner ends. With the lock, a process first
+/// reads the records that others have added, so that all processes read the same records in the same order. If a killed writer
+/// left an incomplete record at the end, that record is cut off. Damaged bytes in the middle are copied to a file of their own,
+/// and reading continues behind them.
 // Its state is under its lock, hence Sendable.
 package final class Journal: @unchecked Sendable {
   private let system: any SystemCalls
@@ -38,7 +38,7 @@ package final class Journal: @unchecked Sendable {
     self.init(directory, reader, LinuxCalls())
   }
 
-  /// Opens and creates nothing until something is read or written.
+  /// Neither opens nor creates a file. The first read or write does.
   init(_ directory: String, _ reader: any JournalReader, _ system: any SystemCalls) {
     self.directory = directory
     self.system = system
@@ -76,7 +76,7 @@ package final class Journal: @unchecked Sendable {
 
   private enum Turn<Result> {
     case over(Result?)
-    /// Another process holds the lock.
+    /// Another process holds the lock; try again.
     case isHeld
   }
 
@@ -112,7 +112,7 @@ package final class Journal: @unchecked Sendable {
   static let canOnlyBeRead = StoreFault(
     .readOnly, "the outbox can only be read: its file system is read-only, or this user may not write to it")
 
-  /// Reads the journal without waiting for a process that changes it; that change is seen the next time.
+  /// Reads the journal without waiting for a process that changes it. The next call sees that change.
   package func looking<Result>(
     _ body: (OpenJournal) throws(StoreFault) -> Result
   ) throws(StoreFault) -> Result? {
@@ -131,7 +131,7 @@ package final class Journal: @unchecked Sendable {
     return log.isOpen ? try body(OpenJournal(folder: folder, log: log)) : nil
   }
 
-  /// Runs `body` with the locks that are held for longer than a change. Returns nil if the outbox isn't open yet.
+  /// Runs `body` with the locks that processes hold for longer than a change. Returns nil if the outbox isn't open yet.
   @discardableResult
   package func withLocks<Result, Fault>(
     _ body: (JournalLocks) throws(Fault) -> Result

@@ -4,8 +4,8 @@ import NuthatchBase
 
 /// A body that is too long for a record, in a file of its own beside the journal: `body-` and 16 random digits.
 ///
-/// It is permanent once a record names it. Until then its writer holds a lock on it, so that no process takes it for a killed
-/// writer's leftover.
+/// It is permanent once a record names it. Until then its writer keeps it locked; other processes delete a body that is neither
+/// named nor locked (`sweep`).
 package final class JournalBody {
   package let name: String
   package private(set) var count: Int64 = 0
@@ -76,7 +76,7 @@ package final class JournalBody {
     count += Int64(bytes.count)
   }
 
-  /// Ends the writing. When this returns, the bytes are safe from a loss of power; the file's name is safe once the record is.
+  /// Ends the writing. When this returns, the bytes survive a loss of power; the file's name does once the record is appended.
   ///
   /// - Returns: the checksum for the record.
   package func finish() throws(StoreFault) -> UInt64 {

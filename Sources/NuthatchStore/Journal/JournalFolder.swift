@@ -48,7 +48,7 @@ final class JournalFolder {
       do throws(SystemFault) {
         fd = try system.open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
       } catch {
-        // A folder that this user can't read was created by someone else, not for the outbox.
+        // A folder that this user can't read was not created for the outbox.
         if path != directory, error.number == EACCES { return }
         throw error
       }
@@ -76,7 +76,7 @@ final class JournalFolder {
     try FileDoor.open(folder, name, flags, system)
   }
 
-  /// Waits until the names in it are safe from a loss of power.
+  /// Waits until the names of files in the folder are on the disk.
   func sync() throws(SystemFault) { try system.sync(folder) }
 
   func names() throws(SystemFault) -> [String] { try system.names(folder) }

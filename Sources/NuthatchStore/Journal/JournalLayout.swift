@@ -40,7 +40,7 @@ struct JournalHead {
     return one + one
   }
 
-  /// Returns the first intact copy; it is tried after the second one, so that it wins.
+  /// Returns the first copy if it is intact, else the second. The loop reads the first copy last, so that it overrides the other.
   static func read(_ bytes: [UInt8]) -> Reading {
     guard bytes.count >= length else { return .damaged }
     var result = Reading.damaged
@@ -62,7 +62,7 @@ struct JournalHead {
 package struct JournalRecord {
   static let size = 32
   private static let magic: UInt32 = 0x524A_484E  // NHJR
-  /// Longer records are invalid.
+  /// The longest payload.
   static let longest = 16 << 20
 
   let length: Int
@@ -88,7 +88,7 @@ package struct JournalRecord {
     return header
   }
 
-  /// Returns nil if the bytes are no record header for that offset of that file.
+  /// Returns nil unless the bytes are a record header that was written at this offset of this file.
   init?(_ bytes: UnsafeRawBufferPointer, salt: UInt64, at offset: Int64) {
     guard bytes.count >= Self.size, UInt32(truncatingIfNeeded: bytes.word(0)) == Self.magic else {
       return nil

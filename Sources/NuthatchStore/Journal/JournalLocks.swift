@@ -17,9 +17,9 @@ package final class JournalLocks {
   private let system: any SystemCalls
   private let epoch = nhs_fork_epoch()
   private let own = LockOwner.own
-  /// The bytes where the owner notes itself; nil if they can't be mapped or written.
+  /// The mapped bytes where the owner notes its number and name; nil if they can't be mapped.
   private let note: FileMapping?
-  /// Whether this process is the one that sends.
+  /// Whether this process is the one that sends requests of the outbox.
   package private(set) var hasLease = false
 
   /// - Parameter mayBeReading: accept a folder that can only be read.
@@ -82,9 +82,9 @@ package final class JournalLocks {
     return hasLease
   }
 
-  /// Returns whether no process sends, including this one.
+  /// Returns whether no process sends, not even this one.
   package func isLeaseFree() throws(StoreFault) -> Bool {
-    // In a folder that can only be read this can't be found out.
+    // The lock can't be tried in a folder that can only be read.
     if isReading { return true }
     guard !hasLease, try tryLease() else { return false }
     releaseLease()

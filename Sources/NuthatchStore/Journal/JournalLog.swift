@@ -28,7 +28,7 @@ final class JournalLog {
 
   /// Reads the records that other processes have added.
   ///
-  /// - Parameter changes: whether this process holds the lock. Without it nothing is changed.
+  /// - Parameter changes: whether this process holds the lock and may change the files.
   func follow(_ folder: JournalFolder, changes: Bool) throws(StoreFault) {
     try explaining("can't open the file outbox/log") { () throws(SystemFault) in try open(folder, changes) }
     // There is no log, and without the lock none is created.
@@ -37,7 +37,7 @@ final class JournalLog {
       try readOn(file, folder, changes)
     }
     guard mustRewrite, changes else { return }
-    // The damage is already copied. If it can't be removed now, it is found and removed the next time.
+    // The damaged bytes are already copied. If they can't be removed now, the next change finds and removes them.
     try? rewrite(folder)
   }
 
@@ -82,7 +82,7 @@ final class JournalLog {
         next = max(next, header.sequence + 1)
         take(payload, header.sequence, endingAt: JournalRecord.end(end, header.length))
       } else if !changes, !folder.locks.isReading {
-        // Another process may be writing it, or will set it aside.
+        // Another process may be writing it, or the next change copies it to a file of its own.
         return
       } else if let later = try file.nextRecord(after: end, size) {
         if changes { try setAside(file, end, later, folder) }
@@ -174,14 +174,14 @@ final class JournalLog {
       next += 1
       return take(payload, next - 1, endingAt: after)
     } catch {
-      // If a record remains in spite of this, the next process that changes the journal reads it: it cuts an incomplete one and
+      // If cutting fails, too, the next process that changes the journal reads the record: it cuts off an incomplete one and
       // accepts an intact one.
       try? file.cut(at: end)
       throw StoreFault(error, "can't write to the file outbox/log")
     }
   }
 
-  /// Removes records that aren't needed if they are most of the log. If that fails now, a later change tries again.
+  /// Rewrites the log without unneeded records, if they are most of it. If that fails, a later change tries again.
   func tidy(_ folder: JournalFolder) {
     let used = end - Int64(JournalHead.length)
     guard used > 4096 else { return }

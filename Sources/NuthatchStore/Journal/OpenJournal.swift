@@ -23,14 +23,14 @@ package struct OpenJournal {
 
   // MARK: Bodies
 
-  /// Creates a body. It is written after the change.
+  /// Creates a body. Write it after the change, without the lock.
   package func newBody() throws(StoreFault) -> JournalBody {
     try explaining("can't create a body in the outbox") { () throws(SystemFault) in
       try JournalBody(folder)
     }
   }
 
-  /// Opens a body that a record names. It is read after the change.
+  /// Opens a body that a record names. Read it after the change, without the lock.
   package func body(_ name: String, count: Int64) throws(StoreFault) -> JournalBody {
     try explaining("can't read a body of the outbox") { () throws(SystemFault) in
       try JournalBody(folder, name, count)
@@ -45,7 +45,7 @@ package struct OpenJournal {
 
   /// Deletes bodies that killed writers left. Only within a change.
   package func sweep() {
-    // If the folder can't be listed now, they stay until the next time.
+    // If the folder can't be listed, a later call deletes them.
     guard let names = try? folder.names() else { return }
     let wanted = log.bodies
     for name in names where name.hasPrefix("body-") && !wanted.contains(name) {
@@ -60,7 +60,7 @@ package struct OpenJournal {
 
   /// The existing files to which any process has copied damaged bytes.
   package var asideFiles: [String] {
-    // If the folder can't be listed, the files that this process knows.
+    // If the folder can't be listed, return the files that this process knows.
     guard let names = try? folder.names() else { return damage }
     return names.filter { $0.hasPrefix("damaged-") }.sorted()
   }
