@@ -2,8 +2,8 @@ import CSystem
 import NuthatchBase
 import Synchronization
 
-/// The bytes of the file `locks` (docs/FORMAT.md, "Locks"), which exclude other processes. Each byte has a lock in front of it
-/// that excludes the other threads of this process: to the kernel all threads are one owner.
+/// The locks on bytes of the file `locks` (docs/FORMAT.md, "Locks"), which exclude other processes. To the kernel all threads of
+/// a process are one owner. So a thread first takes a lock of this process, which excludes the other threads.
 final class DirectoryLocks: Sendable {
   enum Byte: Int64, CaseIterable {
     case index = 0
@@ -44,7 +44,7 @@ final class DirectoryLocks: Sendable {
     }
   }
 
-  /// Locks a byte for this process and notes the owner in the file. Call it with the lock in front of the byte held.
+  /// Locks a byte for this process and notes the owner in the file. Call it with this process's lock for the byte held.
   private func lock(_ byte: Byte) throws(StoreFault) {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     let isFree = try explaining(byte == .dropping ? "can't lock the packs" : "can't lock the index") {
@@ -68,7 +68,7 @@ final class DirectoryLocks: Sendable {
   private func holder(of byte: Byte) -> (name: String, nanoseconds: Int64)? {
     let hold = byte == .dropping ? holdOfDropping : holdOfIndex
     guard hold.since.load(ordering: .relaxed) != 0 else { return nil }
-    // If a thread holds the lock in front, it waits for the byte or has locked it; then the byte must not be unlocked here.
+    // If a thread holds this process's lock for the byte, it waits for the byte or has locked it. Then don't unlock the byte here.
     func look() {
       // If locking fails for another reason, the byte isn't held.
       guard (try? system.tryLock(file.fd, byte.rawValue, .exclusive)) ?? true else { return }
@@ -97,8 +97,8 @@ final class DirectoryLocks: Sendable {
     }
   }
 
-  /// Registers this process as a user of the directory, without the index lock. Returns false if no other process uses the
-  /// directory or the first one is only starting; with `isFirst`, this process may be the first.
+  /// Registers this process as a user of the directory, without the index lock. Returns false if the first user is still opening
+  /// the directory, or if there is no other user and `isFirst` is false.
   func join(isFirst: Bool = false) throws(SystemFault) -> Bool {
     if !isFirst, try system.tryLock(file.fd, Byte.users.rawValue, .exclusive) {
       system.unlock(file.fd, Byte.users.rawValue)
@@ -130,7 +130,7 @@ final class DirectoryLocks: Sendable {
     return isAlone
   }
 
-  /// Removes this process from the users of the directory.
+  /// Unregisters this process as a user of the directory.
   func leave() {
     guard !directory.isReading else { return }
     system.unlock(file.fd, Byte.users.rawValue)

@@ -25,7 +25,7 @@ package enum FileDoor {
     do throws(SystemFault) { fd = try system.open(directory, name, flags | O_NOFOLLOW | O_NONBLOCK) } catch {
       switch error.number {
       case ELOOP: throw SystemFault(ELOOP, unsafe: "\(name) is a symbolic link")
-      // A socket can't be opened at all.
+      // The file is a socket.
       case ENXIO: throw SystemFault(EINVAL, unsafe: "\(name) is not a regular file")
       default: throw error
       }
@@ -47,7 +47,7 @@ package enum FileDoor {
     return flaw(owner: status.owner, mode: leniency == .mode ? 0 : status.mode)
   }
 
-  /// Returns why another user may have changed a file or folder; nil if only this user can.
+  /// Returns why another user may have changed a file or folder; nil if only this user can change it.
   static func flaw(owner: UInt32, mode: UInt32) -> String? {
     guard owner == geteuid() else { return "belongs to another user" }
     return mode & 0o022 == 0 ? nil : "may be written to by others (run chmod go-w)"
@@ -59,7 +59,7 @@ package enum FileDoor {
     return stat(path, &status) == 0 && flaw(owner: status.st_uid, mode: status.st_mode) == nil
   }
 
-  /// Returns whether an open file is the one that has the name.
+  /// Returns whether the file with this name is the open one.
   package static func has(_ name: String, _ descriptor: Int32) -> Bool {
     var (own, named) = (stat(), stat())
     return fstat(descriptor, &own) == 0 && lstat(name, &named) == 0 && own.st_ino == named.st_ino

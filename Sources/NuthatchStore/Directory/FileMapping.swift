@@ -16,6 +16,6 @@ enum FailedAccesses {
   @inline(__always)
   static var count: UInt64 { nhs_failed_touches() }
 
-  /// For how many nanoseconds a file that can't be mapped is left alone, so that not each lookup waits.
+  /// The pause in nanoseconds before a file that couldn't be mapped is tried again, so that not each lookup waits.
   static let pause: Int64 = 100_000_000
 }

@@ -1,7 +1,7 @@
 import CSystem
 
-/// Network file systems and those of user programs. Locks and mappings may not work between machines there, so that only one
-/// machine at a time may use the directory, if at all.
+/// Properties of file systems. On network file systems and on those of user programs, locks and mappings may not work between
+/// machines. Then only one machine at a time may use the directory.
 enum FileSystems {
   private static let others: [UInt32: String] = [
     0x6969: "NFS", 0xFF53_4D42: "CIFS", 0xFE53_4D42: "SMB", 0x517B: "SMB", 0x6573_5546: "FUSE",
@@ -27,7 +27,7 @@ enum FileSystems {
     }
   }
 
-  /// Returns whether large pieces of a file get large pages in memory, and reserved room can be written through a mapping
+  /// Returns whether the kernel uses large pages for large pieces of a file, and a mapped page of reserved room can be written
   /// without new room. True for ext4 and XFS, from these kernels on.
   static func givesLargePages(_ magic: UInt32, kernel: UInt32 = nhs_kernel_version()) -> Bool {
     switch magic {

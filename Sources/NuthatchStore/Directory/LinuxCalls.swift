@@ -85,7 +85,7 @@ struct LinuxCalls: SystemCalls {
 
   func map(_ fd: Int32, _ length: Int, isWritable: Bool) throws(SystemFault) -> FileMapping {
     let mapping = try map(fd, 0, length, isWritable ? NHS_MAP_SHARED : NHS_MAP_READ)
-    // Without read-ahead: after a look at the end of a pack it would fill memory with unwritten pages, which the file system
+    // Turn read-ahead off: after an access to the end of a pack it would fill memory with unwritten pages, which the file system
     // then takes for written ones. Payloads are read once with `read`, which reads ahead.
     if !isWritable { madvise(mapping.base, length, MADV_RANDOM) }
     return mapping

@@ -69,7 +69,7 @@ final class LockFile: @unchecked Sendable {
         system.close(fd)
         throw error
       }
-      // Deleted and created again between the two calls: open it again.
+      // The file was deleted and created again between the two calls: open it again.
       system.close(fd)
     }
     throw SystemFault(ENOENT)
@@ -95,7 +95,7 @@ final class LockFile: @unchecked Sendable {
     }
   }
 
-  /// How often the words were mapped again. Words that were written before may be lost.
+  /// How often the words were mapped again. Each time, words that were written before may be lost.
   var timesMended: Int { mends.load(ordering: .relaxed) }
 
   private static func read(_ directory: StoreDirectory) throws(SystemFault) -> FileMapping {
@@ -116,7 +116,7 @@ final class LockFile: @unchecked Sendable {
       throw SystemFault(EEXIST)
     } catch {
       switch error.number {
-      // A link, or something else that version 0.1 can't open either.
+      // A link or a folder: version 0.1 can't open it either.
       case ELOOP, EISDIR: return
       case EBUSY:
         throw StoreFault(
@@ -140,7 +140,7 @@ final class LockFile: @unchecked Sendable {
       { return false }
       return true
     } catch  where error.unsafe != nil && error.number != ELOOP {
-      // A file that Nuthatch didn't make is set aside and not locked: it may be another name of a pack.
+      // Nuthatch didn't make this file. It is renamed, but not locked: it may be another name of a pack.
     }
     defer { if fd >= 0 { system.close(fd) } }
     // Another process of this version locks it only for a moment, to do the same; a process of version 0.1 locks it as long as
@@ -211,7 +211,7 @@ final class LockFile: @unchecked Sendable {
     set { store(newValue, at: 24) }
   }
 
-  /// Whether a process found in this session that the disk had failed, so that written records may be lost.
+  /// Whether a process has found in this session that the disk failed, so that written records may be lost.
   var hasLosses: Bool {
     get { nhs_load64(base + 32) != 0 }
     set { store(newValue ? 1 : 0, at: 32) }
@@ -236,7 +236,7 @@ final class LockFile: @unchecked Sendable {
   /// Whether an access to the words has failed: they read as zeros then, and other processes don't see what is written.
   var isBroken: Bool { words.isBroken }
 
-  /// The removals that are due.
+  /// The pending removals that all processes see.
   var posted: PostedRemovals { PostedRemovals(at: base + Self.postedPlace) }
   /// Whether a posted removal can be written now.
   var canPost: Bool { directory.canWrite(base, Self.size) }
@@ -246,7 +246,7 @@ final class LockFile: @unchecked Sendable {
     return word < limit ? word : 0
   }
 
-  /// Stores nothing if there is no room. A reader of a missing or wrong word searches for the index anyway.
+  /// Stores nothing if the disk has no room. A reader that finds a missing or wrong word searches for the index anyway.
   private func store(_ word: UInt64, at offset: Int) {
     if directory.canWrite(base, Self.size) { nhs_store64(base + offset, word) }
   }

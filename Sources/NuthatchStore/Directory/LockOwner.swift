@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The process that holds a lock, as it notes itself in the lock file: its number and the 16 bytes of its program's name.
+/// The process that holds a lock: its number and the 16 bytes of its program's name, as it has written them to the lock file.
 struct LockOwner {
   private let process: UInt32
   private let program: (UInt64, UInt64)
@@ -33,7 +33,7 @@ struct LockOwner {
   }
 
   var words: String {
-    // The owner hasn't noted itself yet.
+    // The owner hasn't written its number yet.
     if process == 0 { return Self.unknown }
     let name = withUnsafeBytes(of: program) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }.map { 0x20..<0x7F ~= $0 ? $0 : 0x3F }, as: UTF8.self)

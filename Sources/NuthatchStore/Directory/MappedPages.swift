@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-// Unmaps file pages from this process's memory. The kernel maps them again at the next access.
+// Unmaps pages of files, so that they don't count as this process's memory. The kernel maps them again at the next access.
 
 extension Pack {
   /// Leases stay valid.
@@ -15,8 +15,7 @@ extension Index {
     if !isPrivate { NuthatchStore.unmapPages(UnsafeRawBufferPointer(start: base, count: length)) }
   }
 
-  /// Counts a look at the index. Every 256 looks, unmaps the pages that they mapped: 64 KiB for each look, or 2 MiB with large
-  /// pages.
+  /// Counts a lookup. Every 256 lookups, unmaps the pages that they mapped: 64 KiB for each lookup, or 2 MiB with large pages.
   @inline(never)
   func countLook() {
     if looks.wrappingAdd(1, ordering: .relaxed).newValue & 0xFF == 0 { unmapPages() }

@@ -12,12 +12,12 @@ final class StoreDirectory: Sendable {
   let packs: Int32
   /// A warning about the file system, or that the directory can only be read.
   let warning: String?
-  /// Whether files are written faster through mappings of large pieces.
+  /// Whether writing through mappings of large pieces is faster than by system calls (`FileSystems.givesLargePages`).
   let givesLargePages: Bool
-  /// Whether written pages can be written again without new room.
+  /// Whether a mapped page can be written again without new room on the disk (`FileSystems.writesInPlace`).
   let writesInPlace: Bool
-  /// Why the directory can only be read; nil if it can be written. If set, nothing in it is changed and no lock is taken: the
-  /// store writes to this process's memory instead (`Index.make`, `LockFile`) or throws.
+  /// Why the directory can only be read; nil if it can be written. If set, nothing in it is changed and no lock is taken. The
+  /// store then writes to this process's memory instead (`Index.make`, `LockFile`) or throws.
   let refusal: SystemFault?
   /// Whether this object created the folder of packs.
   let isNew: Bool
@@ -36,7 +36,7 @@ final class StoreDirectory: Sendable {
       identity = (status.device, status.inode)
       let refusal = Self.refusal(root, system)
       (packs, isNew) = try Self.openPacks(root, path, trusts: trusts, refusal, system)
-      // If this fails, only a warning and some speed are lost.
+      // If this fails, there is no warning, and writing is slower.
       let kind = try? system.fileSystem(root)
       warning = refusal.map { StoreFault.readOnly($0).message } ?? kind.flatMap(FileSystems.warning)
       writesInPlace = refusal == nil && kind.map { FileSystems.writesInPlace($0) } ?? false
@@ -52,7 +52,7 @@ final class StoreDirectory: Sendable {
 
   deinit { close() }
 
-  /// Closes the descriptors while the object stays. They must not be used after that.
+  /// Closes the descriptors while the object stays. Don't use them after that.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     system.close(packs)
@@ -157,7 +157,7 @@ final class StoreDirectory: Sendable {
     try system.names(packs).compactMap(PackName.number).sorted()
   }
 
-  /// Whether the open folder of packs is the one that has the name now.
+  /// Whether the folder with the name `packs` is still the open one.
   var holdsItsPacks: Bool { isNamed("packs", packs) }
 
   /// Returns whether a name still belongs to the open file. True if this can't be checked.
@@ -196,17 +196,17 @@ final class StoreDirectory: Sendable {
       guard error.number == EINVAL || error.number == ENOSYS else { throw error }
     }
     var isTaken = true
-    // Something other than a file has the name.
+    // If something other than a file has the name, it is taken.
     do throws(SystemFault) { isTaken = try isThere(packs, name) } catch
       where error.number == EINVAL || error.number == ELOOP
     {}
     if isTaken { throw SystemFault(EEXIST) }
-    // No other process uses this name meanwhile: each number is given once.
+    // No other process creates a file with this name meanwhile, because each number is given once.
     try system.rename(packs, temporary, name, replaces: true)
   }
 
-  /// Returns whether mapped bytes of a file can be written now. If a page may need new room each time, a full disk would break
-  /// the mapping at the first write.
+  /// Returns whether mapped bytes of a file can be written now. On a copy-on-write file system each write may need new room, and
+  /// on a full disk it would break the mapping.
   func canWrite(_ base: UnsafeMutableRawPointer, _ length: Int) -> Bool {
     if writesInPlace { return true }
     guard !isReading else { return false }
@@ -216,12 +216,12 @@ final class StoreDirectory: Sendable {
       try system.populate(page, Int(UInt(bitPattern: base) + UInt(length) - begin + 4095) & ~4095)
       return true
     } catch {
-      // Before Linux 5.14 this can't be found out.
+      // Before Linux 5.14 the kernel can't tell. Assume that they can be written.
       return error.number == EINVAL
     }
   }
 
-  /// Frees a name for a file that is about to be created.
+  /// Deletes the file with this name, because a new one is about to be created. A file that Nuthatch didn't make is renamed.
   func makeWay(for name: String) throws(SystemFault) {
     guard !isForeign(name) else { return try setAside(name) }
     do throws(SystemFault) { try system.unlink(root, name) } catch  where error.number == ENOENT {}
@@ -233,8 +233,8 @@ final class StoreDirectory: Sendable {
     try system.rename(root, temporary, name, replaces: true)
   }
 
-  /// Returns whether a file with this name isn't one that Nuthatch made. False for a symbolic or hard link: replacing it loses
-  /// no data.
+  /// Returns whether there is a file with this name that Nuthatch didn't make. False for a symbolic or hard link, because
+  /// replacing it loses no data.
   private func isForeign(_ name: String) -> Bool {
     do throws(SystemFault) {
       system.close(
@@ -245,7 +245,7 @@ final class StoreDirectory: Sendable {
     }
   }
 
-  /// Keeps a foreign file under another name.
+  /// Renames a file that Nuthatch didn't make.
   private func setAside(_ name: String) throws(SystemFault) {
     let random = String(UInt64.random(in: .min ... .max), radix: 16)
     try system.rename(root, name, name + ".foreign-" + random, replaces: true)

@@ -32,7 +32,7 @@ enum LockKind {
   case exclusive
 }
 
-/// Every system call of the store. Tests replace it with one that fails at call N.
+/// Every system call of the store. Tests replace it with an implementation that fails at the n-th call.
 ///
 /// `close`, `unmap` and `unlock` only release something and can't fail.
 protocol SystemCalls: Sendable {
@@ -61,7 +61,7 @@ protocol SystemCalls: Sendable {
   func zero(_ fd: Int32, _ offset: Int64, _ length: Int) throws(SystemFault) -> Int
   /// May read fewer bytes than there is room for; returns 0 at the end of the file.
   func read(_ fd: Int32, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64) throws(SystemFault) -> Int
-  /// Waits until a file, or the names in a directory, are safe from a loss of power.
+  /// Waits until a file's bytes, or the names in a directory, are on the disk.
   func sync(_ fd: Int32) throws(SystemFault)
   /// Returns the offset of the next written bytes, from `offset` on; nil if there are none.
   func dataBegins(_ fd: Int32, _ offset: Int64) throws(SystemFault) -> Int64?

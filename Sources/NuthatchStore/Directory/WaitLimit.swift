@@ -1,7 +1,7 @@
 import CSystem
 import NuthatchBase
 
-/// How long the calling thread waits for locks of other threads and processes before it gives up with `busy`.
+/// How long the calling thread waits for locks of other threads and processes before it throws `busy`.
 ///
 /// The limit is set once, where the thread enters the store. The time counts from the first wait on.
 enum WaitLimit {
@@ -23,7 +23,7 @@ enum WaitLimit {
   /// Whether the thread has the limit of a commit.
   static var isOfCommit: Bool { nhs_get_wait_limit().length == commit }
 
-  /// Returns the deadline on the monotonic clock. The first call starts the time.
+  /// Returns the thread's deadline on the monotonic clock, in ns. The first call starts the time.
   static func deadline() -> Int64 {
     var own = nhs_get_wait_limit()
     guard own.length != 0 else { return nhs_monotonic_ns() &+ upkeep }
@@ -38,9 +38,9 @@ enum WaitLimit {
 extension SystemCalls {
   /// Locks a byte, waiting until the deadline. Returns false if it isn't free by then.
   ///
-  /// The kernel can't wait for a lock for a limited time. So this polls.
+  /// The kernel has no lock with a time limit, so this polls.
   func lock(_ fd: Int32, _ byte: Int64, _ kind: LockKind, until deadline: Int64) throws(SystemFault) -> Bool {
-    // A change of the index takes some microseconds: at first only yield the processor.
+    // A change of the index takes some microseconds, so at first only yield the processor.
     for _ in 0..<16 {
       if try tryLock(fd, byte, kind) { return true }
       sched_yield()
@@ -56,7 +56,7 @@ extension SystemCalls {
 }
 
 extension WordLock {
-  /// Runs `body` under the lock. Throws `busy` if the lock isn't free before the thread's patience ends.
+  /// Runs `body` under the lock. Throws `busy` if the lock isn't free before the deadline of `WaitLimit`.
   @inline(__always)
   func withLock<Result>(
     orThrow busy: @autoclosure () -> StoreFault, _ body: () throws(StoreFault) -> Result
