@@ -1,14 +1,15 @@
 /// A record's payload, without a copy. It stays valid until the lease is released, even if the record is evicted or removed, or
 /// the store is closed. Sendable, because the bytes never change.
 public struct Lease: @unchecked Sendable {
-  /// Keeps the bytes: a pack's mapping, or private memory.
+  /// The object that keeps the bytes: a pack's mapping, or private memory.
   let pin: any AnyObject & Sendable
   /// The payload. Valid as long as this lease or a copy of it.
   public let unsafeBytes: UnsafeRawBufferPointer
   /// The form and size of the payload.
   public let shape: PayloadShape
-  /// Of two records with one key, the later one has the higher sequence number. The same key and number mean the same record:
-  /// it keeps the number when it moves from memory to a pack, or between packs. Never 0 for a record in a pack.
+  /// The sequence number. Of two records with one key, the later one has the higher number. Two leases with the same key and
+  /// number have the same record: it keeps the number when it moves from memory to a pack, or between packs. Never 0 for a
+  /// record in a pack.
   public let sequence: UInt64
 
   /// The length of the payload in bytes.

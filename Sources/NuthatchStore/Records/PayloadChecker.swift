@@ -1,8 +1,8 @@
 import CSystem
 import Glibc
 
-/// Verifies payloads. Reads them from the file: a disk error is an error there, while through the mapping it would be a failed
-/// access.
+/// Verifies payloads. It reads them from the file by system calls, which report a disk error. Through the mapping, a disk error
+/// would break the mapping.
 final class PayloadChecker: Sendable {
   private let directory: StoreDirectory
   private let openPacks: OpenPacks
@@ -16,6 +16,7 @@ final class PayloadChecker: Sendable {
   /// Closes the file that was read last, so that a dropped pack takes no room.
   func close() { file.close(directory) }
 
+  /// Returns whether there is a record at this location whose payload has its checksum.
   func isIntact(_ location: Location) -> Bool {
     guard let pin = openPacks.pin(location.pack), let record = pin.pack.record(at: location.offset) else {
       return false

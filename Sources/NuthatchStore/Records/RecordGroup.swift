@@ -2,7 +2,7 @@ import CSystem
 
 /// A group of answers that are removed together: the first 16 bytes of an answer's key.
 ///
-/// All records of a group have their slots near a few places of the index, so that they are found without a list of their keys.
+/// All records of a group have their slots near 16 places of the index, so that they are found without a list of their keys.
 public struct RecordGroup: Hashable, Sendable {
   /// The length of a group in an answer's key.
   public static let length = 16
@@ -28,7 +28,7 @@ public struct RecordGroup: Hashable, Sendable {
     (low, high) = (key.word(0), key.word(8))
   }
 
-  /// The number of its counter of removals. Other groups may share it.
+  /// The number of the counter that counts removals of this group. Other groups may share the counter.
   var counter: Int { Int(truncatingIfNeeded: high & UInt64(IndexLayout.removalCount - 1)) }
 
   /// Returns whether a record of this hash may belong to the group.

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The fixed part of a record (docs/FORMAT.md, "A record").
+/// The first 48 bytes of a record (docs/FORMAT.md, "A record").
 struct RecordHeader {
   static let size = 48
   /// The alignment of payloads, enough for any vector instruction. A larger one would waste room.

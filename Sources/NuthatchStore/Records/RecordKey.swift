@@ -1,6 +1,6 @@
 import CSystem
 
-/// The 128 bits by which a record is found. Two keys may have one hash: the key itself is compared, too.
+/// The 128 bits by which the index finds a record. Two keys may have one hash, so the key itself is compared, too.
 public struct KeyHash: Hashable, Sendable {
   /// The lower half.
   public let low: UInt64

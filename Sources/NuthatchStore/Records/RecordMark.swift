@@ -17,8 +17,8 @@ extension Store {
     return records.mark(of: key)
   }
 
-  /// Returns whether a key still has this record. Also false if this can't be told without a wait. Releases no entry of the
-  /// memory tier, because that may need a lock that the caller holds.
+  /// Returns whether a key still has this record. Also false if finding out would take a wait. Releases no entry of the memory
+  /// tier, because that may need a lock that the caller holds.
   public func isCurrent(_ mark: RecordMark, _ key: RecordKey) -> Bool {
     guard isUsable else { return false }
     if spillsLate { return records.isCurrent(mark, key) }

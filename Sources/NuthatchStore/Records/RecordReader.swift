@@ -2,7 +2,7 @@ import CSystem
 
 /// Finds the record of a key in the packs: the index names its place, and the record's own key is compared.
 ///
-/// Independent of the store that it belongs to. A lookup takes one search of the index, one shard and one C call.
+/// A lookup takes one search of the index, one shard and one C call.
 final class RecordReader: Sendable {
   private let current: CurrentIndex
   private let openPacks: OpenPacks
@@ -18,7 +18,7 @@ final class RecordReader: Sendable {
 
   /// Returns a record that was verified in this session, or nil if the lookup needs more steps (`lookup`).
   ///
-  /// Few instructions, so that the processor can begin the next lookup while it waits for this record.
+  /// It has few instructions, so that the processor can begin the next lookup while it waits for this record's memory.
   @inline(__always)
   func lookupVerified(_ kind: RecordKind, _ hash: KeyHash, _ name: UnsafeRawBufferPointer) -> Lease? {
     let shard = openPacks.ownShard
@@ -61,7 +61,7 @@ final class RecordReader: Sendable {
     return sight.isOutdated ? lookAgain(key, after: nil, most) : .nothing
   }
 
-  /// Tries again: a writer may change the slot before the record is read. Then the slot has new contents.
+  /// Tries again while the slot has new contents: a writer may change it before the record is read.
   private func lookAgain(_ key: RecordKey, after location: Location?, _ most: Int) -> Lookup {
     var tried = location
     for _ in 0..<8 {
@@ -77,7 +77,7 @@ final class RecordReader: Sendable {
       if let result = take(sight, found, key, most) { return result }
       tried = found.slot.location
     }
-    // The index names a record that doesn't exist: the directory may have been deleted.
+    // The index names a record that isn't there: the directory may have been deleted.
     current.lookForDeletion()
     return .nothing
   }
@@ -163,8 +163,8 @@ final class RecordReader: Sendable {
     return nil
   }
 
-  /// Returns whether the packs have the answer to a later request. Nil if this can't be told: the record is being moved or
-  /// removed at this moment, or the disk fails.
+  /// Returns whether the packs have the answer to a later request. Nil if this is unknown: the record is being moved or removed
+  /// at this moment, or the disk fails.
   func hasLaterAnswer(_ key: RecordKey, than number: UInt64) -> Bool? {
     guard current.reading({ index, _ in index.find(key.hash) != nil }) ?? false else { return false }
     return find(key).map { $0.lease.shape.question > number }
@@ -239,8 +239,8 @@ extension Lease {
     sequence = record.sequence
   }
 
-  /// A lease on a verified copy of the record that `match` found: the pack may lose it at any moment. Nil if the checksum is
-  /// wrong.
+  /// A lease on a verified copy of the record that `match` found, for packs whose bytes may change at any moment after a disk
+  /// failure. Nil if the checksum is wrong.
   init?(copying pin: PackPin, _ record: nhs_record) {
     let lease = Lease(pin, record)
     guard let memory = PrivateMemory([lease.unsafeBytes], count: lease.count),

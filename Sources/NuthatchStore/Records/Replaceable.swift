@@ -1,8 +1,10 @@
 /// Which stored record a new one may replace.
 enum Replaceable {
+  /// Any record.
   case any
   /// The record at this place, which is being moved. If it has been replaced meanwhile, the new one is dropped.
   case moved(Location)
+  /// A record with a lower sequence number.
   case earlier
   /// The answer to an earlier request, if nothing was removed since.
   case askedBefore(Moment)
@@ -36,8 +38,8 @@ enum Replaceable {
     }
   }
 
-  /// Returns whether the index already names this record: when an index is rebuilt during a change, the change is done again,
-  /// and the record must not count as its own rival.
+  /// Returns whether the index already names this record. If an index is rebuilt during a change, the change is done again.
+  /// Then the record must not be compared with itself.
   func isPublished(_ header: RecordHeader, _ location: Location, _ index: Index) -> Bool {
     if case .any = self { return false }
     return index.find(header.hash)?.slot.location == location

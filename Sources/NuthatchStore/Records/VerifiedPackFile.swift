@@ -6,7 +6,7 @@ import NuthatchBase
 final class VerifiedPackFile: Sendable {
   private let kept = Locked<(number: UInt32, fd: Int32)?>(nil)
 
-  /// Returns the pack's file for this caller alone, or nil if it can't be opened.
+  /// Returns the pack's file for this caller alone, or nil if it can't be opened. The caller passes it to `giveBack`.
   func take(_ number: UInt32, _ directory: StoreDirectory) -> Int32? {
     let found: Int32? = kept.withLock { kept in
       guard let file = kept, file.number == number else { return nil }
@@ -16,6 +16,7 @@ final class VerifiedPackFile: Sendable {
     return found ?? (try? directory.openFile(directory.packs, PackName.of(number), O_RDONLY))?.0
   }
 
+  /// Keeps the file open, and closes the one that was kept before.
   func giveBack(_ number: UInt32, _ fd: Int32, _ directory: StoreDirectory) {
     let superfluous: Int32? = kept.withLock { kept in
       defer { kept = (number, fd) }
