@@ -18,7 +18,7 @@ final class DueRemovals: Sendable {
   }
 
   private struct State {
-    // The number tells a removal from the same removal requested later.
+    // The number distinguishes a removal from the same removal requested later.
     var removals: [Removal: (number: Int, tokens: Set<UInt64>, isPosted: Bool)] = [:]
     var last = 0
     // The number of removals that affect each hash, group place and counter.
@@ -43,7 +43,7 @@ final class DueRemovals: Sendable {
     UnsafeMutableRawPointer(bitPattern: address.load(ordering: .acquiring)).map { PostedRemovals(at: $0) }
   }
 
-  /// Uses this lock file from now on, and posts the pending removals to it.
+  /// Uses the posts of this lock file from now on, and posts the pending removals there.
   func follow(_ file: LockFile) {
     address.store(file.posted.address, ordering: .releasing)
     state.withLock { state in state.removals = state.removals.mapValues { ($0.number, [], false) } }
@@ -75,7 +75,7 @@ final class DueRemovals: Sendable {
     }
   }
 
-  /// Whether there are removals that no other process would do.
+  /// Whether there are removals that aren't posted, so that no other process would do them.
   var areUnposted: Bool { areOwn && state.withLock { $0.removals.values.contains { !$0.isPosted } } }
 
   var all: [(removal: Removal, number: Int)] {
@@ -148,7 +148,7 @@ extension Dictionary where Value == Int {
 }
 
 extension Store {
-  /// Called after the records of groups were removed, to remove what depends on them.
+  /// Called after the records of groups were removed. It removes the records that depend on them.
   public typealias Following = @Sendable (Store, [RecordGroup], [RemovedRecord]) throws(StoreFault) -> Void
 
   /// Does what `remove` does, and calls the follower, but waits only as long as a commit. If it can't be done now, it is noted
@@ -160,14 +160,14 @@ extension Store {
     do throws(StoreFault) {
       try check()
       disk.lookForDeletion()
-      // First note it: from here on the records are misses, and no earlier answer is stored.
+      // Note the removal first: from here on the records are misses, and no earlier answer is stored.
       disk.due.add(removal)
       try doWhatIsDue()
       return nil
     } catch {
-      // Another pending removal may have failed instead.
+      // The error may be that of another pending removal.
       guard !isUsable || disk.due.has(removal) else { return nil }
-      // If the disk is bad, all processes would try it again and again.
+      // Don't post it if the disk fails: all processes would try it again and again.
       if isUsable, error.kind != .io, disk.locks.file.canPost { disk.due.post(removal) }
       return error
     }

@@ -1,4 +1,4 @@
-/// When an answer's request was made: after which removals, and before which other requests.
+/// When an answer's request was made, as the numbers of removals and of requests before it.
 ///
 /// It uses no clock. All processes of a directory share the counters.
 public struct Moment: Sendable, Equatable {
@@ -10,6 +10,7 @@ public struct Moment: Sendable, Equatable {
 
   /// The number of times that the directory was cleared.
   let clears: UInt64
+  /// The removals of the answer's group.
   let first: Removals
   /// For an answer that belongs to a second group.
   let second: Removals?

@@ -1,5 +1,5 @@
-/// Gives the moments of requests, and tells what was removed since. While a removal is pending, there is no moment for the
-/// answers that it affects.
+/// Returns the moments of requests, and whether answers were removed since. While a removal is pending, there is no moment for
+/// the answers that it affects.
 struct Moments {
   let changer: IndexChanger
   let due: DueRemovals
@@ -34,7 +34,7 @@ struct Moments {
     return changer.current.reading { index, _ in index.moment(first, second, number: number) } ?? nil
   }
 
-  /// Returns whether nothing was removed since. Also false if this can't be told at once.
+  /// Returns whether no removal since the moment affects its answer. Also false if finding out would take a wait.
   @inline(__always)
   func isCurrentNow(_ moment: Moment) -> Bool {
     !due.take(moment)
@@ -43,7 +43,7 @@ struct Moments {
       } ?? false
   }
 
-  /// Returns whether nothing was removed since. Follows other processes first.
+  /// Returns whether no removal since the moment affects its answer. Follows other processes first.
   func isCurrent(_ moment: Moment) -> Bool {
     changer.current.followOthers()
     return !due.take(moment) && changer.current.reading { index, _ in index.isCurrent(moment) } ?? false

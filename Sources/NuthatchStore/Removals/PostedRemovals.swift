@@ -7,7 +7,7 @@ struct PostedRemovals: Sendable {
   /// A group that is to be removed.
   struct Post {
     fileprivate let place: Int
-    /// Random. It tells this post from a later one of the same group, which the present removal must not delete.
+    /// Random. It distinguishes this post from a later one of the same group, which must stay when this removal is done.
     let token: UInt64
     let group: RecordGroup
   }
@@ -35,7 +35,7 @@ struct PostedRemovals: Sendable {
     let token = nhs_load64_acquire(place)
     let group = RecordGroup(low: nhs_load64(place + 8), high: nhs_load64(place + 16))
     nhs_fence_acquire()
-    // Another post may have replaced it meanwhile; the next call sees it.
+    // Another post may have replaced this one meanwhile; the next call sees it.
     return token == 0 || nhs_load64(place) != token ? nil : Post(place: number, token: token, group: group)
   }
 
@@ -75,7 +75,7 @@ struct PostedRemovals: Sendable {
     return nil
   }
 
-  /// Deletes a post that was done, unless it was posted again since.
+  /// Deletes a post whose removal was done, unless the group was posted again since.
   func takeBack(_ post: Post) {
     guard nhs_swap64(place(post.place), post.token, 0) == 1 else { return }
     free(post.place)
@@ -86,7 +86,7 @@ struct PostedRemovals: Sendable {
     _ = nhs_and64(claims, ~(1 << UInt64(number)))
   }
 
-  /// Repairs what processes left that were killed while they posted. Call it in the only process that uses the directory.
+  /// Repairs places that a process left half written when it was killed. Call it only while no other process uses the directory.
   func mend() {
     guard nhs_load64(posts) | nhs_load64(claims) != 0 else { return }
     for number in 0..<Self.places {

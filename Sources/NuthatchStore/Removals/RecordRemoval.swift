@@ -8,7 +8,7 @@ public struct RemovedRecord: Sendable {
   public let payload: [UInt8]
 }
 
-/// Removes records from index and packs, so that none comes back.
+/// Removes records from index and packs, so that no later scan of the packs finds them again.
 struct RecordRemoval {
   let changer: IndexChanger
   let openPacks: OpenPacks
@@ -33,7 +33,7 @@ struct RecordRemoval {
   ///
   /// - Returns: the removed records.
   func remove(_ groups: [RecordGroup], _ keys: [RecordKey]) throws(StoreFault) -> [RemovedRecord] {
-    // By key: the closure runs again if the index was rebuilt meanwhile, and the new index may not have all of them any more.
+    // Collected by key: the closure runs again if the index was rebuilt meanwhile, and the new index may have fewer of them.
     var removed: [RecordKey: RemovedRecord] = [:]
     try removing { (index) throws(StoreFault) in
       // Count first: an answer under way must not be stored in between.
