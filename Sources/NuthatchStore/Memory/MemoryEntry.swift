@@ -22,7 +22,7 @@ final class MemoryEntry: @unchecked Sendable {
   let bytes: UnsafeRawBufferPointer
   let shape: PayloadShape
   let sequence: UInt64
-  /// The memory that would be free without the entry, in bytes.
+  /// The memory that becomes free when the entry is removed, in bytes.
   let privateBytes: Int
   /// The moment of the request, for an answer that is in no pack.
   let moment: Moment?
@@ -84,7 +84,7 @@ final class MemoryPin: @unchecked Sendable {
     name = words
   }
 
-  /// A lease for any thread.
+  /// A lease on the entry, for any thread.
   var lease: Lease { Lease(pin: self, unsafeBytes: bytes, shape: shape, sequence: sequence) }
 
   /// Returns whether this is the entry with this key.

@@ -12,7 +12,7 @@ final class MemoryFirstStore: RecordStore {
   }
 
   func finish(flushes: Bool) {
-    // Records that can't be written are lost; the store is closing, so there is no caller to tell.
+    // Records that can't be written are lost. The store is closing, so there is no caller that could get the error.
     if flushes { do { try flush() } catch {} }
     disk.finish(flushes: flushes)
   }
@@ -27,14 +27,14 @@ final class MemoryFirstStore: RecordStore {
     return known.map { .found($0) } ?? disk.reader.lookup(key, checking: most)
   }
 
-  /// Returns the record that is only in memory, and whether it is known that the packs have no later answer. Nil for an answer
-  /// that was removed since or has a later one in a pack.
+  /// Returns the record that is only in memory. `isLatest` is true if it is certain that the packs have no later answer. Nil if
+  /// there is no record, or it is an answer that was removed since or has a later one in a pack.
   private func privateRecord(of key: RecordKey) -> (lease: Lease, isLatest: Bool)? {
     guard !disk.due.take(key.hash), let lease = memory.find(.record, key) else { return nil }
     guard key.kind == .answer, let entry = (lease.pin as? MemoryPin)?.entry, let moment = entry.moment else {
       return (lease, true)
     }
-    // Whether it was removed or replaced; nil if this can't be told now.
+    // Whether the answer was removed or replaced; nil if this is unknown now.
     let isGone = disk.moments.isCurrent(moment) ? disk.reader.hasLaterAnswer(key, than: moment.number) : true
     guard isGone == true else { return (lease, isGone == false) }
     memory.remove(entry)
@@ -107,7 +107,7 @@ final class MemoryFirstStore: RecordStore {
     guard disk.moments.isCurrent(moment), inPacks ?? 0 <= moment.number,
       privateRecord(of: key)?.lease.shape.question ?? 0 <= moment.number
     else { return nil }
-    // A record in memory may be lost, and then an older one in the packs would be found again. So replace the one in the packs.
+    // A record in memory may be lost. Then an older one in the packs would be found again, so replace one there.
     if inPacks == nil, let lease = try commitPrivately(key, shape, parts, moment) { return lease }
     return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
       let lease = try disk.write(key, shape, parts, replacing: .askedBefore(moment))
@@ -117,7 +117,7 @@ final class MemoryFirstStore: RecordStore {
     }
   }
 
-  /// Keeps a record in memory, and writes records to packs that must make room. Returns nil if the record is too large, or has
+  /// Keeps a record in memory. Writes other records to packs if memory needs room. Returns nil if the record is too large, or gets
   /// no sequence number because the index can't be written.
   private func commitPrivately(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], _ moment: Moment? = nil
@@ -128,13 +128,13 @@ final class MemoryFirstStore: RecordStore {
     guard let payload = PrivateMemory(parts, count: length) else {
       throw StoreFault(.outOfMemory, "there is no memory for a record of \(length) bytes")
     }
-    // Without a sequence number it would look older than the records in the packs, and lose against them.
+    // Without a sequence number it would look older than the records in the packs.
     let sequence = disk.changer.takeSequence()
     guard sequence != 0 else { return nil }
     let entry = MemoryEntry(
       .record, key, payload, payload.bytes, shape, sequence: sequence, privateBytes: length, moment: moment)
     guard remember(entry) else { return nil }
-    // Don't look it up: it may already be gone from the table.
+    // Don't look it up: another thread may already have removed it from the table.
     return MemoryPin(entry).lease
   }
 
@@ -166,7 +166,7 @@ final class MemoryFirstStore: RecordStore {
         guard memory.contains(record) else { continue }
         memory.spills.failures.wrappingAdd(1, ordering: .relaxed)
         if error.kind == .io { disk.lookForDeletion() }
-        // The record can be written when the directory is reopened.
+        // If the directory was deleted, keep the record: it can be written when the directory is reopened.
         if loses, !disk.directory.isDeleted {
           memory.spills.lost.wrappingAdd(1, ordering: .relaxed)
           memory.remove(record)
@@ -202,7 +202,7 @@ final class MemoryFirstStore: RecordStore {
     if let fault = write(memory.unwritten(), loses: false) { throw fault }
   }
 
-  /// Even at a warning all records that are only in memory are written, so that another process finds them.
+  /// Frees memory. At a warning, too, all records that are only in memory are written, so that other processes find them.
   func relieve(_ level: MemoryPressure) {
     switch level {
     case .warning:
@@ -236,7 +236,7 @@ final class MemoryFirstStore: RecordStore {
     return try memory.writing.withLock(orThrow: disk.locks.busy(.index)) { () throws(StoreFault) in
       var removed = try disk.remove(groups, keys)
       let known = Set(removed.map(\.key))
-      // The records in memory are misses from the moment on when the removal was counted.
+      // The records in memory have been misses since the removal was counted.
       for entry in memory.unwritten()
       where keys.contains(entry.key) || entry.key.group.map({ groups.contains($0) }) == true {
         guard memory.remove(entry), !known.contains(entry.key) else { continue }

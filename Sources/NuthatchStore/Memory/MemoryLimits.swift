@@ -5,7 +5,7 @@ struct MemoryLimits: Sendable {
   /// The highest number of entries.
   let items: Int
 
-  /// The highest cost of one entry. A larger one would push out too many others and isn't kept.
+  /// The highest cost of one entry. A larger one isn't kept, because too many others would be evicted for it.
   var largest: Int { bytes / 8 }
 
   /// The default: 64 MiB, or an eighth of the memory of the machine or its cgroup if that is less. Read once.

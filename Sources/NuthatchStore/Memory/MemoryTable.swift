@@ -1,8 +1,8 @@
 /// The entries of the memory tier and their eviction order, in flat arrays, so that only the entry itself is behind a pointer.
 /// It doesn't lock; `MemoryTier` does.
 ///
-/// The order is SIEVE: entries are in the order of insertion, and a hand moves from the oldest to the newest and evicts the
-/// first entry that wasn't visited since it last passed. A hit moves nothing.
+/// The eviction algorithm is SIEVE. Entries are in the order of insertion. A hand moves from the oldest to the newest and evicts
+/// the first entry that wasn't visited since the hand last passed it. A hit moves nothing.
 struct MemoryTable {
   /// 32 bits of the hash as a tag, and the entry's number + 1; 0 if the slot is free. A search goes upwards from the entry's home.
   private(set) var slots: ZeroedArray<UInt64>
@@ -201,7 +201,7 @@ struct MemoryTable {
     return entry
   }
 
-  /// Puts an entry that couldn't be written back into the order. Returns false if it is in the order.
+  /// Puts an entry that couldn't be written to a pack back into the order, as the newest. Returns false if it isn't leaving.
   mutating func stay(_ number: Int) -> Bool {
     guard leaving[number], let entry = entry(number) else { return false }
     leaving[number] = false

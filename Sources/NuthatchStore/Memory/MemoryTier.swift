@@ -1,8 +1,8 @@
 import CSystem
 import NuthatchBase
 
-/// The entries that this process keeps in memory for one directory, limited in bytes and number; the least useful one is
-/// evicted first. Any thread may use it. `MemoryLanes` finds entries, `MemoryTable` has the eviction order.
+/// The entries that this process keeps in memory for one directory, limited in bytes and number. Any thread may use it.
+/// `MemoryLanes` finds entries, `MemoryTable` has the eviction order.
 final class MemoryTier: Sendable {
   /// For lookups.
   let lanes = MemoryLanes()
@@ -77,8 +77,9 @@ extension MemoryTier {
 extension MemoryTier {
   /// Inserts an entry, replaces the one with its key, and evicts others to make room.
   ///
-  /// - Returns: whether it was inserted (false if it is larger than an eighth of the limit), and the records that the caller
-  ///   must write to a pack and then remove with `remove`. They are found meanwhile.
+  /// - Returns: `isKept` is false if the entry is larger than an eighth of the limit, or the answer to an earlier request than
+  ///   the one in memory. `leaving` are evicted records: the caller must write them to a pack and then `remove` them. Until
+  ///   then they are still found.
   func keep(_ entry: MemoryEntry) -> (isKept: Bool, leaving: [MemoryEntry]) {
     lanes.alone { taken in
       let old = entry.key.bytes.withUnsafeBytes {
@@ -101,7 +102,7 @@ extension MemoryTier {
     }
   }
 
-  /// Evicts entries until at most this many bytes are left.
+  /// Evicts entries until the others take at most this many bytes.
   ///
   /// - Returns: the records to write first, as in `keep`.
   func shrink(to bytes: Int) -> [MemoryEntry] {
@@ -150,7 +151,7 @@ extension MemoryTier {
   /// Removes the entry of a key. Returns false if there is none.
   @discardableResult
   func remove(_ space: MemorySpace, _ key: RecordKey) -> Bool {
-    // Usually there is none, and looking disturbs no other thread.
+    // Usually there is none. Looking takes only one lane's lock, removing takes all.
     let isThere = lanes.together {
       key.bytes.withUnsafeBytes { table.pointee.find(space, key.kind, key.hash, $0) } != nil
     }
