@@ -16,8 +16,8 @@ package protocol PressureHost: AnyObject {
 /// Listens to the sources of memory pressure and makes every open store of the process free memory. One for each process.
 ///
 /// An event of a source without levels is a warning. It is critical if it comes again within `persistence` after a relief, or
-/// if almost no memory is available. For 2 s after each relief only a higher level is acted on, because measurements lag
-/// behind.
+/// if almost no memory is available. For 2 s after each relief only a higher level has an effect: the measurements are
+/// delayed.
 ///
 /// After `init` only its loop's thread uses it, hence Sendable. Call `stop` before the loop is discarded.
 package final class PressureWatch: @unchecked Sendable {

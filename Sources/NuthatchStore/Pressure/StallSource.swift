@@ -3,8 +3,9 @@ import Glibc
 
 /// The kernel's pressure stall information: an event when tasks waited for memory for `stall` of `window` microseconds.
 package final class StallSource: PressureSource {
-  /// Which tasks have to wait.
+  /// Which tasks wait for memory.
   package enum Share: String, Sendable {
+    /// At least one task.
     case some
     /// All tasks at once: no work is done meanwhile.
     case full
