@@ -176,7 +176,7 @@ final class DiskStore: Sendable {
     }
   }
 
-  // MARK: Telling
+  // MARK: Statistics and checks
 
   func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()
@@ -203,7 +203,7 @@ final class DiskStore: Sendable {
     return statistics
   }
 
-  /// The process that holds a lock for which this process has waited in vain, and for how many nanoseconds.
+  /// The process that holds a lock since a wait for it timed out, and for how many nanoseconds. Nil if there is none.
   var holder: (name: String, nanoseconds: Int64)? { locks.holder }
 
   /// Checks whether the directory was deleted.
@@ -231,7 +231,7 @@ final class DiskStore: Sendable {
     current.index?.unmapPages()
   }
 
-  /// Unmaps them now, and again and again from now on.
+  /// Unmaps the pages now, and after every 256 lookups from now on.
   func stayLean() {
     current.stayLean()
     unmapPages()

@@ -4,8 +4,8 @@
 /// index finds them without a lock (`Index`). A caller gets a record without a copy (`Lease`). `docs/FORMAT.md` describes every
 /// byte.
 ///
-/// A record or an index that fails a check counts as a miss: neither is trusted because it is there. That is why `try?` stands
-/// where records and packs are read: one that can't be read now is skipped. Only a commit that can't be stored is an error.
+/// A record or an index that fails a check, or can't be read now, counts as a miss. That is why records and packs are read with
+/// `try?`. Only a commit that can't be stored is an error.
 ///
 /// `Journal` is for data that can't be fetched again: records in a file of their own that survive a loss of power, in their
 /// order.

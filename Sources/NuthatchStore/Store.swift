@@ -79,7 +79,8 @@ public final class Store: Sendable {
   package var memoryItems: Int { disk.memory.limits.items }
 
   var records: any RecordStore { door.opened }
-  /// Call only its own functions. Don't use files through it: they may be closed at any moment.
+  /// The disk store, without a reference that keeps its files open. Call only its own functions: the files may be closed at any
+  /// moment.
   var disk: DiskStore { door.opened.disk }
 
   /// Opens the store in a directory. If the directory is missing, it is created; its parent must exist.
@@ -174,7 +175,7 @@ public final class Store: Sendable {
   /// nanoseconds. Nil if there is none.
   public var holder: (name: String, nanoseconds: Int64)? { isUsable ? disk.holder : nil }
 
-  /// Stores a record. Waits for locks at most as long as `Patience.writing`.
+  /// Stores a record. Waits for locks at most as long as `WaitLimit.commit`.
   private func keep(
     _ key: RecordKey, _ shape: PayloadShape, _ parts: [UnsafeRawBufferPointer], asked moment: Moment? = nil
   ) throws(StoreFault) -> Lease? {
@@ -237,8 +238,8 @@ public final class Store: Sendable {
     }
   }
 
-  /// Returns the moment of a request that is made now, for its answer, which belongs to one or two groups. Nil if it can't be
-  /// told at once (use `moment` then). Opens no file and takes no lock that waits.
+  /// Returns the moment of a request that is made now, for its answer, which belongs to one or two groups. Nil if that would take
+  /// a wait; then use `moment`. Opens no file, and waits for no other process.
   public func momentNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
     return door.seen { $0.moments.now(first, second) }
@@ -252,14 +253,14 @@ public final class Store: Sendable {
     return try door.using { (records) throws(StoreFault) in records.disk.moments.afterOthers(first, second) }
   }
 
-  /// Returns the removals until now, for an answer that is read next. No answer is stored with this moment. Nil if it can't be
-  /// told at once.
+  /// Returns a moment with the removals until now, for an answer that is read next. No answer can be stored with this moment. Nil
+  /// if finding out would take a wait.
   public func removalsNow(_ first: RecordGroup, _ second: RecordGroup? = nil) -> Moment? {
     guard isUsable else { return nil }
     return door.seen { $0.moments.removalsNow(first, second) }
   }
 
-  /// Returns whether no removal since the moment affects its answer. Also false if this can't be told at once.
+  /// Returns whether no removal since the moment affects its answer. Also false if finding out would take a wait.
   public func isCurrent(_ moment: Moment) -> Bool {
     guard isUsable else { return false }
     return door.seen { $0.moments.isCurrentNow(moment) }
@@ -272,7 +273,7 @@ public final class Store: Sendable {
   public func commit(
     answer key: RecordKey, form: UInt8 = 0, _ payload: [UInt8], asked moment: Moment
   ) throws(StoreFault) -> Lease? {
-    // A pending removal only prevents its own answers from being stored.
+    // If this fails, the pending removals only prevent the answers of their groups from being stored.
     try? doWhatIsDue()
     return try payload.span.bytes.withUnsafeBytes { (bytes) throws(StoreFault) in
       try keep(key, PayloadShape(form: form, question: moment.number), [bytes], asked: moment)
@@ -352,8 +353,8 @@ public final class Store: Sendable {
 
 extension Store {
   /// Keeps an object in memory under a key, for example decoded pixels, and replaces the object that `keep` was given before.
-  /// It is dropped when it is unused and memory is needed, under memory pressure, when a record of this key is committed or
-  /// removed, and when the last store of the directory in this process is closed.
+  /// It is dropped when memory is needed and it was not used lately, and under memory pressure. It is also dropped when a record
+  /// of this key is committed or removed, and when this store is closed.
   ///
   /// Only this process has it. The content of a key must always be the same, or change only by `commit`. Call this after
   /// `commit` for an object that belongs to the committed record.

@@ -77,12 +77,12 @@ struct StoreCheck {
       try directory.packNumbers()
     }
     for number in numbers {
-      // Ask before reading: records that are written meanwhile don't count yet.
+      // Ask before reading the pack, because records that are written meanwhile don't count yet.
       let settled = settledPart(of: number)
       var found = SeenPack(upTo: changer.current.forReading()?.entry(of: number)?.used ?? 0)
       guard let pin = openPacks.pin(number), var scan = try? PackScan(pin.pack, directory, settled: settled)
       else {
-        // Not if another process has dropped the pack since the list was made.
+        // A pack that another process has dropped since the list was made isn't unreadable.
         if !isDropped(number) {
           report.unreadable += 1
           report.add(number, whyUnreadable(number))
@@ -122,8 +122,8 @@ struct StoreCheck {
     }
   }
 
-  /// Returns the offset up to which a pack is published. Behind it a writer may be busy, or a full disk has left a part of a
-  /// record.
+  /// Returns the offset up to which a pack is published. Behind it a writer may be writing a record, or a full disk has left a
+  /// part of one.
   private func settledPart(of number: UInt32) -> Int {
     if let entry = changer.current.forReading()?.entry(of: number) { return entry.used }
     return !directory.isReading && PackWriter.isBusy(directory, number) ? PackHeader.size : .max
@@ -143,7 +143,7 @@ struct StoreCheck {
     func present() throws(StoreFault) -> Set<UInt32> {
       Set(try explaining("can't list the packs") { () throws(SystemFault) in try directory.packNumbers() })
     }
-    // Look before changing: the disk may be so full that the index can't be written.
+    // Look before locking the index: the disk may be so full that the index can't be changed.
     let packs = try present()
     guard let index = changer.current.forReading(), index.names(except: packs) else { return }
     try changer.changing { (index) throws(StoreFault) in index.deleteSlots(except: try present()) }

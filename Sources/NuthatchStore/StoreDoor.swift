@@ -37,7 +37,7 @@ final class StoreDoor: Sendable {
 
   private struct State {
     var opened: any RecordStore
-    // The earlier ones: a call may still be reading one without holding a reference.
+    // The earlier ones are kept: a call may still be reading one without holding a reference.
     var former: [Glance] = []
     var isOver = false
   }
@@ -53,10 +53,10 @@ final class StoreDoor: Sendable {
     glance = Atomic(.passUnretained(opened.disk.glance))
   }
 
-  /// For calls that use files or wait. While a call holds a reference, the files stay open.
+  /// The open store, for calls that use files or wait. While a call holds a reference, the files stay open.
   var opened: any RecordStore { state.withLock { $0.opened } }
 
-  /// For calls that only read memory for a moment. A reference would make all threads change one counter.
+  /// Runs `body`, which only reads memory for a moment. It retains no object: otherwise all threads would change one counter.
   @inline(__always)
   func seen<Result>(_ body: (Glance) -> Result) -> Result {
     glance.load(ordering: .acquiring)._withUnsafeGuaranteedRef { body($0) }
@@ -73,7 +73,7 @@ final class StoreDoor: Sendable {
         if !used.disk.directory.isDeleted { return result }
       } catch {
         used.disk.current.follow(error)
-        // Perhaps the file couldn't be created because its folder was deleted.
+        // The error may have come because the folder of the file was deleted.
         if error.kind == .io { used.disk.lookForDeletion() }
         guard used.disk.directory.isDeleted else { throw error }
       }
@@ -90,7 +90,7 @@ final class StoreDoor: Sendable {
       let result = try body(old)
       if !old.disk.directory.isDeleted { return result }
     }
-    // If this fails, it is tried only at intervals, not by each lookup.
+    // Each lookup would try this again if it fails, so try it only at intervals.
     if old.disk.current.broken.mayTry(), opening.isThere, let made = try? openAnew(after: old, atOnce: true) {
       return try body(made)
     }
@@ -107,7 +107,7 @@ final class StoreDoor: Sendable {
     defer { reopening.unlock() }
     let now = opened
     guard now === old else { return now }
-    // Otherwise the old store would look like another process that uses the directory.
+    // While it is registered, the old store looks like another process that uses the directory.
     old.disk.locks.leave()
     let made: any RecordStore
     do throws(StoreFault) { made = try opening.open(after: old, atOnce: atOnce) } catch {
