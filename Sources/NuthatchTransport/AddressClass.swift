@@ -1,4 +1,4 @@
-/// The kind of network that an address belongs to, by IANA's registries of special addresses.
+/// The kind of network that an address belongs to, by IANA's registries of special addresses (except `metadata`).
 package enum AddressClass: UInt8, CaseIterable, Sendable {
   /// Reachable from anywhere.
   case `public`
@@ -13,7 +13,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   case broadcast
   /// 0.0.0.0/8 and `::`, which connect to this machine.
   case unspecified
-  /// For documents, benchmarks, discarding, or not assigned.
+  /// Addresses for examples, benchmarks or discarding, and addresses that are not assigned.
   case reserved
   /// The local link only. Includes 169.254.169.254, where clouds serve the secrets of a machine.
   case linkLocal
@@ -54,7 +54,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Ordered from public to link-local addresses. The raw values are those of stored answers.
+/// How private an address is. `<` compares by `rank`. The raw values never change, because stored answers contain them.
 package enum AddressReach: UInt8, Comparable, Sendable {
   case open = 0
   case inner = 1
@@ -71,7 +71,7 @@ package enum AddressReach: UInt8, Comparable, Sendable {
     }
   }
 
-  /// Whether a redirect from there is judged as a redirect from a public origin.
+  /// Whether a server at such an address counts as public when it redirects.
   package var countsAsPublic: Bool { self <= .hidden }
 
   package static func < (left: AddressReach, right: AddressReach) -> Bool { left.rank < right.rank }
@@ -109,7 +109,8 @@ extension AddressClass {
     return widest(own, ofV4(UInt32(truncatingIfNeeded: low)))
   }
 
-  /// The class of the IPv4 address that a translator or a tunnel takes from this one, because the bytes go there.
+  /// The class of the IPv4 address inside this IPv6 address, to which a translator or a tunnel sends the bytes. Nil if there is
+  /// none.
   private static func embedded(_ high: UInt64, _ low: UInt64) -> AddressClass? {
     let last = UInt32(truncatingIfNeeded: low)
     if high == 0 {
@@ -119,7 +120,7 @@ extension AddressClass {
     // NAT64's well-known prefix, 64:ff9b::/96.
     if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return ofV4(last) }
     // NAT64 with the network's own prefix, 64:ff9b:1::/48. The position of the IPv4 address is known only to that network, so
-    // all positions count (RFC 6052, 2.2), and none makes the address public.
+    // all positions of RFC 6052, 2.2 are read. The most private class counts, and at least `private`.
     if high >> 16 == 0x0064_ff9b_0001 {
       let places: [UInt32] = [
         last,

@@ -1,14 +1,14 @@
-/// Decides which addresses a request may be connected to. It checks every address, at every hop, when the socket is opened and
-/// before a kept connection is reused: an earlier result for the same name never counts.
+/// Decides which addresses a request may be connected to. Each new socket and each kept connection is checked; with a proxy,
+/// the addresses behind it that are known here. An earlier result for the same name never counts.
 package enum AddressGuard: UInt8, Sendable {
-  /// No link-local address and no cloud metadata; no private address after a redirect from a public origin.
+  /// Refuses link-local addresses and cloud metadata; after a redirect from a public server, all addresses that aren't public.
   case guarded
   /// Public addresses only.
   case `public`
   /// All addresses.
   case any
 
-  /// Returns whether an address of this class is refused. `sentByPublic`: an earlier hop of the redirects was public.
+  /// Returns whether an address of this class is refused. `sentByPublic`: a public server has redirected the request here.
   package func refuses(_ kind: AddressClass, sentByPublic: Bool) -> Bool {
     switch self {
     case .any: false

@@ -1,9 +1,9 @@
 /// Gives libcurl the request body of a transfer. Files are read ahead on other threads, because a disk may be slow.
 ///
-/// Used only on the loop's thread, hence Sendable.
+/// Only the loop's thread uses it. That is why `@unchecked Sendable` is safe.
 final class BodyFeed: @unchecked Sendable {
   private let count: Int64
-  /// Nil while another thread reads.
+  /// Nil while another thread reads with it, and after `stop`.
   private var reader: BodyReader?
   private let readers: CurlTransport.Readers?
   private let loop: EventLoop
@@ -13,17 +13,17 @@ final class BodyFeed: @unchecked Sendable {
   private var place = 0
   /// The chunk after it.
   private var next: Result<[UInt8], TransportFault>?
-  /// The offset in the body where `next` ends.
+  /// The number of bytes of the body that were read from the source.
   private var end: Int64 = 0
   private var isBegun = false
-  /// Whether libcurl waits for more.
+  /// Whether libcurl waits for bytes that aren't read yet.
   private(set) var isAwaited = false
   private var isStopped = false
 
   /// The size of a chunk. Two are in memory.
   private static let size: Int64 = 128 << 10
 
-  /// - Parameter whenReady: called when awaited bytes, or an error, have arrived.
+  /// - Parameter whenReady: called when the awaited bytes were read, or reading has failed.
   init(
     _ source: BodySource, _ loop: EventLoop, _ readers: @escaping CurlTransport.Readers,
     whenReady: @escaping () -> Void
@@ -36,7 +36,8 @@ final class BodyFeed: @unchecked Sendable {
     readAhead()
   }
 
-  /// Fills the buffer; returns 0 at the end, and nil if the next bytes haven't been read yet.
+  /// Copies bytes to the buffer, at most the rest of one chunk, and returns their number. 0: the end. Nil: the next bytes
+  /// haven't been read yet.
   func take(into room: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int? {
     if place == chunk.count, let next {
       self.next = nil
@@ -61,7 +62,7 @@ final class BodyFeed: @unchecked Sendable {
     readAhead()
   }
 
-  /// Stops reading and closes the file.
+  /// Stops reading. Closes the file now, or when the thread that reads it has finished.
   func stop() {
     isStopped = true
     isAwaited = false

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A request body that is read piece by piece while it is sent: bytes, and files, which are never in memory as a whole.
+/// A request body of bytes and files. It is read in pieces while it is sent, so that no file is in memory as a whole.
 ///
-/// Files are checked when the source is created, and opened when they are sent. A file that has changed in between is not sent.
+/// `BodyFile.init` checks a file, `BodyReader` opens it when it is sent. If it has changed in between, the request fails.
 package struct BodySource: Sendable {
   package enum Piece: Sendable {
     case bytes([UInt8])
@@ -29,7 +29,7 @@ package struct BodySource: Sendable {
   }
 }
 
-/// A regular file, or a part of one, with its identity when it was checked.
+/// A regular file, or a part of one. `identity` is that of the time of the check.
 package struct BodyFile: Sendable, Equatable {
   package let path: String
   package let offset: Int64
@@ -58,7 +58,7 @@ package struct BodyFile: Sendable, Equatable {
     identity = Self.identity(status)
   }
 
-  /// Opens the file, with O_CLOEXEC.
+  /// Opens the file. Throws if it has changed since the check. O_NONBLOCK: it may be a pipe now.
   func open() throws(TransportFault) -> Int32 {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { throw .unreadable(path, errno) }
@@ -89,7 +89,7 @@ extension TransportFault {
   }
 }
 
-/// Reads a body source from beginning to end. May wait for a disk. One thread at a time, hence Sendable.
+/// Reads the bytes of a body source. May wait for a disk. One thread at a time uses it, so `@unchecked Sendable` is safe.
 package final class BodyReader: @unchecked Sendable {
   private let source: BodySource
   private var piece = 0
@@ -103,7 +103,7 @@ package final class BodyReader: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Fills the buffer as far as there are bytes; returns 0 at the end.
+  /// Fills the buffer and returns the number of bytes. It is less than the buffer's size only at the end of the body.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int {
     var filled = 0
     while filled < buffer.count, piece < source.pieces.count {
@@ -122,7 +122,7 @@ package final class BodyReader: @unchecked Sendable {
     return filled
   }
 
-  /// Returns `count` bytes from an offset of the whole body, which must have them.
+  /// Returns the `count` bytes at `offset` of the whole body, which must be long enough.
   func read(_ count: Int, at offset: Int64) -> Result<[UInt8], TransportFault> {
     if offset != self.offset { seek(to: offset) }
     var fault: TransportFault?

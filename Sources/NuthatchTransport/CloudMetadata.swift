@@ -7,7 +7,7 @@ enum CloudMetadata {
     0x6464_64C8,
     // 192.0.0.192: Oracle Cloud at Customer, "Retrieving instance metadata"
     0xC000_00C0,
-    // 168.63.129.16: Microsoft Azure, "What is IP address 168.63.129.16?". It is no private address
+    // 168.63.129.16: Microsoft Azure, "What is IP address 168.63.129.16?". A public address by IANA's registries
     0xA83F_8110,
   ]
 

@@ -3,10 +3,10 @@ import NuthatchBase
 
 /// A libcurl multi handle on the loop: connections, and the transfers that share them.
 ///
-/// There are two. A request with a body, or one that must not be sent twice, uses HTTP/1.1: libcurl 7.88 loses an answer that
-/// an HTTP/2 server sends before it has read the whole body, and after a GOAWAY it can't tell which requests the server has
-/// processed. In HTTP/1.1 an answer says that its connection will be closed. In one shared multi handle, one kind of connection
-/// to a host would keep libcurl from sharing the other kind.
+/// There are two. An https request with a body, or one that must not be sent twice, uses HTTP/1.1 unless the server refuses
+/// that: libcurl 7.88 loses an answer that an HTTP/2 server sends before it has read the whole body, and after a GOAWAY it
+/// can't tell which requests the server has processed. In HTTP/1.1 an answer says that its connection will be closed. In one
+/// shared multi handle, one kind of connection to a host would keep libcurl from sharing the other kind.
 ///
 /// Used only on the loop's thread.
 final class ConnectionPool {
@@ -17,7 +17,7 @@ final class ConnectionPool {
   private let finished: (Transfer, CURLcode) -> Void
   private var timer: LoopTimer?
 
-  /// The number of HTTP/2 streams on one connection; more streams open another one.
+  /// The most HTTP/2 streams on one connection. For more, libcurl opens another connection.
   private static let streamLimit = 32
 
   /// - Parameter kept: the number of idle connections to keep. By default libcurl keeps four for each running transfer, and
@@ -34,7 +34,7 @@ final class ConnectionPool {
     _ = nhs_multi_set_long(multi, CURLMOPT_MAXCONNECTS, kept)
   }
 
-  /// Call it when no transfer is running.
+  /// Frees the multi handle and closes its connections. No transfer may be running.
   func close() { curl_multi_cleanup(multi) }
 
   func add(_ transfer: Transfer) -> Bool { curl_multi_add_handle(multi, transfer.handle.easy) == CURLM_OK }
@@ -63,7 +63,7 @@ final class ConnectionPool {
     if let timer { loop.cancelTimer(timer) }
     timer = nil
     guard milliseconds >= 0 else { return }
-    // Never call it directly: libcurl must not be entered again from its own callback.
+    // Even 0 ms needs a timer: this is a callback of libcurl, which must not be entered again from it.
     timer = loop.at(loop.now + Int64(milliseconds) * 1_000_000) { [unowned self] in
       self.timer = nil
       self.goOn()

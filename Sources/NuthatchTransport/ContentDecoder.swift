@@ -2,8 +2,8 @@ import CSystem
 
 /// Decodes one content coding of a body while it arrives.
 ///
-/// libcurl's own decoding accepts a truncated gzip body and rejects an unknown coding. This one checks the end and passes
-/// unknown codings on.
+/// libcurl's own decoding accepts a truncated gzip body and rejects an unknown coding. This one refuses a truncated body and
+/// passes an unknown coding on.
 final class ContentDecoder {
   /// The value of `Accept-Encoding`.
   static let accepted = "gzip, deflate"
@@ -11,7 +11,7 @@ final class ContentDecoder {
   private let unpacker: OpaquePointer
   private let buffer: UnsafeMutableRawBufferPointer
   private static let piece = 32_768
-  /// The bytes that went in, and the bytes that came out.
+  /// The numbers of bytes before and after decoding.
   private var (encoded, decoded): (Int64, Int64) = (0, 0)
 
   enum Failure: Error { case outOfMemory, notCompressed, stopped }
@@ -44,7 +44,7 @@ final class ContentDecoder {
     return ContentDecoder(unpacker)
   }
 
-  /// Decodes `bytes` and passes the result to `take`, at most 32 KiB at a time, until it returns false.
+  /// Decodes `bytes` and passes the result to `take`, at most 32 KiB at a time. If `take` returns false, throws `stopped`.
   func decode(_ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool) throws(Failure) {
     var next = bytes.bindMemory(to: UInt8.self).baseAddress
     var left = bytes.count
@@ -66,7 +66,7 @@ final class ContentDecoder {
   /// The bytes that may always come out, and the ratio allowed beyond that. A few bytes can decode to more than any disk holds.
   private static let (mostUnjudged, mostExpansion): (Int64, Int64) = (64 << 20, 1000)
 
-  /// Why the decoded size is too large for what was received; nil if it isn't.
+  /// The error message if the body expands too much; nil if it doesn't.
   var excess: String? {
     guard decoded > Self.mostUnjudged, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
     return

@@ -5,10 +5,10 @@ import Synchronization
 
 /// Runs transfers with libcurl, on one thread. Any thread may start and cancel them.
 ///
-/// Easy handles and connections are kept for later transfers. The confined state is used only on the loop's thread, hence
-/// Sendable.
+/// Easy handles and connections are kept for later transfers. Only the loop's thread uses the variables below "Confined". That
+/// is why `@unchecked Sendable` is safe.
 package final class CurlTransport: Transport, @unchecked Sendable {
-  /// Runs a job on a thread that may wait for a disk. Returns false if there is none.
+  /// Runs a job on a thread that may wait for a disk. Returns false, without running the job, if no thread is available.
   package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
 
   package let loop: EventLoop
@@ -20,7 +20,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   // Confined to the loop's thread.
   private var sharedPool: ConnectionPool?
   private var uploadPool: ConnectionPool?
-  /// Servers that have refused an offer of HTTP/1.1 alone.
+  /// Servers that refuse HTTP/1.1. Requests to them use HTTP/2, even with a body.
   private var withoutHTTP1: Set<Origin> = []
   private let sockets = OpenSockets()
   private let lookups: NameLookups
@@ -53,9 +53,9 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     return min(2048, max(1, (Int(clamping: limit.rlim_cur) - 16) / 2))
   }()
 
-  /// Starts the loop's thread. Reads proxies and certificates from the environment now.
+  /// Starts the loop's thread. Reads proxies and the paths of certificates from the environment now.
   ///
-  /// - Parameter readers: reads files that are sent.
+  /// - Parameter readers: runs jobs that read request bodies from files.
   package convenience init(readers: @escaping Readers) throws(TransportFault) {
     try self.init(environment: .current(), readers: readers)
   }
@@ -107,7 +107,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   package func timings(of id: UInt64) -> TransferTimings? { active[id]?.timings() }
 
-  /// Cancels all transfers and ends the thread; returns when it has ended.
+  /// Cancels all transfers and ends the thread. The first call returns when it has ended, further calls at once.
   package func stop() {
     loop.stop {
       self.lookups.stop()
@@ -120,13 +120,13 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     }
   }
 
-  /// Ends the thread without freeing anything, for the end of the process.
+  /// Ends the thread, but neither its transfers nor libcurl's handles, for the end of the process.
   package func abandon() { loop.stop {} }
 
-  /// libcurl's own counter would need a matching cleanup call.
+  /// Whether `curl_global_init` has succeeded. A second call would need a second cleanup call.
   private static let isInitialised = Locked(false)
 
-  /// Initialises libcurl once. If it failed for lack of memory, the next call tries again.
+  /// Initialises libcurl once. After a failure, the next call tries again.
   private static func initialiseOnce() throws(TransportFault) {
     nhs_hold_forks()
     defer { nhs_release_forks() }
@@ -180,7 +180,7 @@ extension CurlTransport {
   }
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
-    // If this machine is short of something, the name isn't unknown.
+    // A failure of another kind, such as a lack of memory, says nothing about the name.
     if case .failure(let fault) = answer, !pending.route.proxyLooksUp || fault.kind != .dns {
       return giveUp(pending, fault)
     }
@@ -229,7 +229,7 @@ extension CurlTransport {
     forgetOrder()
   }
 
-  /// Drops ids that were started or cancelled once they are the greater part.
+  /// Removes from `order` the ids that don't wait any more, if they are more than half of over 1,000.
   private func forgetOrder() {
     guard order.count > 1000, order.count > 2 * waiting.count else { return }
     order = order[nextInOrder...].filter { waiting[$0] != nil }
@@ -303,7 +303,8 @@ extension CurlTransport {
     launchNext()
   }
 
-  /// The timer is set again only when it fires, so that receiving a byte costs only a store of its time.
+  /// Checks for a stall, and sets the timer for the next check. A received byte doesn't move the timer; it costs only a store
+  /// of its time.
   private func watch(_ transfer: Transfer) {
     guard let silence = transfer.silence else { return }
     let (lapse, next) = transfer.judgeStall(at: loop.now, silence: silence)
@@ -311,7 +312,7 @@ extension CurlTransport {
     transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
   }
 
-  /// Nudges streams that have been quiet for long, and sets the timer for the next one.
+  /// Sets the timer that nudges quiet streams (`StreamNudge`).
   private func watchStreams() {
     guard nudgeTimer == nil else { return }
     guard let next = active.values.lazy.filter(\.mayBeStream).map(\.nudge.due).min() else { return }
@@ -334,7 +335,7 @@ extension CurlTransport {
     retryOnNewConnection(transfer)
   }
 
-  /// Nothing was sent yet: try again with all supported versions.
+  /// The server refuses HTTP/1.1, and nothing was sent yet. Starts again in the pool that offers HTTP/2, too.
   private func offerHTTP2(_ transfer: Transfer) {
     if withoutHTTP1.count >= CurlTransport.mostWithoutHTTP1 { withoutHTTP1 = [] }
     withoutHTTP1.insert(transfer.request.url.origin)

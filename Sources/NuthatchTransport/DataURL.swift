@@ -1,9 +1,9 @@
 /// The contents of a `data:` URL (RFC 2397), decoded without a request.
 ///
-/// Stricter than browsers: an escape without two digits, a character that isn't base64, or left-over bits are errors, so that a
-/// truncated URL never gives half a picture.
+/// Stricter than browsers: a % without two hexadecimal digits, a character that isn't base64, or last bits that aren't zero are
+/// errors, so that a truncated URL never gives half a picture.
 package struct DataURL: Sendable, Equatable {
-  /// As written in the URL; `text/plain;charset=US-ASCII` if it has none.
+  /// As written in the URL. `text/plain` is added to parameters alone; `text/plain;charset=US-ASCII` if there is nothing.
   package var mediaType: String
   package var bytes: [UInt8]
 
@@ -33,7 +33,7 @@ package struct DataURL: Sendable, Equatable {
       ? "text/plain;charset=US-ASCII" : written.hasPrefix(";") ? "text/plain\(written)" : written
 
     let data = all[(comma + 1)...].prefix { $0 != UInt8(ascii: "#") }
-    // Three characters may stand for one byte, and four base64 digits for three.
+    // At worst, four characters stand for one byte: four escaped base64 digits (12 characters) for three bytes.
     guard Int64(data.count / 4) <= maxBytes else { throw DataURL.tooLarge(maxBytes) }
     let plain = try DataURL.unescaped(data)
     bytes = isBase64 ? try DataURL.decodedBase64(plain) : plain
@@ -62,7 +62,7 @@ package struct DataURL: Sendable, Equatable {
     return plain
   }
 
-  /// Decodes RFC 4648, both alphabets, with correct padding or none.
+  /// Decodes base64 (RFC 4648) in both alphabets. The padding may be missing, but not wrong.
   private static func decodedBase64(_ text: [UInt8]) throws(TransportFault) -> [UInt8] {
     var digits = text[...]
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count

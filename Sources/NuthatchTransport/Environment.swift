@@ -1,7 +1,7 @@
 import CSystem
 
-/// Reads the environment. Returns nothing in a program with more rights than its user, such as a setuid program: the user has
-/// set the variables.
+/// Reads the environment. In a program with more rights than its user, such as a setuid program, all variables count as unset,
+/// because the user could misuse them.
 package enum Environment {
   /// Returns a variable; an empty one counts as unset.
   package static func variable(_ name: String) -> String? {
@@ -9,7 +9,7 @@ package enum Environment {
     return String(cString: value)
   }
 
-  /// The user's folder: `$HOME`, or for a privileged program the home of its effective user.
+  /// The home folder: `$HOME`, or for a program with more rights than its user, that of the effective user.
   package static var home: String? {
     if nhs_is_privileged() == 0 { return variable("HOME") }
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in

@@ -1,8 +1,9 @@
 // # NuthatchTransport: requests in, streamed bytes out
 //
-// One thread with an event loop, two libcurl multi handles, any number of transfers. A transfer is one exchange with one
-// server. The `TransferSink` that receives head and body decides about redirects, retries and caching. This room must not know
-// of caches, tickets, files or pictures.
+// One thread runs the event loop and two libcurl multi handles; `NameLookups` has threads of its own. At most
+// `CurlTransport.ceiling` transfers run at once. A transfer is one exchange with one server. The `TransferSink` that receives
+// head and body decides about redirects, retries and caching. This room must not know of caches, tickets or pictures. It reads
+// only files that a request names.
 //
 // Start at `Transport` and at `CurlTransport`, which implements it.
 
@@ -14,18 +15,18 @@ package struct TransferRequest: Sendable {
   package var body: [UInt8] = []
   /// Options that few requests use.
   package var extras: TransferExtras?
-  /// The longest time without a byte in either direction, in nanoseconds; nil: no limit.
+  /// The transfer fails if no byte was sent or received for this many nanoseconds. Nil: no limit.
   package var silence: Int64?
-  /// The lowest speed, from the first byte of the answer on. Not checked without `silence`.
+  /// The lowest speed, from the first sent byte of the body or the first received byte on. Not checked without `silence`.
   package var slowness = Slowness()
-  /// Sent as Basic credentials.
+  /// The user name and the password. `extras.signIn` says how they are sent; without `extras`, as Basic.
   package var credentials: (user: [UInt8], password: [UInt8])?
-  /// Whether to ask for gzip and deflate. Answers in these codings are always decoded.
+  /// Whether to ask for gzip and deflate. An answer in one of them is decoded even if this is false, but not if it is partial
+  /// (206).
   package var acceptsCompressed = false
-  /// The highest number of decoded bytes for the sink; one more ends the transfer with `tooLarge`.
+  /// The sink gets at most this many decoded bytes. A longer body ends the transfer with `tooLarge`.
   package var maxBytes: Int64?
-  /// Whether a body that decodes to more than 64 MiB and to more than 1,000 times its received size ends the transfer with
-  /// `tooLarge`.
+  /// Whether to refuse, with `tooLarge`, a body that decodes to more than 64 MiB and to at least 1,000 times its received size.
   package var boundsExpansion = false
   /// Which addresses may be connected to.
   package var addressGuard = AddressGuard.guarded
@@ -41,11 +42,11 @@ package struct TransferRequest: Sendable {
 
   package init(url: WebURL) { self.url = url }
 
-  /// If the average over a whole window is below this speed, the transfer is ended. A server that sends a byte now and then is
-  /// never silent, but never done either.
+  /// A transfer ends if its average speed in a window is below this. `silence` alone would not end a transfer from a server
+  /// that sends a byte now and then.
   package struct Slowness: Sendable, Equatable {
     package var bytesPerSecond: Int64 = 16
-    /// In nanoseconds, but at least twice the silence.
+    /// In nanoseconds. If twice `silence` is longer, that is used instead.
     package var window: Int64 = 60_000_000_000
 
     package init() {}
@@ -55,9 +56,9 @@ package struct TransferRequest: Sendable {
 /// How a sink wants the transfer to continue.
 package enum TransferVerdict: Sendable {
   case goOn
-  /// Pause until `Transport.resume`; bytes that were received already may still come.
+  /// Pause until `Transport.resume`. The sink may still get bytes that libcurl has received already.
   case hold
-  /// End the transfer at this byte. `finished` follows with the fault `.stopped`.
+  /// End the transfer now. The sink gets no more bytes. `finished` follows with the fault `.stopped`.
   case stop
 }
 
@@ -65,18 +66,20 @@ package enum TransferVerdict: Sendable {
 package protocol TransferSink: AnyObject, Sendable {
   /// The host name is being looked up, which may take long. Nothing is sent before `nameIsResolved`.
   func waitsForName()
-  /// The name is resolved. Return false to end the transfer without another call.
+  /// The wait for the name is over; perhaps only the proxy can resolve it. Return false to end the transfer without another
+  /// call.
   func nameIsResolved() -> Bool
   /// A 1xx answer, before the real one.
   func interim(_ head: ResponseHead)
-  /// The number of bytes of the request's body that were sent; it starts again when the body is sent again.
+  /// `bytes` of the request's body were sent in all. The number begins at 0 again if the body is sent again.
   func sent(_ bytes: Int64)
-  /// The head as received: `Content-Length` is that of the coded body, and `Content-Encoding` may name a coding that is
+  /// The head, unchanged. `Content-Length` counts the bytes before decoding. `Content-Encoding` stays, even if the body is
   /// decoded.
   func head(_ head: ResponseHead) -> TransferVerdict
   /// Some decoded bytes of the body, valid during the call only.
   func body(_ bytes: UnsafeRawBufferPointer) -> TransferVerdict
-  /// The last call of a transfer, except of a cancelled one. `fault` is nil if the answer is complete.
+  /// The last call of a transfer. It doesn't come after `cancel`, nor after `nameIsResolved` has returned false. `fault` is nil
+  /// if the answer is complete.
   func finished(_ fault: TransportFault?, _ timings: TransferTimings)
 }
 
@@ -86,16 +89,18 @@ extension TransferSink {
   package func sent(_ bytes: Int64) {}
 }
 
-/// The times of one transfer, in microseconds from its start (0: the phase didn't happen), and facts about its connection.
+/// When each phase of a transfer ended, in microseconds (0: the phase didn't happen), and facts about its connection. A wait
+/// because of `CurlTransport.ceiling` doesn't count.
 package struct TransferTimings: Sendable, Equatable {
   package var nameLookup: Int64 = 0
   package var connect: Int64 = 0
   package var tls: Int64 = 0
   package var firstByte: Int64 = 0
   package var total: Int64 = 0
-  /// Whether only the close of the connection ended the body, so that it may be truncated.
+  /// Whether the body had no announced end, so that the close of the connection ended it. Such a body may be truncated.
   package var isCloseDelimited = false
-  /// Whether an attacker may have truncated it: the server closed the connection without the closing alert of TLS.
+  /// Whether an attacker may have truncated a body without an announced end: the server closed the connection without the
+  /// closing alert of TLS.
   package var isCutOff = false
   package var connection = ConnectionFacts()
 
@@ -109,7 +114,7 @@ package struct ConnectionFacts: Sendable, Equatable {
   package var version = Version.unknown
   /// The connected address; with a proxy, the proxy's. Nil without a connection.
   package var address: IPAddress?
-  /// The class of the origin's address; nil if a proxy has resolved the name, because the address isn't visible here then.
+  /// The class of the server's address. Nil if a proxy has resolved the name, or if there was no connection.
   package var addressClass: AddressClass?
   package var isProxied = false
   /// Whether the connection was already open.
@@ -117,7 +122,7 @@ package struct ConnectionFacts: Sendable, Equatable {
 
   package init() {}
 
-  /// How private the origin's address is.
+  /// How private the server's address is. `.open` also if there was no connection.
   package var reach: AddressReach { addressClass?.reach ?? (isProxied ? .hidden : .open) }
 }
 
