@@ -4,7 +4,8 @@ import NuthatchBase
 
 /// One thread that waits for descriptors, timers and posted jobs, and runs their handlers one at a time.
 ///
-/// `post` and `stop` may be called from any thread. Everything else is used only on the loop's own thread, hence Sendable.
+/// Any thread may call `post`, `fault` and `whenFailed`, and any thread but the loop's own may call `stop`. Only the loop's
+/// thread uses the rest. That is why `@unchecked Sendable` is safe.
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
 
@@ -13,7 +14,7 @@ package final class EventLoop: @unchecked Sendable {
 
   private struct Inbox {
     var jobs: [Posted] = []
-    /// Whether jobs are refused.
+    /// Whether `post` refuses jobs. `isStopped`: whether `stop` was called.
     var isClosed = false
     var isStopped = false
     /// Why the loop has ended by itself.
@@ -44,7 +45,7 @@ package final class EventLoop: @unchecked Sendable {
       for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
       throw TransportFault(shortage: reason, "the event loop can't start, because epoll or eventfd fails")
     }
-    // A forked child that shares the epoll descriptor would receive, and steal, its parent's events.
+    // A forked child that shares the epoll descriptor would take events of its parent away.
     _ = nhs_close_in_child(epoll)
     _ = nhs_close_in_child(bell)
     let context = Unmanaged.passRetained(self)
@@ -56,7 +57,7 @@ package final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Returns whether epoll_wait works: a filter of system calls may refuse just that.
+  /// Returns whether epoll_wait works: a seccomp filter may refuse this call alone.
   private static func canWait(_ epoll: Int32) -> Bool {
     var (descriptor, events): (Int32, UInt32) = (0, 0)
     return nhs_epoll_wait(epoll, &descriptor, &events, 1, 0) >= 0 || errno == EINTR
@@ -65,7 +66,7 @@ package final class EventLoop: @unchecked Sendable {
   /// Why the loop has ended by itself; nil while it runs.
   package var fault: TransportFault? { inbox.withLock { $0.fault } }
 
-  /// Sets a function that is called on the loop's thread if the kernel refuses to let the loop wait.
+  /// Sets a function that is called on the loop's thread if the loop ends because the kernel refuses epoll_wait or epoll_ctl.
   package func whenFailed(_ tell: @escaping @Sendable (TransportFault) -> Void) {
     inbox.withLock { $0.whenFailed = tell }
   }
@@ -82,7 +83,8 @@ package final class EventLoop: @unchecked Sendable {
     return mustRing != nil
   }
 
-  /// Runs all posted jobs, then `last`, and ends the thread; returns when it has ended.
+  /// Runs all posted jobs, then `last`, and ends the thread; returns when it has ended. After a failure of the loop, `last`
+  /// runs on the caller's thread. Only the first call does anything.
   package func stop(_ last: @escaping Job) {
     let (isFirst, isLeft) = inbox.withLock { inbox in
       defer { (inbox.isStopped, inbox.isClosed) = (true, true) }
@@ -92,13 +94,13 @@ package final class EventLoop: @unchecked Sendable {
     guard isFirst else { return }
     ring()
     _ = nhs_thread_join(thread)
-    // The thread of a failed loop has ended without it.
+    // A loop that has failed took no job any more, so `last` has not run.
     if isLeft { last() }
     closeDescriptors()
   }
 
   private func ring() {
-    // A full counter already wakes the loop, so a failed write does no harm.
+    // The write fails only if the counter is full. Then the loop wakes anyway.
     _ = eventfd_write(bell, 1)
   }
 
@@ -119,14 +121,14 @@ extension EventLoop {
     _ = nhs_epoll_watch(epoll, descriptor, events, isNew ? 1 : 0)
   }
 
-  /// Does this for a descriptor that the loop can't do without: if the kernel refuses it, the loop ends.
+  /// Calls `watch`. If the kernel refuses the descriptor, the loop ends.
   func watchOrFail(_ descriptor: Int32, _ events: UInt32, _ handler: @escaping (UInt32) -> Void) {
     errno = 0
     watch(descriptor, events, handler)
     if [EPERM, EACCES, ENOSYS].contains(errno) { fail("epoll_ctl") }
   }
 
-  /// Ends the loop soon, with the reason in `errno`: running transfers would never get events.
+  /// Ends the loop after this round, because transfers would never get events. `errno` has the reason.
   private func fail(_ call: String) {
     let reason = String(cString: strerror(errno))
     failure =
@@ -154,7 +156,8 @@ extension EventLoop {
     var events = [UInt32](repeating: 0, count: 64)
     while true {
       let patience = waitingTime()
-      // Forks may happen only here. This thread calls libcurl and OpenSSL; a child must not find them in the middle of a call.
+      // Other threads may fork only while this thread waits. Otherwise it may be in libcurl or OpenSSL, in the middle of a
+      // call.
       nhs_release_forks()
       let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
       if ready < 0, errno != EINTR { fail("epoll_wait") }
@@ -171,13 +174,13 @@ extension EventLoop {
       let isStopping = runJobs(closing: false)
       if !isStopping, let failure { end(failure) }
       guard isStopping || failure != nil else { continue }
-      // A timer may retain the loop.
+      // Drop all timers, because their closures may retain the loop.
       while timers.popDue(by: .max) != nil {}
       return
     }
   }
 
-  /// Runs the posted jobs. Returns whether the loop is closed. `closing` closes it if there were no jobs.
+  /// Runs the posted jobs. Returns whether the loop is closed. `closing`: closes the inbox if it is empty.
   private func runJobs(closing: Bool) -> Bool {
     let isClosed = inbox.withLock { inbox in
       if closing, inbox.jobs.isEmpty { inbox.isClosed = true }

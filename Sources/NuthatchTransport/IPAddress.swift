@@ -1,13 +1,13 @@
 import Glibc
 
-/// An IP address.
+/// An IPv4 or IPv6 address. The first byte of the address is the highest byte of the number.
 package enum IPAddress: Hashable, Sendable {
   case v4(UInt32)
   case v6(high: UInt64, low: UInt64)
 
   static let loopback = IPAddress.v4(0x7F00_0001)
 
-  /// Nil for other families than IPv4 and IPv6.
+  /// Nil if the `sockaddr` is too short, or neither IPv4 nor IPv6.
   init?(_ address: UnsafePointer<sockaddr>, length: Int) {
     let raw = UnsafeRawBufferPointer(start: address, count: length)
     switch Int32(address.pointee.sa_family) {
@@ -40,8 +40,8 @@ package enum IPAddress: Hashable, Sendable {
     self = withUnsafeBytes(of: &six) { IPAddress(sixteen: $0[...]) }
   }
 
-  /// Parses a URL's host if it is an address, in any spelling that a resolver accepts without a look-up: brackets, and IPv4 in
-  /// one to four parts, decimal, octal or hexadecimal. Nil for names.
+  /// Parses a URL's host: IPv6 in brackets, or IPv4 as `inet_aton` does (one to four numbers, decimal, octal or hexadecimal).
+  /// Nil if the host is a name.
   package init?(host: String) {
     if host.hasPrefix("["), host.hasSuffix("]") {
       self.init(printed: String(host.dropFirst().dropLast()))

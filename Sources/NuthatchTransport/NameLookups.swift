@@ -2,20 +2,20 @@ import CSystem
 import Glibc
 import NuthatchBase
 
-/// Looks up the addresses of names on threads of its own, each name once at a time.
+/// Looks up the addresses of names on its own threads. Requests for the same name share one lookup.
 ///
-/// libcurl would start a thread for every transfer, even for the hundredth to the same silent name, without a limit. Here a
+/// libcurl would start a thread for every transfer, without a limit, even if a hundred transfers wait for the same name. Here a
 /// lookup counts as stuck after 250 ms. Stuck lookups don't take the places of others until there are very many, or descriptors
 /// run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its end.
 ///
-/// Used only on the loop's thread, hence Sendable; the workers share only `LookupQueue`.
+/// Only the loop's thread uses it, and the workers share only `LookupQueue`. That is why `@unchecked Sendable` is safe.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 
   /// The highest number of lookups that aren't stuck, and of all threads.
   static let livelyLimit = 64
   static let threadLimit = 512
-  /// The number of threads that start even if descriptors run short. Each may hold two.
+  /// So many threads start even if descriptors run short. A lookup may need two.
   static let certainThreads = 128
   /// A lookup that takes longer counts as stuck, in ns.
   static let stuckAfter: Int64 = 250_000_000
@@ -26,7 +26,7 @@ final class NameLookups: @unchecked Sendable {
   private let loop: EventLoop
   private let lookupQueue = LookupQueue()
   private var answers: [String: (addresses: [IPAddress], until: Int64)] = [:]
-  /// Names that could not be resolved, until the given time.
+  /// Names of proxied requests that this machine couldn't resolve, and when to forget that.
   private var unknown: [String: Int64] = [:]
   private var waiters: [String: [UInt64: (Answer) -> Void]] = [:]
   private var lastWaiter: UInt64 = 0
@@ -34,7 +34,8 @@ final class NameLookups: @unchecked Sendable {
 
   init(loop: EventLoop) { self.loop = loop }
 
-  /// Calls `done` with the addresses of `name`, now or later. Returns an id for `leave`, or nil if it was called now.
+  /// Calls `done` with the addresses of `name` or a fault, now or later. Returns an id for `leave`; nil if the addresses were
+  /// known.
   func find(_ name: String, _ done: @escaping (Answer) -> Void) -> UInt64? {
     if let known = answers[name], known.until > loop.now {
       done(.success(known.addresses))
@@ -52,11 +53,12 @@ final class NameLookups: @unchecked Sendable {
 
   func leave(_ name: String, _ waiter: UInt64) {
     waiters[name]?[waiter] = nil
-    // A name in the queue isn't looked up any more; a running lookup goes on for later requests.
+    // Without waiters, a name in the queue is dropped; a running lookup goes on for later requests.
     if waiters[name]?.isEmpty == true, lookupQueue.remove(name) { waiters[name] = nil }
   }
 
-  /// Returns whether a lookup of the name failed or took too long within the last minute. For callers that can do without it.
+  /// Returns whether a lookup for a proxied request failed or took too long within the last minute. Such a request can do
+  /// without it.
   func isUnknown(_ name: String) -> Bool { (unknown[name] ?? .min) > loop.now }
 
   func noteUnknown(_ name: String) {
@@ -101,7 +103,7 @@ final class NameLookups: @unchecked Sendable {
         return failIfNobodyWorks(TransportFault(noThread: failure))
       }
     }
-    // When running lookups turn out to be stuck, more may start.
+    // After `patience`, running lookups may count as stuck, and more threads may start.
     guard look == nil, lookupQueue.isWaiting else { return }
     look = loop.at(now + NameLookups.stuckAfter) { [unowned self] in
       self.look = nil
@@ -118,13 +120,13 @@ final class NameLookups: @unchecked Sendable {
     return taken.count < limit.rlim_cur / 4 * 3
   }
 
-  /// Without a single thread the names in the queue would wait forever.
+  /// Fails the names in the queue if no thread runs: they would wait forever.
   private func failIfNobodyWorks(_ fault: TransportFault) {
     for name in lookupQueue.takeAllIfIdle() { finish(name, .failure(fault)) }
   }
 }
 
-/// The names to look up, and the threads that do it.
+/// The names to look up, and the start times of the running lookups.
 private final class LookupQueue: Sendable {
   private struct State {
     var names: [String] = []
@@ -158,7 +160,7 @@ private final class LookupQueue: Sendable {
 
   var isWaiting: Bool { state.withLock { !$0.names.isEmpty } }
 
-  /// Returns whether one more thread may start, and counts it. Calls `mayExceed` only if there are many.
+  /// Counts one more thread and returns true, or returns false if it must not start. Asks `mayExceed` from `certainThreads` on.
   func admitsWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
     state.withLock { state in
       let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.stuckAfter }
@@ -181,7 +183,8 @@ private final class LookupQueue: Sendable {
     }
   }
 
-  /// Returns the next name for a worker that has just started or has ended its `turn`. Nil: the worker ends.
+  /// Returns the next name to look up; nil: the worker must end. `turn`: the lookup that the worker has ended; nil if it has
+  /// just started.
   func next(after turn: UInt64?) -> (name: String, turn: UInt64)? {
     state.withLock { state in
       if let turn {
@@ -216,7 +219,7 @@ private final class Worker: Sendable {
       context.release()
       return failure
     }
-    // The thread ends by itself, perhaps long after all its owners.
+    // Nothing joins the thread: a lookup may run for longer than the transport exists.
     pthread_detach(pthread_t(thread))
     return 0
   }
@@ -234,7 +237,7 @@ private final class Worker: Sendable {
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var found: UnsafeMutablePointer<addrinfo>?
-    // Allow forks during this long wait; glibc handles its own locks.
+    // Let other threads fork during this long wait; glibc makes `getaddrinfo` safe in the child.
     nhs_release_forks()
     let failure = getaddrinfo(name, nil, &hints, &found)
     nhs_hold_forks()

@@ -2,14 +2,14 @@ import Glibc
 import NuthatchBase
 import NuthatchHTTP
 
-/// A file with the user's identity, which the user has named: a netrc, a certificate, its key.
+/// A file with secrets of the user, who gives its path: a netrc, a certificate, its key.
 ///
-/// Symbolic links are allowed. A file that other users can write to is refused. `FileDoor` checks the files that Nuthatch makes
-/// itself more strictly.
+/// Symbolic links are allowed. Refuses a file that other users can write to, that another user (except root) owns, or that
+/// isn't regular (except /dev/null). `FileDoor` is stricter, for files that Nuthatch makes itself.
 package enum NamedFile {
   private static let longest = 1 << 20
 
-  /// - Returns: at most 1 MiB; nil if the file can't be read, with the reason in `errno`.
+  /// - Returns: the first MiB of the file. Nil if the file can't be read; `errno` then has the reason.
   /// - Throws: `unsafeFile`.
   package static func read(_ path: String) throws(TransportFault) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

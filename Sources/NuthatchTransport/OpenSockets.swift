@@ -8,26 +8,26 @@ import Glibc
 ///
 /// Used only on the loop's thread.
 final class OpenSockets {
-  /// The addresses and ports of a connection. libcurl reports these and not the descriptor.
+  /// The addresses and ports of a connection. libcurl reports only these, so they are the key to the descriptor.
   struct Ends: Hashable {
     var there: IPAddress?
     var here: IPAddress?
     var portThere: Int32
     var portHere: Int32
 
-    /// Hashed for each request. Two connections rarely have the same local port.
+    /// Hashes only the local port: that is fast, and two connections rarely share it.
     func hash(into hasher: inout Hasher) { hasher.combine(portHere) }
   }
 
   private var sockets: [Ends: Int32] = [:]
   private var ends: [Int32: Ends] = [:]
-  /// The sockets on which requests take turns (HTTP/1). On others (HTTP/2) a server may send at any time.
+  /// The HTTP/1 sockets: there, a server may send only after a request. On HTTP/2 sockets it may send at any time.
   private var takingTurns: Set<Int32> = []
 
   /// Returns the socket with these ends, or -1 if it isn't known.
   func find(_ ends: Ends) -> Int32 { sockets[ends] ?? -1 }
 
-  /// Returns the one of the sockets `opened` that has these ends, and remembers it; -1 if there is none.
+  /// Returns the latest of the sockets `opened` with this local port, and remembers it; -1 if there is none.
   func note(_ ends: Ends, _ opened: [Int32]) -> Int32 {
     guard let socket = opened.last(where: { Self.port(of: $0) == ends.portHere }) else { return -1 }
     sockets[ends] = socket
@@ -35,10 +35,10 @@ final class OpenSockets {
     return socket
   }
 
-  /// Marks a socket as HTTP/1, after an answer has shown it.
+  /// Marks a socket as HTTP/1.
   func noteTurns(of socket: Int32) { if socket >= 0 { takingTurns.insert(socket) } }
 
-  /// Returns whether unrequested bytes, or the close, have arrived.
+  /// Returns whether an HTTP/1 server has sent unrequested bytes or closed the connection. False for other sockets.
   func hasUnsolicited(_ socket: Int32) -> Bool {
     guard takingTurns.contains(socket) else { return false }
     var look = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

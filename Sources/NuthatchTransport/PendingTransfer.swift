@@ -1,7 +1,6 @@
 import NuthatchBase
 
-/// A transfer before it has a handle: while its name is looked up, and while it waits for its turn. Used only on the loop's
-/// thread.
+/// A transfer that isn't running yet: its name is being looked up, or too many others run. Used only on the loop's thread.
 final class PendingTransfer {
   let id: UInt64
   var request: TransferRequest

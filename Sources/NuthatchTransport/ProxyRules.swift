@@ -1,15 +1,16 @@
 /// The choice of a proxy for a request.
 package enum ProxyChoice: Sendable, Equatable {
-  /// The values of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport was created.
-  /// `AddressGuard.public` ignores them, because the address can't be checked through a proxy.
+  /// The values of `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` when the transport was created. Not used under
+  /// `AddressGuard.public`, because the address can't be checked through a proxy.
   case environment
   case none
-  /// This proxy, regardless of guard and `no_proxy`: `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
+  /// This proxy, even under `AddressGuard.public` and for the hosts of `no_proxy`. The guard still checks addresses behind it.
+  /// `http://`, `https://`, `socks4://`, `socks5://`, `socks5h://`.
   case explicit(String)
 
   private static let schemes = ["http://", "https://", "socks4://", "socks5://", "socks5h://"]
 
-  /// Throws if a program's proxy is malformed. libcurl would take some malformed ones for a host without an address.
+  /// Throws if the text isn't a usable proxy. libcurl would report some mistakes as a host that can't be resolved.
   package static func check(_ proxy: String) throws(URLFault) {
     guard let scheme = schemes.first(where: { proxy.hasPrefix($0) }) else {
       throw URLFault(at: 0, "it must begin with \(schemes.joined(separator: ", ")), or be empty for none")
@@ -25,7 +26,7 @@ package enum ProxyChoice: Sendable, Equatable {
 }
 
 /// The proxies of the environment. Read once, by the thread that creates the transport, because `getenv` can crash while
-/// another thread calls `setenv`. The choice is made here, because libcurl doesn't report whether it used a proxy.
+/// another thread calls `setenv`. The proxy is chosen here, because libcurl doesn't report whether it used one.
 struct ProxyRules: Sendable {
   private let http: String?
   private let https: String?

@@ -1,12 +1,12 @@
 /// Stops libcurl from sending a non-idempotent request twice.
 ///
-/// When a reused connection breaks before the answer, libcurl resends any request, even a POST. libcurl calls back before each
-/// send. A second send is allowed only if the server has rejected or answered the first.
+/// When a reused connection breaks before the answer, libcurl resends any request, even a POST. `connectionReady` asks this
+/// guard before each send. A second send is allowed only if the server has rejected or answered the first.
 struct ResendGuard {
   private let mayRepeat: Bool
   private var isSent = false
 
-  /// libcurl's remark if an HTTP/2 server hasn't processed a request, so that it may be sent again.
+  /// The line of libcurl's log if an HTTP/2 server hasn't processed a request. It may then be sent again.
   static let refusedStream = "REFUSED_STREAM"
 
   init(method: String) { mayRepeat = isIdempotent(method: method) }
@@ -17,6 +17,6 @@ struct ResendGuard {
     return mayRepeat || !isSent
   }
 
-  /// The server has rejected or answered the request, so that sending it again is not a blind repetition.
+  /// The server has rejected or answered the request, so it may be sent again.
   mutating func noteRejection() { isSent = false }
 }

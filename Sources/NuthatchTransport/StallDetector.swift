@@ -1,5 +1,4 @@
-/// Detects a stalled transfer: no byte for `silence` ns, or fewer bytes a second than `slowness` allows, averaged over a
-/// window.
+/// Detects a stalled transfer: no byte moved for `silence` ns, or the average speed in a window is below `slowness`.
 struct StallDetector {
   enum Lapse: Equatable {
     case silence(Int64)
@@ -7,7 +6,7 @@ struct StallDetector {
   }
 
   private(set) var lastByte: Int64
-  /// Nil before the first byte: the server's time to answer counts only as silence.
+  /// Nil before the first sent or received byte. So without a body, the server's time to answer counts only as silence.
   private var windowStart: Int64?
   private var windowBytes: Int64 = 0
 
@@ -19,7 +18,7 @@ struct StallDetector {
     windowBytes += Int64(count)
   }
 
-  /// No byte was expected until now.
+  /// Starts silence and window anew, because no byte was expected until now.
   mutating func rest(at now: Int64) {
     lastByte = now
     if windowStart != nil { windowStart = now }

@@ -17,7 +17,7 @@ struct StreamNudge {
     due = now + pause
   }
 
-  /// The longer the silence, the less likely that bytes are left.
+  /// Doubles the pause: the longer the silence, the less likely that bytes are left.
   mutating func noteNudge(at now: Int64) {
     pause = min(2 * pause, StreamNudge.longest)
     due = now + pause

@@ -28,7 +28,7 @@ final class Transfer {
   /// The number of 401 challenges.
   private var challenges = 0
   private static let mostChallenges = 10
-  /// Whether receiving is paused because the sink has no room.
+  /// Whether the sink has paused the transfer (`TransferVerdict.hold`).
   private var isHeld = false
   private var decoder: ContentDecoder?
   /// Bytes of the body as received, without chunk sizes, and as decoded for the sink.
@@ -61,7 +61,7 @@ final class Transfer {
     nhs_farewell_free(farewell)
   }
 
-  /// Frees what libcurl has borrowed. Call it after the handle is removed from the multi handle.
+  /// Frees the memory whose pointers libcurl has. Call it after the handle is removed from the multi handle.
   func release() {
     handle.freeLists()
     feed?.stop()
@@ -73,7 +73,7 @@ final class Transfer {
 
 extension Transfer {
   func mayUseConnection(_ ends: OpenSockets.Ends) -> Bool {
-    // libcurl doesn't rewind the body if the previous connection broke while it wrote the first bytes.
+    // libcurl itself doesn't rewind the body if the previous connection broke during the first bytes.
     feed?.rewind()
     do throws(TransportFault) {
       return try connection.mayUse(ends, request, isHTTP1: pool.isHTTP1)
@@ -83,7 +83,7 @@ extension Transfer {
     }
   }
 
-  /// Returns whether it ended before anything was sent because the server refuses HTTP/1.1.
+  /// Returns whether the transfer ended because the server refuses HTTP/1.1. Then nothing was sent.
   func isHTTP1Declined(_ code: CURLcode) -> Bool {
     guard verdict == nil, head == nil else { return false }
     switch code {
@@ -135,7 +135,7 @@ extension Transfer {
         }
         if head.status == 401, request.answersChallenges, !request.cannotAnswer(head) {
           challenges += 1
-          // libcurl would continue for as long as the server calls its nonce stale, sending the whole body each time.
+          // If a server always calls the nonce stale, libcurl would send the whole body again and again.
           guard challenges <= Self.mostChallenges else {
             verdict = TransportFault(
               .http,
@@ -236,7 +236,7 @@ extension Transfer {
     }
   }
 
-  /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift doesn't see.
+  /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift doesn't import.
   private static let (ends, waits) = (0x1000_0000, 0x1000_0001)
 
   private func noteBytes(_ count: Int) {
@@ -282,12 +282,13 @@ extension Transfer {
     return TransportFault(code: code, detail: handle.words, errno: handle.number(CURLINFO_OS_ERRNO))
   }
 
-  /// Errors that may follow a complete answer: a server need not read the whole request.
+  /// Errors that don't count after a complete answer: a server need not read the whole request.
   private static let afterwards: Set<CURLcode> = [
     CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
   ]
 
-  /// Whether the answer is complete, regardless of the rest of the exchange.
+  /// Whether the answer is known to be complete: it has no body, or all bytes of `Content-Length` came. Passes a held 401 to
+  /// the sink first.
   private var isAnswerWhole: Bool {
     guard releaseHeld(), let head else { return false }
     guard head.mayHaveBody(method: request.method) else { return true }
@@ -297,15 +298,15 @@ extension Transfer {
   private func outcomeOfWhole() -> TransportFault? {
     if request.connectsOnly { return nil }
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
-    // An empty body is complete, even with a coding, if its length says so; not if only the close ends it.
+    // An empty body is complete, even with a coding, unless the close of the connection ends it.
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
     return TransportFault(.truncated, "the compressed body ends too early")
   }
 
-  /// The time of the last byte (monotonic clock), or `now` if none is expected.
+  /// The time of the last byte (monotonic clock); `now` while the server waits for this process.
   func lastByteTime(at now: Int64) -> Int64 { waitsForUs ? now : stallDetector.lastByte }
 
-  /// Whether the server is waiting for this process, not the other way round.
+  /// Whether the sink has paused the transfer, or the next bytes of the request's body aren't read yet.
   private var waitsForUs: Bool { isHeld || head == nil && feed?.isAwaited == true }
 
   func judgeStall(at now: Int64, silence: Int64) -> (lapse: StallDetector.Lapse?, next: Int64) {
@@ -319,7 +320,8 @@ extension Transfer {
       && (head == nil || handle.httpVersion == .http2)
   }
 
-  /// Resumes a paused transfer. Returns the result of delivering the bytes that libcurl had kept; nil if it wasn't paused.
+  /// Resumes a paused transfer. libcurl then delivers the bytes that it has kept; returns its result. Nil if the transfer
+  /// wasn't paused.
   func goOn() -> CURLcode? {
     guard isHeld else { return nil }
     isHeld = false
@@ -333,15 +335,15 @@ extension Transfer {
     curl_easy_pause(handle.easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
-  /// Makes libcurl check its buffers for this stream. It does that after a pause.
+  /// Makes libcurl check its buffers for this stream, by a pause and a resume.
   func lookAgain() {
     guard connection.facts.address != nil, !isHeld else { return }
     curl_easy_pause(handle.easy, CURLPAUSE_RECV)
     curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
-  /// Returns the error for a stalled transfer. It names the phase, because the remedies differ. Nil if the answer is complete
-  /// and only sending has stalled.
+  /// Returns the error for a stalled transfer. It names the phase, because the remedies differ. If the answer is complete and
+  /// only sending has stalled, returns the outcome of that answer.
   func fault(of lapse: StallDetector.Lapse) -> TransportFault? {
     if isAnswerWhole { return outcomeOfWhole() }
     switch lapse {

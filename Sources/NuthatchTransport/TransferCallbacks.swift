@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-// The callbacks of libcurl. Their context is the transfer.
+// The callbacks of libcurl whose context is the transfer.
 
 extension Transfer {
   var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -11,7 +11,7 @@ extension Transfer {
   }
 }
 
-/// If the result differs from `count`, libcurl ends the transfer.
+/// Gives bytes to the transfer. Returns `count`, or another number to make libcurl end the transfer.
 private func pass(
   _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
   _ take: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -39,7 +39,7 @@ func bodyWanted(
   return transfer.provide(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
 }
 
-/// libcurl rewinds a body only to its beginning.
+/// Rewinds the request body. libcurl asks only for its beginning.
 func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
   guard let transfer = Transfer.of(context), origin == SEEK_SET, offset == 0 else {
     return CURL_SEEKFUNC_FAIL

@@ -5,17 +5,17 @@ extension ResponseHead {
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }.filter { !$0.isEmpty }
   }
 
-  /// Names with a meaning, or names that look as if they had one.
+  /// Names of codings, also of some that aren't registered for Transfer-Encoding.
   private static let registered: Set = [
     "chunked", "gzip", "x-gzip", "deflate", "compress", "x-compress", "trailers", "br", "zstd",
   ]
 
   var isChunked: Bool { transferCodings.contains("chunked") }
 
-  /// Refuses every transfer coding but `chunked`, the only one that every client must support. libcurl accepts `gzip` without
-  /// having offered it, and some names only if they stand alone.
+  /// Refuses every transfer coding but `identity` and `chunked`, the only one that every client must support. libcurl accepts
+  /// `gzip` without having offered it, and some unknown names if there is only one.
   ///
-  /// - Parameter passingUnknown: a single unregistered name is ignored: the body goes on until the connection is closed (RFC
+  /// - Parameter passingUnknown: whether to accept a single unknown name. The body then ends when the connection is closed (RFC
   ///   9112, 6.3).
   func checkTransferCoding(passingUnknown: Bool) throws(HeaderFault) {
     let codings = transferCodings

@@ -3,19 +3,19 @@
 /// Used only on the loop's thread.
 struct TransferConnection {
   private(set) var facts = ConnectionFacts()
-  /// Whether the transfer must start again on a new connection: if the guard refuses a kept connection, other addresses of the
-  /// host are still untried; if the server rejects an announced body, the connection is in the middle of a request.
+  /// Whether the transfer must start again on a new connection: the guard refuses a kept one, but other addresses are untried;
+  /// a kept one has unread bytes; or the server has answered 417, so that the connection is in the middle of a request.
   var wantsNew = false
-  /// Whether the server has chosen none of the offered protocols.
+  /// Whether the server has chosen none of the protocols offered in the TLS handshake (ALPN).
   private(set) var isOfferDeclined = false
-  /// Why the guard refused an address last.
+  /// The guard's reason for the latest refused address.
   private(set) var denial: String?
   let sockets: OpenSockets
   /// The sockets that this transfer has opened; some may be closed again.
   private var opened: [Int32] = []
   /// The socket of its connection; -1 while it isn't known.
   private var socket: Int32 = -1
-  /// Whether this transfer has asked for a socket, so that its connection isn't a kept one.
+  /// Whether libcurl has asked for a socket for this transfer. If not, the connection is a kept one.
   private var hasOpenedSocket = false
   private var resendGuard: ResendGuard
 
@@ -36,10 +36,10 @@ struct TransferConnection {
 
   mutating func note(opened socket: Int32) { opened.append(socket) }
 
-  /// Returns whether the request may use the connection that libcurl has chosen. It may have been opened for another request,
-  /// under another guard. False: the transfer starts again.
+  /// Returns whether the request may use the connection that libcurl has chosen. An earlier request, with another guard, may
+  /// have opened it. False: the transfer starts again.
   ///
-  /// - Throws: the error of the transfer, unless it starts again (`wantsNew`).
+  /// - Throws: the error that ends the transfer. If `wantsNew` is set, the transfer starts again instead.
   mutating func mayUse(
     _ ends: OpenSockets.Ends, _ request: TransferRequest, isHTTP1: Bool
   ) throws(TransportFault) -> Bool {
@@ -81,13 +81,13 @@ struct TransferConnection {
   /// libcurl's remark if the server has chosen none of the offered protocols (ALPN).
   private static let offerDeclined = "ALPN: server did not agree"
 
-  /// An answer has begun, so that sending the request again is not a blind repetition.
+  /// An answer has begun, so the request may be sent again.
   mutating func noteAnswer() { resendGuard.noteRejection() }
 
-  /// An HTTP/1 connection: one answer after the other.
+  /// Notes that the connection speaks HTTP/1, so that the server must not send without a request.
   func noteTurns() { sockets.noteTurns(of: socket) }
 
-  /// Resets the facts for a new start.
+  /// Forgets the address before a new start.
   mutating func forget(_ knownClass: AddressClass?) {
     wantsNew = false
     facts.address = nil

@@ -1,4 +1,4 @@
-/// Options that few requests use. They are apart, so that other requests need only one pointer.
+/// Options that few requests use. A request without them needs memory for one pointer only.
 package final class TransferExtras: Sendable {
   /// The authentication method.
   package enum SignIn: UInt8, Sendable {
@@ -6,11 +6,11 @@ package final class TransferExtras: Sendable {
     case basic
     /// Only after a challenge by the server.
     case digest, ntlm, negotiate
-    /// The strongest method that the server offers.
+    /// The strongest method that the server offers, but not Negotiate if there is a password.
     case any
   }
 
-  /// Files for libcurl, in PEM.
+  /// Paths of PEM files.
   package struct Certificate: Sendable, Equatable {
     package var path: String
     /// Nil if it is in the same file.
@@ -26,7 +26,7 @@ package final class TransferExtras: Sendable {
 
   /// The certificates that servers are checked against.
   package enum Trust: Sendable, Equatable {
-    /// Only those in these PEM files and hashed folders.
+    /// Only those in this PEM file and in this folder with hashed names.
     case authorities(file: String?, folder: String?)
     /// Servers aren't checked.
     case unchecked
@@ -37,7 +37,7 @@ package final class TransferExtras: Sendable {
   package let signIn: SignIn
   /// The client's certificate.
   package let certificate: Certificate?
-  /// Nil: as the environment says.
+  /// Nil: those that the environment names, else the system's.
   package let trust: Trust?
   /// The trust after a redirect to another origin.
   package let trustElsewhere: Trust?
@@ -76,7 +76,7 @@ package final class TransferExtras: Sendable {
 extension TransferRequest {
   /// Whether there is a body to send.
   package var hasBody: Bool { !body.isEmpty || extras?.upload != nil }
-  /// Whether the request must not share its connection with others.
+  /// Whether to use HTTP/1.1 for the reasons in `ConnectionPool`. False for http URLs, which use it anyway.
   var prefersHTTP1: Bool { url.scheme == .https && (hasBody || !isIdempotent(method: method)) }
 
   /// The number of bytes to send.
