@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// An easy handle of libcurl, used by one transfer after the other: sets the options, owns the memory that libcurl borrows, and
+/// An easy handle of libcurl, used by one transfer after another. Sets the options, owns the memory that libcurl points to, and
 /// reads the results.
 ///
 /// Used only on the loop's thread.
@@ -34,7 +34,7 @@ final class TransferHandle {
     socketRules.deallocate()
   }
 
-  /// Frees what libcurl has borrowed. Call it after the handle is removed from the multi handle.
+  /// Frees the memory whose pointers libcurl has. Call it after the handle is removed from the multi handle.
   func freeLists() {
     curl_slist_free_all(headerList)
     (headerList, lastHeader) = (nil, nil)
@@ -88,7 +88,8 @@ final class TransferHandle {
 
   // MARK: Setting options
 
-  /// - Throws: `outOfMemory`, the only reason why libcurl rejects an option; the reason why a certificate can't be used.
+  /// - Throws: `outOfMemory`, the only reason why libcurl rejects an option; `tls` or `unsafeFile` if a file of certificates or
+  ///   keys can't be used.
   func configure(_ transfer: Transfer, _ environment: TransportEnvironment) throws(TransportFault) {
     let request = transfer.request
     let context = transfer.context
@@ -149,7 +150,7 @@ final class TransferHandle {
     let isHTTP1 = transfer.pool.isHTTP1
     // CURL_HTTP_VERSION_1_1 and CURL_HTTP_VERSION_2TLS
     set(CURLOPT_HTTP_VERSION, isHTTP1 ? 2 : 4)
-    // Prefer a stream on a connection that is being made to another connection.
+    // Wait for a connection that is being opened, and use a stream on it, instead of opening another.
     set(CURLOPT_PIPEWAIT, isHTTP1 ? 0 : 1)
     if isHTTP1 { listen(transfer) }
   }
@@ -160,8 +161,8 @@ final class TransferHandle {
     return !hasFailed
   }
 
-  /// Seconds for which libcurl keeps addresses. `NameLookups` keeps them for longer. At the end of each transfer, libcurl 7.88
-  /// checks every address that it keeps: for 60,000 URLs at 30,000 hosts that took 89 of 223 s of processor time
+  /// How many seconds libcurl keeps addresses; `NameLookups` keeps them for longer. It is short, because libcurl 7.88 checks
+  /// all kept addresses at the end of each transfer: for 60,000 URLs at 30,000 hosts that took 89 of 223 s of processor time
   /// (`Tests/Soak/prefetch.py --urls 60000 --hosts 30000`).
   private static let addressesKept = 3
 
@@ -205,7 +206,7 @@ final class TransferHandle {
     }
   }
 
-  /// Only an upload can make progress without a received byte.
+  /// Makes libcurl report sent bytes. Only an upload can make progress without a received byte.
   private func watchUpload(_ transfer: Transfer) {
     set(CURLOPT_NOPROGRESS, 0)
     note(nhs_easy_set_progress_callback(easy, progressMade, transfer.context))
@@ -250,7 +251,7 @@ final class TransferHandle {
     }
   }
 
-  /// Passes the bytes of the checked files: by name, libcurl might open other files.
+  /// Passes the bytes of the checked files. With a path, libcurl would open the file again, perhaps another one by then.
   private func configureCertificate(_ request: TransferRequest) throws(TransportFault) {
     guard request.url.scheme == .https, let certificate = request.extras?.certificate else { return }
     set(CURLOPT_SSLCERT_BLOB, try Self.content(of: certificate.path, "certificate"))
@@ -275,7 +276,7 @@ final class TransferHandle {
       set(CURLOPT_USERPWD, ":")
     }
     guard let credentials = request.credentials else { return }
-    // Negotiate uses no password, and libcurl would prefer it if the server offers it.
+    // Leave out Negotiate: libcurl would prefer it, although it doesn't use the password.
     let isForPasswords = signIn == .any && !credentials.password.isEmpty
     let left = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
     set(CURLOPT_HTTPAUTH, signIn.bits & ~left)
@@ -317,7 +318,7 @@ final class TransferHandle {
   }
 
   private func add(_ line: String) {
-    // Append to the last entry: from the first one, libcurl would walk the whole list.
+    // Append to the last entry, because `curl_slist_append` walks the list from the entry that it gets.
     guard let list = line.withCString({ curl_slist_append(lastHeader ?? headerList, $0) }) else {
       return note(CURLE_OUT_OF_MEMORY)
     }
@@ -340,7 +341,7 @@ final class TransferHandle {
 }
 
 extension WebURL {
-  /// The server's port, without TLS.
+  /// A URL of the server's host and port, to connect without TLS.
   fileprivate var plainPlace: String { "http://\(host):\(port)/" }
 }
 

@@ -1,8 +1,8 @@
-/// The route to a request's server: a proxy, or addresses.
+/// How to reach a request's server: through a proxy, or at which addresses.
 struct TransferRoute: Sendable {
   var proxy: String?
   /// The name to look up first; nil for addresses and `localhost`. If a proxy looks names up itself, the result only serves the
-  /// guard.
+  /// guard; then nil also under `any`, and for `socks4a` and `socks5h`.
   var name: String?
   /// The addresses of the name, or the host itself if it is an address.
   var addresses: [IPAddress] = []
@@ -11,7 +11,8 @@ struct TransferRoute: Sendable {
   /// Whether the proxy looks names up itself. Addresses found here are then checked, but not sent to the proxy.
   let proxyLooksUp: Bool
 
-  /// How long to wait for the lookup of such a name, in ns. A name that only the proxy knows is allowed after that.
+  /// How long to wait for a lookup that only serves the guard, in ns. Then the request is sent: perhaps only the proxy knows
+  /// the name.
   static let proxiedLookupLimit: Int64 = 1_000_000_000
 
   init(_ request: TransferRequest, _ environment: TransportEnvironment) {
@@ -19,7 +20,7 @@ struct TransferRoute: Sendable {
     case .none: break
     case .explicit(let chosen): proxy = chosen
     case .environment:
-      // This guard must see the address.
+      // `AddressGuard.public` must check the address of the connection, so it uses no proxy.
       proxy = request.addressGuard == .public ? nil : environment.proxies.proxy(for: request.url)
     }
     let kind = proxy?.lowercased()
@@ -30,10 +31,10 @@ struct TransferRoute: Sendable {
     if TransferRoute.isThisMachine(host) {
       addresses = [.loopback]
     } else if let address = IPAddress(host: proxyLooksUp ? Self.withoutDot(host) : host) {
-      // Here, a final dot makes the text a name; a proxy may take it for an address all the same.
+      // A proxy may read "127.0.0.1." as an address, although this machine would look it up as a name.
       addresses = [address]
     } else if !proxyLooksUp || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
-      // A user who chose such a proxy wants no name lookups on this machine.
+      // Not for `socks4a` and `socks5h`: their users want no lookups on this machine.
       name = host
     }
   }
@@ -42,7 +43,8 @@ struct TransferRoute: Sendable {
     proxy.hasPrefix("socks4a://") || proxy.hasPrefix("socks5h://")
   }
 
-  /// Returns why the guard refuses the proxy, or nil. The proxy's own connection can't be checked.
+  /// Returns the error if the guard refuses the server behind the proxy. Removes refused addresses if others are left. The
+  /// proxy's own connection can't be checked.
   mutating func denial(_ request: TransferRequest) -> TransportFault? {
     guard proxy != nil else { return nil }
     func isRefused(_ address: IPAddress) -> Bool {
@@ -59,7 +61,8 @@ struct TransferRoute: Sendable {
     return TransportFault(.denied, name.map { "\($0) is \(refused) here: \(reason)" } ?? reason)
   }
 
-  /// The class of the address that a proxy connects to; nil if the proxy looks the name up itself, maybe with another result.
+  /// The class of the address that a proxy connects to. Nil if the proxy looks the name up, because it may find another
+  /// address.
   var knownClass: AddressClass? {
     proxy != nil && (name == nil || !proxyLooksUp) ? addresses.first.map { AddressClass($0) } : nil
   }
@@ -74,7 +77,8 @@ struct TransferRoute: Sendable {
     return plain == "localhost" || plain.hasSuffix(".localhost")
   }
 
-  /// The addresses of the name in the form of `CURLOPT_RESOLVE`; "+" makes libcurl forget them like its own.
+  /// The addresses of the name in the form of `CURLOPT_RESOLVE`; with "+", libcurl forgets them after
+  /// CURLOPT_DNS_CACHE_TIMEOUT.
   func resolution(port: UInt16) -> String? {
     guard let name, !addresses.isEmpty, proxy == nil || !proxyLooksUp else { return nil }
     let list = addresses.map { if case .v6 = $0 { "[\($0)]" } else { "\($0)" } }
