@@ -11,16 +11,16 @@ package struct TransportFault: Error, Equatable, Sendable {
     case truncated
     /// More bytes than `maxBytes` or `boundsExpansion` allows.
     case tooLarge
-    /// The guard refused every address.
+    /// The guard refused the server's address.
     case denied
     /// The sink ended the transfer.
     case stopped
     case badURL, outOfMemory, `internal`
     /// A value from the environment can't be used.
     case invalid
-    /// The process can't open more files.
+    /// A file can't be read or has changed, or the process can't open more files.
     case io
-    /// Other users can write to a file that holds the user's identity.
+    /// A file with secrets of the user isn't safe (`NamedFile`).
     case unsafeFile
   }
 
@@ -35,7 +35,7 @@ package struct TransportFault: Error, Equatable, Sendable {
 }
 
 extension TransportFault {
-  /// Whether this machine lacks resources, so that the peer didn't refuse.
+  /// Whether this machine lacks descriptors or memory; then the server has refused nothing.
   static func isShortage(_ errno: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(errno) }
 
   init(shortage errno: Int32, _ what: String) {

@@ -60,14 +60,14 @@ struct AutomaticSize {
   private var calmWindows = 0
   private var shrunkAt: Int64 = .min
 
-  /// Whether a batch waited for places in the previous window.
+  /// Whether a batch waited for places in the previous window, or waits in this one.
   private var isBatch = false
   private var sawBatch = false
   private var hasShrunk = false
   private var calmSinceStep = 0
   private var yields = BatchYields()
 
-  /// `most` limits the ceiling to the number of file descriptors.
+  /// `most` limits all numbers of the range.
   init(_ range: Range, most: Int) {
     self.range = range.limited(to: most)
     size = self.range.start

@@ -1,7 +1,7 @@
 import CSystem
 import NuthatchTransport
 
-/// A host that can't be reached while requests of a batch wait for it.
+/// A host that can't be reached and that requests with `giveUpAfter` wait for.
 public struct AwayHost: Sendable {
   /// The host's name, with its port unless that is the scheme's default.
   public let name: String

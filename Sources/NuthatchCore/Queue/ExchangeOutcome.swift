@@ -2,13 +2,13 @@ import NuthatchTransport
 
 /// How an exchange ended, as far as the queue needs to know.
 enum ExchangeOutcome: Equatable, Sendable {
-  /// The server answered, with any status; the body may have failed.
+  /// The server answered, with any status, or sent something that isn't HTTP. The body may have failed.
   case done
   /// No connection could be made: the name isn't known, the host refused, TLS failed, or the time-out passed.
   case unreachable(timedOut: Bool)
   /// An established connection was closed before the head came.
   case dropped
-  /// The server sent nothing for too long on an established connection.
+  /// The server sent nothing, or too little, for too long on an established connection.
   case timedOut
   /// This process ended the exchange, which shows nothing about the host.
   case abandoned
@@ -18,7 +18,8 @@ enum ExchangeOutcome: Equatable, Sendable {
   /// Whether it ended because nothing came for the request's time-out.
   var isSilence: Bool { self == .timedOut || self == .unreachable(timedOut: true) }
 
-  /// Derives the outcome from the end of a transfer. A fault after the head counts against the answer, not the host.
+  /// Derives the outcome from the end of a transfer. A fault after the head counts against the answer, not the host, unless it
+  /// is a time-out.
   init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
     // A connection that another request had opened counts, too. If it breaks, all its streams break; that is one fault and
     // doesn't prove that the host is down.

@@ -234,14 +234,15 @@ final class FetchQueue: @unchecked Sendable {
     return (host.pausedTime(at: now), max(now, host.pausedUntil) - now, host.pauseStatus)
   }
 
-  /// Returns whether a later attempt at the host may succeed: it has answered before, or its circuit isn't closed.
+  /// Returns whether to wait for the host: it has answered before, this entry is its probe, or its circuit is open or half
+  /// open, so that a probe will come.
   func mayComeBack(_ entry: QueueEntry, now: Int64) -> Bool {
     guard entry.state != .gone else { return false }
     return entry.host.lastGoodAnswer != nil || entry.isProbe || entry.host.circuit.state(at: now) != .closed
   }
 
-  /// Reacts to a new or restored default route: the automatic size begins anew, measurements are forgotten, and every open
-  /// circuit allows its probe.
+  /// Reacts to a new or restored default route: the automatic size begins anew, the latencies of hosts are forgotten, and every
+  /// open circuit allows its probe.
   func linkChanged(to link: LinkKind, now: Int64) {
     places.change(to: link, settings)
     for host in hosts.all { host.latency = HostLatency() }

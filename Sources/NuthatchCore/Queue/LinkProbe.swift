@@ -42,7 +42,8 @@ extension LinkProbe {
   private static let isUp: UInt32 = 0x0001  // RTF_UP
   private static let isRefused: UInt32 = 0x0200  // RTF_REJECT
 
-  /// Fields: Iface Destination Gateway Flags RefCnt Use Metric Mask … All numbers except the metric are hexadecimal.
+  /// Fields: Iface Destination Gateway Flags RefCnt Use Metric Mask … Destination, gateway, mask and flags are hexadecimal, the
+  /// others decimal.
   private func routes4() -> [Route] {
     let routes: [Route] = lines("proc/net/route").dropFirst().compactMap { line in
       let fields = line.split(whereSeparator: { $0 == "\t" || $0 == " " })

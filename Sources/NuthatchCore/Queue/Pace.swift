@@ -13,7 +13,7 @@ import Glibc
 /// that, the known rate is the earlier one. For 429 it is at most the average rate of the whole time, because the host may count
 /// by the minute.
 ///
-/// A 503 may be about one page. It counts if more than one in four of about the last ten answers was 503. If the same request
+/// A 503 may be about one page. It counts if more than about one in three of the last ten answers was 503. If the same request
 /// gets it again while others get good answers, it shows nothing new.
 struct Pace {
   private struct Regime {

@@ -76,7 +76,8 @@ final class PlaceLending {
   /// Lends the place of an entry that has moved too few bytes, unless too many are lent. Slow bodies lend at most as many places
   /// as there are.
   ///
-  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough.
+  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough. True doesn't mean that it is lent:
+  ///   see `isLending`.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
     guard !entry.isLending, !entry.isAnswered || pool.counts.lentByBodies < pool.size else { return false }

@@ -9,9 +9,9 @@ import NuthatchBase
 /// - A fixed size is binding, so background requests run only while no other waits, and the others wait until they end.
 ///
 /// A request lends its place while its host name is being looked up, and then waits for a place like any other. A request also
-/// lends its place if no byte of it has moved for `lendAfter`; then it doesn't count until its head comes. So a slow host, or a
-/// name that doesn't resolve, blocks no other request at any size. A host that lends places is held meanwhile: it keeps the
-/// number of places that it had before, and gets more only if they would be free without lending.
+/// lends its place if fewer than `leastBytes` of it have moved for `lendAfter`; then it doesn't count until its head comes. So
+/// a slow host, or a name that doesn't resolve, blocks no other request at any size. A host that lends places is held
+/// meanwhile: it keeps the number of places that it had before, and gets more only if they would be free without lending.
 ///
 /// A request with a slow body lends its place, too. It gets the place back when its body is fast again, even if none is free:
 /// then nothing starts until fewer than `size` run. Slow bodies lend at most `size` places in all, because each may go on for a

@@ -103,7 +103,7 @@ final class QueueHost {
     return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since
   }
 
-  /// The time when the least patient waiting entry gives up. Nil while there is no trouble.
+  /// The time when the least patient waiting entry gives up. Nil if there is no trouble, or no entry has patience.
   var givenUpAt: Int64? {
     guard let trouble, let least = leastPatience else { return nil }
     return trouble.since &+ least
@@ -150,7 +150,8 @@ final class QueueHost {
     measures.limit = limit
   }
 
-  /// Notes a 429, 503 or reset. Returns true if the host had more requests at once than usual, which may be the reason.
+  /// Notes a 429, 503 or reset. Returns true if the host's limit was higher than usual when the request began, which may be the
+  /// reason.
   @discardableResult
   func noteUnborne(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard settings.perHostGrows, entry.isBatched else { return false }

@@ -1,7 +1,7 @@
 /// The places of a queue: those of the link, and those of loopback.
 ///
 /// Loopback has places of its own, with their own measurement, because the link's load doesn't affect it. It has at most a
-/// quarter of the file descriptors, so that neither side can take all of them. A fixed number covers both together.
+/// quarter of `mostAtOnce`, so that neither side can take all places. A fixed number covers both together.
 final class QueuePlaces {
   /// The most places that may be lent, because each such request has a connection.
   private static let lentAtOnce = 256

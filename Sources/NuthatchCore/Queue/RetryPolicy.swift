@@ -21,7 +21,8 @@ struct RetryPolicy: Equatable, Sendable {
   var retries = 3
   /// Nanoseconds. Default: 250 ms.
   var base: Int64 = 250_000_000
-  /// The longest wait without `Retry-After`, in nanoseconds. Default: 20 s.
+  /// The longest random wait, in nanoseconds. `Retry-After`, an open circuit and `restart` can make the wait longer. Default:
+  /// 20 s.
   var longest: Int64 = 20_000_000_000
   /// The longest wait that a server may ask for, in nanoseconds. Default: 5 minutes.
   var longestRetryAfter: Int64 = 300_000_000_000

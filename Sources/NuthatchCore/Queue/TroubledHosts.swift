@@ -28,7 +28,8 @@ final class TroubledHosts {
     }
   }
 
-  /// Notes whether the head reports overload. Only requests with patience are slowed down.
+  /// Notes whether the head reports overload. Only answers to requests with patience slow a host down, but then all its
+  /// requests.
   func learn(_ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
