@@ -53,9 +53,10 @@ package struct DataURL: Sendable, Equatable {
         plain.append(byte)
         continue
       }
+      let position = rest.startIndex - 1
       guard let high = rest.popFirst()?.digit16, let low = rest.popFirst()?.digit16 else {
         throw TransportFault(
-          .badURL, "the data: URL has a % without two hexadecimal digits at byte \(rest.startIndex)")
+          .badURL, "the data: URL has a % without two hexadecimal digits at byte \(position)")
       }
       plain.append(high << 4 | low)
     }

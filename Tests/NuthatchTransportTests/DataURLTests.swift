@@ -33,6 +33,12 @@ import Testing
     }
   }
 
+  @Test("with a damaged escape are refused with the position of the %", arguments: ["%zz", "%az", "%a", "%"])
+  func escapePosition(escape: String) {
+    let fault = #expect(throws: TransportFault.self) { try DataURL("data:,a\(escape)", maxBytes: 100) }
+    #expect(fault?.message == "a % without two hexadecimal digits, at byte 7 of a data: URL")
+  }
+
   @Test("have a limit")
   func limit() throws {
     #expect(try DataURL("data:,12345", maxBytes: 5).bytes.count == 5)
