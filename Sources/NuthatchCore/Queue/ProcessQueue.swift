@@ -1,6 +1,6 @@
 import CSystem
 
-/// The process's only queue. It serves all caches of the process, including those that are opened later.
+/// The options of the process's only queue, which serves all its caches, including those that are opened later.
 public enum ProcessQueue {
   /// The options that the program has set; empty at the start.
   public static var options: Options {
