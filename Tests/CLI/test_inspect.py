@@ -268,7 +268,8 @@ def test_trim_leaves_as_much_as_it_is_told(server: TestServer, nuthatch: Runner)
     urls = [server.url(f"/{number}") for number in range(300)]
     for number, _ in enumerate(urls):
         server.on(f"/{number}", ok(png(8, 8, seed=number) + noise.randbytes(40_000), "image/png"))
-    assert nuthatch("prefetch", "-s8", given="\n".join(urls).encode()).returncode == 0
+    for part in [urls[:200], urls[200:295], urls[295:]]:  # within a run any answer may be the last one
+        assert nuthatch("prefetch", "-s8", given="\n".join(part).encode()).returncode == 0
     assert parsed(nuthatch, "stat")["disk_bytes"] > 12_000_000
     for wanted in [9 << 20, 5 << 20, 3 << 20, 1 << 20]:
         left = parsed(nuthatch, "trim", f"--to-bytes={wanted >> 20}M")["disk_bytes"]

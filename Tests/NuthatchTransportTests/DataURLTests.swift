@@ -36,7 +36,7 @@ import Testing
   @Test("with a damaged escape are refused with the position of the %", arguments: ["%zz", "%az", "%a", "%"])
   func escapePosition(escape: String) {
     let fault = #expect(throws: TransportFault.self) { try DataURL("data:,a\(escape)", maxBytes: 100) }
-    #expect(fault?.message == "a % without two hexadecimal digits, at byte 7 of a data: URL")
+    #expect(fault?.message == "the data: URL has a % without two hexadecimal digits at byte 7")
   }
 
   @Test("have a limit")
