@@ -221,9 +221,9 @@ static void check_received(void) {
     listen(listener, 5);
     pthread_create(&thread, NULL, answer, NULL);
     CHECK("as many lines as there may be", heads(0, 997, 10) == NH_OK);
-    CHECK("one more", heads(0, 998, 10) == NH_HTTP && strstr(nh_error_message(), "1000 lines"));
+    CHECK("one more", heads(0, 998, 10) == NH_HTTP && strstr(nh_error_message(), "1000 header lines"));
     CHECK("interim answers", heads(498, 1, 10) == NH_OK);
-    CHECK("too many of them", heads(499, 1, 10) == NH_HTTP && strstr(nh_error_message(), "1000 lines"));
+    CHECK("too many of them", heads(499, 1, 10) == NH_HTTP && strstr(nh_error_message(), "1000 header lines"));
     CHECK("many bytes", heads(0, 500, 500) == NH_OK);
     CHECK("too many", heads(0, 530, 500) == NH_HTTP && strstr(nh_error_message(), "262144 bytes"));
     shutdown(listener, SHUT_RDWR);
