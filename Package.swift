@@ -70,7 +70,8 @@ let package = Package(
       exclude: ["nuthatch.map"],
       swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
     .executableTarget(
-      name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
+      name: "NuthatchCLI",
+      dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore", "NuthatchTransport"],
       swiftSettings: swiftSettings,
       linkerSettings: [runtimeInside]),
 
