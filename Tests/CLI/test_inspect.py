@@ -603,7 +603,7 @@ def test_documented_json_members_are_those_that_commands_print(
     good, bad = sorted(
         (json.loads(line) for line in done.stdout.splitlines()), key=lambda record: record["index"]
     )
-    first = text.split("## What is said")[0]
+    first = text.split("## Standard output")[0]
     table = "\n".join(re.findall(r"^\| (`.*?`) \|", first, re.MULTILINE))
     assert set(re.findall(r"`(\w+)`", table)) == set(bad) and set(good) == set(bad) - {"error", "message"}
     summary = json.loads(done.stderr.splitlines()[-1])
