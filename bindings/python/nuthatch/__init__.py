@@ -23,6 +23,8 @@ thumbnails that can be drawn at once, :meth:`Cache.site` for options that reques
 Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.code`` and the URL in ``.url``.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, List
 
 from ._cache import Cache

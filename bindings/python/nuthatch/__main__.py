@@ -1,5 +1,7 @@
 """``python -m nuthatch``: runs the command that the wheel contains."""
 
+from __future__ import annotations
+
 import os
 import signal
 import sys

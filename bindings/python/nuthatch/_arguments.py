@@ -1,5 +1,7 @@
 """Checks of arguments, and the errors for wrong ones."""
 
+from __future__ import annotations
+
 from operator import index
 from typing import Any, List, Tuple
 

@@ -1,5 +1,7 @@
 """Caches for programs that run on an event loop."""
 
+from __future__ import annotations
+
 import asyncio
 import contextlib
 import functools
@@ -49,8 +51,8 @@ class AsyncCache(AsyncFetching):
 
     def __init__(
         self,
-        path: Union[str, "os.PathLike[str]", None] = None,
-        **options: "_wishes.Unpack[_wishes.CacheWishes]",
+        path: Union[str, os.PathLike[str], None] = None,
+        **options: _wishes.Unpack[_wishes.CacheWishes],
     ) -> None:
         self._path: Union[str, os.PathLike[str], None] = path
         self._options: Dict[str, Any] = dict(options)
@@ -63,7 +65,7 @@ class AsyncCache(AsyncFetching):
 
     # At once
 
-    def site(self, base_url: str, **options: "_wishes.Unpack[_wishes.SiteWishes]") -> "AsyncSite":
+    def site(self, base_url: str, **options: _wishes.Unpack[_wishes.SiteWishes]) -> AsyncSite:
         """As :meth:`Cache.site`, with methods to be awaited."""
         return AsyncSite(self, base_url, dict(options))
 
@@ -78,12 +80,12 @@ class AsyncCache(AsyncFetching):
         return sum(port.cache.activity for port in self._own())
 
     @property
-    def outbox(self) -> "AsyncOutbox":
+    def outbox(self) -> AsyncOutbox:
         """The requests that wait for the network, and their outcomes."""
         return AsyncOutbox(self)
 
     @property
-    def options(self) -> "_wishes.CacheWishes":
+    def options(self) -> _wishes.CacheWishes:
         """As :attr:`Cache.options`."""
         return self._port().cache.options
 
@@ -100,7 +102,7 @@ class AsyncCache(AsyncFetching):
 
     # To be awaited
 
-    async def remove(self, url: str, **options: "_wishes.Unpack[_wishes.Naming]") -> None:
+    async def remove(self, url: str, **options: _wishes.Unpack[_wishes.Naming]) -> None:
         """As :meth:`Cache.remove`."""
         await self._off_the_loop("remove", url, **options)
 
@@ -161,7 +163,7 @@ class AsyncCache(AsyncFetching):
                 port.detach()
                 await here.run_in_executor(None, port.cache.close)
 
-    async def __aenter__(self) -> "AsyncCache":
+    async def __aenter__(self) -> AsyncCache:
         await self._opened()
         return self
 
@@ -190,17 +192,17 @@ class AsyncCache(AsyncFetching):
         refuse_secrets(self, self._options)
         return self._reduced()
 
-    def __copy__(self) -> "AsyncCache":
+    def __copy__(self) -> AsyncCache:
         return cast(AsyncCache, copied(self._reduced()))
 
-    def __deepcopy__(self, memo: Any) -> "AsyncCache":
+    def __deepcopy__(self, memo: Any) -> AsyncCache:
         return cast(AsyncCache, copied(self._reduced(), memo))
 
     def __repr__(self) -> str:
         path = None if self._path is None else os.fspath(self._path)
         return f"<AsyncCache {path!r}{' closed' if self._is_closed else ''}>"
 
-    async def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
+    async def get(self, url: str, **options: _wishes.Unpack[_wishes.Wishes]) -> Response:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         place = ready(options) if options else None
         if place is not None or not options:
@@ -212,7 +214,7 @@ class AsyncCache(AsyncFetching):
                 return response
         return cast(Response, await self._perform(url, None, dict(options)))
 
-    async def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
+    async def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
         port = self._ports.get(asyncio.get_running_loop()) or await self._opened()
         image = port.cache._ready(url, size, options)
         if image is not None:
@@ -225,7 +227,7 @@ class AsyncCache(AsyncFetching):
     # How it is done
 
     @property
-    def _owner(self) -> "AsyncCache":
+    def _owner(self) -> AsyncCache:
         return self
 
     def _by(self, port: Port) -> Fetching:

@@ -1,5 +1,7 @@
 """Requests of caches and sites, for programs that run on an event loop."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import (
     TYPE_CHECKING,
@@ -73,39 +75,39 @@ class AsyncFetching:
     """The requests of :class:`AsyncCache` and :class:`AsyncSite`."""
 
     @property
-    def _owner(self) -> "AsyncCache":
+    def _owner(self) -> AsyncCache:
         """The cache whose handles requests use."""
         raise NotImplementedError
 
     def _by(self, port: Port) -> Fetching:
         raise NotImplementedError
 
-    async def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
+    async def get(self, url: str, **options: _wishes.Unpack[_wishes.Wishes]) -> Response:
         """As :meth:`Cache.get`."""
         return cast(Response, await self._perform(url, None, dict(options)))
 
-    async def request(self, method: str, url: str, **options: "_wishes.Unpack[_wishes.Sending]") -> Response:
+    async def request(self, method: str, url: str, **options: _wishes.Unpack[_wishes.Sending]) -> Response:
         """As :meth:`Cache.request`."""
         return cast(Response, await self._perform(url, None, {**options, "method": method}))
 
-    async def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
+    async def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
         """As :meth:`Cache.thumbnail`. Returns a thumbnail that is in memory without a turn of the loop."""
         return cast(Image, await self._perform(url, sides(size, url), dict(options)))
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`. Returns at once; don't await it."""
         return self._by(self._owner._port()).peek(url, size, decode=decode, **options)
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, *, size: None = None, sizes: None = None, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> AsyncTicket[Response]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: Size, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, *, size: Size, sizes: None = None, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> AsyncTicket[Image]: ...
 
     @overload
@@ -115,7 +117,7 @@ class AsyncFetching:
         *,
         size: None = None,
         sizes: Sequence[Size],
-        **options: "_wishes.Unpack[_wishes.Wishes]",
+        **options: _wishes.Unpack[_wishes.Wishes],
     ) -> AsyncTicket[List[Image]]: ...
 
     def submit(
@@ -124,7 +126,7 @@ class AsyncFetching:
         *,
         size: Optional[Size] = None,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "_wishes.Unpack[_wishes.Wishes]",
+        **options: _wishes.Unpack[_wishes.Wishes],
     ) -> AsyncTicket[Any]:
         """As :meth:`Cache.submit`. Returns at once; await the ticket that it returns."""
         port = self._owner._port()
@@ -136,7 +138,7 @@ class AsyncFetching:
         size: Optional[Size] = None,
         *,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "_wishes.Unpack[_wishes.Wishes]",
+        **options: _wishes.Unpack[_wishes.Wishes],
     ) -> AsyncIterator[Event[Any]]:
         """Gives the events of a request as they come. Leaving the loop cancels the request."""
         port = await self._owner._opened()
@@ -149,12 +151,12 @@ class AsyncFetching:
 
     async def prefetch(
         self,
-        urls: "Union[Iterable[str], AsyncIterable[str]]",
+        urls: Union[Iterable[str], AsyncIterable[str]],
         sizes: Union[int, Sequence[Size]] = (256,),
         *,
         progress: bool = False,
         images: bool = False,
-        **options: "_wishes.Unpack[_wishes.Prefetching]",
+        **options: _wishes.Unpack[_wishes.Prefetching],
     ) -> AsyncIterator[Item]:
         """As :meth:`Cache.prefetch`; ``urls`` may be an asynchronous iterable, too."""
         port = await self._owner._opened()
@@ -210,7 +212,7 @@ class AsyncFetching:
         return await ticket.result()
 
 
-async def _next(source: "AsyncIterator[str]") -> Any:
+async def _next(source: AsyncIterator[str]) -> Any:
     try:
         return await source.__anext__()
     except StopAsyncIteration:

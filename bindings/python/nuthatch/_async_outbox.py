@@ -1,5 +1,7 @@
 """The outbox, for programs that run on an event loop."""
 
+from __future__ import annotations
+
 import asyncio
 from typing import TYPE_CHECKING, Any, Callable, List, Optional, Union, cast
 
@@ -22,10 +24,10 @@ class AsyncOutbox:
     Functions that are attached run on the event loop that ran when they were attached. They may be ``async``, and need
     no call of ``dispatch``."""
 
-    def __init__(self, owner: "AsyncCache") -> None:
+    def __init__(self, owner: AsyncCache) -> None:
         self._owner = owner
 
-    async def list(self) -> "List[FrozenRequest]":
+    async def list(self) -> List[FrozenRequest]:
         """As :meth:`Outbox.list`."""
         return cast("List[FrozenRequest]", await self._off_the_loop("list"))
 
@@ -72,7 +74,7 @@ class AsyncOutbox:
         for port in self._owner._own():
             port.cache.outbox.detach(handler)
 
-    def provide(self, provider: str, secret: "Union[Secret, Callable[[str], Any]]") -> None:
+    def provide(self, provider: str, secret: Union[Secret, Callable[[str], Any]]) -> None:
         """As :meth:`Outbox.provide`. An ``async`` function is called only for requests that wait in the outbox."""
         self._here().provide(provider, cast(Any, secret))
 

@@ -1,5 +1,7 @@
 """Saves answers while they arrive, for programs that run on an event loop."""
 
+from __future__ import annotations
+
 import asyncio
 import inspect
 import socket
@@ -26,7 +28,7 @@ class Stream:
         self._reading.setblocking(False)
 
     @classmethod
-    def of(cls, options: Dict[str, Any]) -> "Optional[Stream]":
+    def of(cls, options: Dict[str, Any]) -> Optional[Stream]:
         """Returns a stream if an option names functions that save the answer, or None."""
         return cls(options["save_to"]) if takers(options.get("save_to")) else None
 

@@ -1,5 +1,7 @@
 """Sites, for programs that run on an event loop."""
 
+from __future__ import annotations
+
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple, cast
 
@@ -24,7 +26,7 @@ else:
 class AsyncSite(AsyncFetching):
     """A :class:`Site` whose methods are awaited. :meth:`AsyncCache.site` makes one."""
 
-    def __init__(self, owner: "AsyncCache", base_url: str, options: Dict[str, Any]) -> None:
+    def __init__(self, owner: AsyncCache, base_url: str, options: Dict[str, Any]) -> None:
         #: The URL that relative URLs are resolved against.
         self.base_url = base_url
         self._of = owner
@@ -34,7 +36,7 @@ class AsyncSite(AsyncFetching):
         self._options = options
 
     @property
-    def options(self) -> "_wishes.SiteWishes":
+    def options(self) -> _wishes.SiteWishes:
         """As :attr:`Site.options`."""
         return cast(Site, self._by(self._owner._port())).options
 
@@ -57,7 +59,7 @@ class AsyncSite(AsyncFetching):
                 cast(Site, site).cancel_all()
 
     @property
-    def _owner(self) -> "AsyncCache":
+    def _owner(self) -> AsyncCache:
         return self._of
 
     def _by(self, port: Port) -> Fetching:
@@ -72,7 +74,7 @@ class AsyncSite(AsyncFetching):
         site: Any = self._by(port)
         await port.loop.run_in_executor(None, site.clear_cookies)
 
-    def _reduced(self, owner: "AsyncCache") -> Tuple[Any, ...]:
+    def _reduced(self, owner: AsyncCache) -> Tuple[Any, ...]:
         arguments: Tuple[Any, ...] = (type(self), AsyncSite, (owner, self.base_url, dict(self._options)), {})
         return remade, arguments, added_to(self, AsyncSite, "_of", "_options", "base_url")
 
@@ -80,10 +82,10 @@ class AsyncSite(AsyncFetching):
         refuse_secrets(self, self._options, self.base_url)
         return self._reduced(self._owner)
 
-    def __copy__(self) -> "AsyncSite":
+    def __copy__(self) -> AsyncSite:
         return cast(AsyncSite, copied(self._reduced(self._owner)))
 
-    def __deepcopy__(self, memo: Any) -> "AsyncSite":
+    def __deepcopy__(self, memo: Any) -> AsyncSite:
         return cast(AsyncSite, copied(self._reduced(deepcopy(self._owner, memo)), memo))
 
     def __repr__(self) -> str:

@@ -1,5 +1,7 @@
 """Requests under way, for programs that run on an event loop."""
 
+from __future__ import annotations
+
 import asyncio
 import ctypes
 import inspect
@@ -53,7 +55,7 @@ class AsyncTicket(Asked[T]):
 
     def __init__(
         self,
-        port: "Port",
+        port: Port,
         fetching: Fetching,
         handle: ctypes.c_void_p,
         url: str,
@@ -78,7 +80,7 @@ class AsyncTicket(Asked[T]):
         self._given = 0
         self._taken: Optional[asyncio.Future[None]] = None
 
-    def resubmit(self) -> "AsyncTicket[T]":
+    def resubmit(self) -> AsyncTicket[T]:
         """Submits the same request again, as :meth:`Ticket.resubmit`."""
         return cast("AsyncTicket[T]", self._port.resubmit(self))
 
@@ -193,7 +195,7 @@ class AsyncTicket(Asked[T]):
         """Starts to give the answer to functions while it comes."""
         self._saving = self._port.begin(stream.give(self._tell_of))
 
-        def ended(saving: "asyncio.Future[None]") -> None:
+        def ended(saving: asyncio.Future[None]) -> None:
             stream.close()
             self._saving = None
             held, self._held = self._held, None
@@ -252,6 +254,6 @@ class AsyncTicket(Asked[T]):
             self._fail(failure)
 
 
-def _over(future: "asyncio.Future[None]") -> None:
+def _over(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)

@@ -1,5 +1,7 @@
 """URLs of a prefetch that wait for their hosts."""
 
+from __future__ import annotations
+
 import time
 from collections import deque
 from typing import Any, Deque, Dict, Optional, Tuple

@@ -1,5 +1,7 @@
 """Caches."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
@@ -91,8 +93,8 @@ class Cache(Fetching):
 
     def __init__(
         self,
-        path: Union[str, "os.PathLike[str]", None] = None,
-        **options: "_wishes.Unpack[_wishes.CacheWishes]",
+        path: Union[str, os.PathLike[str], None] = None,
+        **options: _wishes.Unpack[_wishes.CacheWishes],
     ) -> None:
         given: Any = {"path": path, **options}
         repeatable(given)
@@ -122,7 +124,7 @@ class Cache(Fetching):
     # Thumbnails at once
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> Optional[Image]:
         """Returns a thumbnail that can be shown at once: it is fresh, and in memory or stored as pixels on disk.
 
@@ -153,7 +155,7 @@ class Cache(Fetching):
                 pass
         return self._sight(url, size, decode, dict(options))
 
-    def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
+    def get(self, url: str, **options: _wishes.Unpack[_wishes.Wishes]) -> Response:
         place = ready(options) if options else None
         if place is not None or not options:
             response = self._stored(url, place)
@@ -161,7 +163,7 @@ class Cache(Fetching):
                 return response
         return super().get(url, **options)
 
-    def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
+    def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
         image = self._ready(url, size, options)
         if image is not None:
             return image
@@ -196,7 +198,7 @@ class Cache(Fetching):
         return int(told.activity) + sum(self._of_twins(lambda twin: twin.activity))
 
     @property
-    def options(self) -> "_wishes.CacheWishes":
+    def options(self) -> _wishes.CacheWishes:
         """The options of its requests: the given ones and the defaults. Options of the directory are those that it was
         first opened with in this process. ``None`` means no limit. Options without a value are missing. Values of
         secret headers are ``***``.
@@ -210,7 +212,7 @@ class Cache(Fetching):
 
     # Sites, the outbox and stored answers
 
-    def site(self, base_url: str, **options: "_wishes.Unpack[_wishes.SiteWishes]") -> Site:
+    def site(self, base_url: str, **options: _wishes.Unpack[_wishes.SiteWishes]) -> Site:
         """Returns a site: a base URL and the options that requests to it share.
 
         User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
@@ -226,7 +228,7 @@ class Cache(Fetching):
         """The requests that wait for the network, and their outcomes."""
         return Outbox(self)
 
-    def remove(self, url: str, **options: "_wishes.Unpack[_wishes.Naming]") -> None:
+    def remove(self, url: str, **options: _wishes.Unpack[_wishes.Naming]) -> None:
         """Removes all stored answers of a URL, for all credentials and partitions. Its next request asks the server.
 
         After this returns, no process gets from the cache an answer that was requested before.
@@ -323,7 +325,7 @@ class Cache(Fetching):
         """Whether the cache has been closed."""
         return self._handle is None
 
-    def __enter__(self) -> "Cache":
+    def __enter__(self) -> Cache:
         return self
 
     def __exit__(
@@ -353,10 +355,10 @@ class Cache(Fetching):
         refuse_secrets(self, self._arguments)
         return self._reduced()
 
-    def __copy__(self) -> "Cache":
+    def __copy__(self) -> Cache:
         return cast(Cache, copied(self._reduced()))
 
-    def __deepcopy__(self, memo: Any) -> "Cache":
+    def __deepcopy__(self, memo: Any) -> Cache:
         return cast(Cache, copied(self._reduced(), memo))
 
     def __repr__(self) -> str:
@@ -400,7 +402,7 @@ class Cache(Fetching):
 
     # A property, not an attribute: with a reference to itself, a cache would not be closed when its last user drops it.
     @property
-    def _cache(self) -> "Cache":
+    def _cache(self) -> Cache:
         return self
 
     def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int:
@@ -426,16 +428,16 @@ class Cache(Fetching):
         wait = lambda handle: library.nh_drain(handle, patience)  # noqa: E731
         return self._call(wait, None, (abi.OK, abi.TIMEOUT)) == abi.OK
 
-    def _for(self, cache: "Cache") -> Fetching:
+    def _for(self, cache: Cache) -> Fetching:
         return cache
 
-    def _of_twins(self, ask: "Callable[[Cache], T]") -> Iterator[T]:
+    def _of_twins(self, ask: Callable[[Cache], T]) -> Iterator[T]:
         """Gives the results for all twins that are open. Another thread may close one at any moment."""
         for twin in list(self._twins):
             with contextlib.suppress(Closed):
                 yield ask(twin)
 
-    def _twin(self) -> "Cache":
+    def _twin(self) -> Cache:
         """Opens another handle of the directory. It has its own events."""
         twin = Cache(**self._resolved)
         self._twins.add(twin)

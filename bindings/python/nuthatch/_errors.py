@@ -1,5 +1,7 @@
 """Errors: one base class, and subclasses for errors that programs handle."""
 
+from __future__ import annotations
+
 import builtins
 from typing import Any, Dict, Optional, Tuple, Type
 

@@ -1,5 +1,7 @@
 """Requests of caches and sites."""
 
+from __future__ import annotations
+
 import ctypes
 from typing import (
     TYPE_CHECKING,
@@ -51,7 +53,7 @@ class Fetching:
     _is_site = False
 
     @property
-    def _cache(self) -> "Cache":
+    def _cache(self) -> Cache:
         """The cache whose handle requests use."""
         raise NotImplementedError
 
@@ -59,19 +61,19 @@ class Fetching:
         """Writes the site of the request into the options. Returns a status."""
         raise NotImplementedError
 
-    def _for(self, cache: "Cache") -> "Fetching":
+    def _for(self, cache: Cache) -> Fetching:
         """Returns the same cache or site with another handle of the directory."""
         raise NotImplementedError
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`."""
         return self._sight(url, size, decode, dict(options))
 
     # Waiting for answers
 
-    def get(self, url: str, **options: "_wishes.Unpack[_wishes.Wishes]") -> Response:
+    def get(self, url: str, **options: _wishes.Unpack[_wishes.Wishes]) -> Response:
         """Fetches a URL and waits for the answer. Any status is an answer. Redirects are followed (``redirects``).
 
         Other threads run meanwhile, and Ctrl-C ends the wait and the request.
@@ -83,7 +85,7 @@ class Fetching:
         """
         return cast(Response, self._perform(url, None, dict(options)))
 
-    def request(self, method: str, url: str, **options: "_wishes.Unpack[_wishes.Sending]") -> Response:
+    def request(self, method: str, url: str, **options: _wishes.Unpack[_wishes.Sending]) -> Response:
         """Sends a request with any method and waits for the answer.
 
         >>> cache.request("POST", echo_url, json={"seeds": 3}).json()["body"]
@@ -93,7 +95,7 @@ class Fetching:
         """
         return cast(Response, self._perform(url, None, {**options, "method": method}))
 
-    def thumbnail(self, url: str, size: Size, **options: "_wishes.Unpack[_wishes.Wishes]") -> Image:
+    def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
         """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless the cache has a fresh one.
 
         :raises HTTPStatusError: if the answer is not a success.
@@ -107,12 +109,12 @@ class Fetching:
 
     @overload
     def submit(
-        self, url: str, *, size: None = None, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, *, size: None = None, sizes: None = None, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> Ticket[Response]: ...
 
     @overload
     def submit(
-        self, url: str, *, size: Size, sizes: None = None, **options: "_wishes.Unpack[_wishes.Wishes]"
+        self, url: str, *, size: Size, sizes: None = None, **options: _wishes.Unpack[_wishes.Wishes]
     ) -> Ticket[Image]: ...
 
     @overload
@@ -122,7 +124,7 @@ class Fetching:
         *,
         size: None = None,
         sizes: Sequence[Size],
-        **options: "_wishes.Unpack[_wishes.Wishes]",
+        **options: _wishes.Unpack[_wishes.Wishes],
     ) -> Ticket[List[Image]]: ...
 
     def submit(
@@ -131,7 +133,7 @@ class Fetching:
         *,
         size: Optional[Size] = None,
         sizes: Optional[Sequence[Size]] = None,
-        **options: "_wishes.Unpack[_wishes.Wishes]",
+        **options: _wishes.Unpack[_wishes.Wishes],
     ) -> Ticket[Any]:
         """Starts a request and returns its :class:`Ticket` at once.
 
@@ -163,8 +165,8 @@ class Fetching:
         *,
         progress: bool = False,
         images: bool = False,
-        **options: "_wishes.Unpack[_wishes.Prefetching]",
-    ) -> "Iterator[_prefetch.Item]":
+        **options: _wishes.Unpack[_wishes.Prefetching],
+    ) -> Iterator[_prefetch.Item]:
         """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
         Reads URLs only as fast as they can be fetched, and holds no pixels. Leaving the loop

@@ -1,5 +1,7 @@
 """Information about requests in the outbox."""
 
+from __future__ import annotations
+
 import ctypes
 from typing import Any, List, Optional
 

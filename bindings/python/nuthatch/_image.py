@@ -1,5 +1,7 @@
 """Decoded pictures."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from operator import index
@@ -204,7 +206,7 @@ class Image:
         check(done, self.url)
         return ctypes.string_at(data, count.value)
 
-    def save(self, path: Union[str, "os.PathLike[str]"], **options: Any) -> None:
+    def save(self, path: Union[str, os.PathLike[str]], **options: Any) -> None:
         """Writes a PNG or JPEG file. The ending of its name sets the format. ``options`` as for :meth:`encode`."""
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if ending not in _FORMATS:
@@ -231,10 +233,10 @@ class Image:
         told = {name: getattr(self, name) for name in _KEPT}
         return _unpickled, (type(self), self.encode("png"), self.url, told), added_to(self, Image)
 
-    def __copy__(self) -> "Image":
+    def __copy__(self) -> Image:
         return self
 
-    def __deepcopy__(self, memo: Any) -> "Image":
+    def __deepcopy__(self, memo: Any) -> Image:
         return self
 
     def __repr__(self) -> str:

@@ -1,5 +1,7 @@
 """Makes objects immutable. Some of their attributes are addresses of memory, so a change would be dangerous."""
 
+from __future__ import annotations
+
 from typing import Any, Callable, Dict, Type
 
 Put = Callable[[Any, Any], None]

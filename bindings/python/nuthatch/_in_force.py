@@ -1,5 +1,7 @@
 """Reads the options that are in force from the library."""
 
+from __future__ import annotations
+
 import ctypes
 import math
 from typing import Any, Dict

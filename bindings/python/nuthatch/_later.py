@@ -1,5 +1,7 @@
 """Lazy imports: modules of the standard library that few programs need would double the time to load the package."""
 
+from __future__ import annotations
+
 import os
 import threading
 from typing import TYPE_CHECKING, Any

@@ -7,6 +7,8 @@ convert arguments. Use it for functions that run for every hit: numbers must be 
 ``c_void_p``.
 """
 
+from __future__ import annotations
+
 import ctypes
 import os
 from typing import Any, Iterator, Optional

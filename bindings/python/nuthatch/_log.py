@@ -1,5 +1,7 @@
 """Passes the library's log to the logger "nuthatch"."""
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import ctypes

@@ -1,5 +1,7 @@
 """Types of options that are not a plain text, number, word or flag, for type checkers."""
 
+from __future__ import annotations
+
 import os
 from typing import (
     TYPE_CHECKING,

@@ -1,5 +1,7 @@
 """Writes options of caches, sites and requests into the library's structs."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence, Tuple

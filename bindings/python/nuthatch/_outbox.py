@@ -1,5 +1,7 @@
 """The outbox: requests that wait for the network, and their outcomes."""
 
+from __future__ import annotations
+
 import ctypes
 import select
 import threading
@@ -70,12 +72,12 @@ class Outbox:
     (True, [])
     """
 
-    def __init__(self, cache: "Cache") -> None:
+    def __init__(self, cache: Cache) -> None:
         self._cache = cache
 
     # Reading
 
-    def list(self) -> "List[FrozenRequest]":
+    def list(self) -> List[FrozenRequest]:
         """Returns all requests, in the order in which they are sent."""
         found: List[FrozenRequest] = []
         while True:

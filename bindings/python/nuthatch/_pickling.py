@@ -1,5 +1,7 @@
 """Makes objects from pickles, also objects of subclasses that a program defines."""
 
+from __future__ import annotations
+
 from typing import Any, Dict, Tuple, Type
 
 

@@ -1,5 +1,7 @@
 """The parts of a cache that belong to one event loop."""
 
+from __future__ import annotations
+
 import asyncio
 import ctypes
 import inspect
@@ -79,7 +81,7 @@ class Port:
             except Exception as failure:  # an unexpected event of this ticket must not stop the others
                 ticket._fail(failure)
 
-    def begin(self, work: "Coroutine[Any, Any, None]") -> "asyncio.Future[None]":
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Future[None]:
         task = asyncio.ensure_future(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)

@@ -1,5 +1,7 @@
 """Fetches many URLs, a few at a time."""
 
+from __future__ import annotations
+
 import ctypes
 import select
 from collections import deque
@@ -225,7 +227,7 @@ class Run:
 
 
 def prefetch(
-    fetching: "Fetching",
+    fetching: Fetching,
     urls: Iterable[str],
     sizes: Union[int, Sequence[Size]],
     progress: bool,
@@ -239,7 +241,7 @@ def prefetch(
     return _items(fetching, iter(run.urls), run)
 
 
-def _items(fetching: "Fetching", urls: Iterator[str], run: Run) -> Iterator[Item]:
+def _items(fetching: Fetching, urls: Iterator[str], run: Run) -> Iterator[Item]:
     # Use another handle, so that no other thread takes the events of this run, and the run takes no others.
     cache = fetching._cache._twin()
     mine: Optional[Fetching] = None

@@ -1,5 +1,7 @@
 """Shows the progress of a run on standard error."""
 
+from __future__ import annotations
+
 import contextlib
 import importlib
 import sys

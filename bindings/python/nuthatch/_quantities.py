@@ -1,5 +1,7 @@
 """Reads durations, sizes and counts, in the same way for all options and all waits."""
 
+from __future__ import annotations
+
 import math
 import re
 from typing import TYPE_CHECKING, Any, Mapping, Optional, Tuple, Union

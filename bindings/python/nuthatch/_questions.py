@@ -1,5 +1,7 @@
 """Questions of a request to its program, and the replies."""
 
+from __future__ import annotations
+
 import ctypes
 from typing import Any, List, Mapping, Optional, Tuple
 

@@ -1,5 +1,7 @@
 """The queue of the process, which all caches share."""
 
+from __future__ import annotations
+
 import ctypes
 from typing import Any, Dict, Optional, Union
 

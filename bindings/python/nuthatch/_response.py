@@ -1,5 +1,7 @@
 """Answers."""
 
+from __future__ import annotations
+
 import codecs
 import ctypes
 import re
@@ -319,7 +321,7 @@ class Response:
     def _wrong(self, what: str) -> WrongFormat:
         return WrongFormat(f"{what}: {shown(self.final_url)}", "wrong_format", self.url)
 
-    def xml(self) -> "Element":
+    def xml(self) -> Element:
         """Parses the body as XML. Returns the root of its tree (``xml.etree.ElementTree``).
 
         A document that defines entities is refused: a few lines of it can expand to gigabytes, or to a file of this
@@ -358,7 +360,7 @@ class Response:
         except (expat.ExpatError, ParseError, AssertionError, LookupError, ValueError) as error:
             raise self._wrong(f"not XML ({error})") from None
 
-    def raise_for_status(self) -> "Response":
+    def raise_for_status(self) -> Response:
         """Raises :class:`HTTPStatusError` unless the status is a success; returns the response itself."""
         if not self.ok:
             error = HTTPStatusError(f"HTTP {self.status}: {shown(self.final_url)}", "http", self.url)
@@ -415,10 +417,10 @@ class Response:
         arguments = (type(self), self.body, self.url, self.headers, self.interim, told)
         return _unpickled, arguments, added_to(self, Response)
 
-    def __copy__(self) -> "Response":
+    def __copy__(self) -> Response:
         return self
 
-    def __deepcopy__(self, memo: Any) -> "Response":
+    def __deepcopy__(self, memo: Any) -> Response:
         return self
 
     def __repr__(self) -> str:

@@ -1,5 +1,7 @@
 """Saves answers while they arrive."""
 
+from __future__ import annotations
+
 import ctypes
 import errno
 import io
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from ._option_values import SinkArgument
 
 
-def sinks(save_to: "SinkArgument") -> List[Any]:
+def sinks(save_to: SinkArgument) -> List[Any]:
     """Returns the places where an answer is saved, as a list."""
     if save_to is None:
         return []
@@ -38,12 +40,12 @@ def _is_plain(sink: Any) -> bool:
     return type(sink) is io.FileIO
 
 
-def takers(save_to: "SinkArgument") -> List[Callable[[bytes], Any]]:
+def takers(save_to: SinkArgument) -> List[Callable[[bytes], Any]]:
     """Returns the functions that save an answer."""
     return [sink for sink in sinks(save_to) if callable(sink)]
 
 
-def give(save_to: "SinkArgument", piece: bytes, url: str) -> None:
+def give(save_to: SinkArgument, piece: bytes, url: str) -> None:
     """Gives a piece of the answer to the functions. Refuses ``async`` ones."""
     for taker in takers(save_to):
         given = taken(taker, piece)
@@ -68,7 +70,7 @@ def taken(taker: Callable[[bytes], Any], piece: bytes) -> Any:
     return given
 
 
-def refuse_async(save_to: "SinkArgument", url: str) -> None:
+def refuse_async(save_to: SinkArgument, url: str) -> None:
     """Refuses ``async`` functions before anything is sent."""
     for taker in takers(save_to):
         if _is_async(taker) or _is_async(getattr(type(taker), "__call__", None)):  # noqa: B004
@@ -89,7 +91,7 @@ def _told(kind: int, **place: Any) -> Any:
     return ctypes.byref(abi.nh_sink(ctypes.sizeof(abi.nh_sink), kind, **place))
 
 
-def save(request: ctypes.c_void_p, save_to: "SinkArgument", append: bool, url: str) -> None:
+def save(request: ctypes.c_void_p, save_to: SinkArgument, append: bool, url: str) -> None:
     """Writes the places where the answer is saved into a request of the library."""
     for sink in sinks(save_to):
         if callable(sink):

@@ -1,5 +1,7 @@
 """Secrets that are given by name: "env:NAME" is an environment variable."""
 
+from __future__ import annotations
+
 import os
 from typing import Any, Dict, Iterator, List, Mapping, Tuple
 

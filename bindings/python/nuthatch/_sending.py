@@ -1,5 +1,7 @@
 """Bodies of requests: bytes, forms, files."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
@@ -34,7 +36,7 @@ def _as_form(lines: List[Tuple[str, Any]]) -> bytes:
     return urlencode(lines, True).encode()
 
 
-def _said(form: "Fields") -> List[Tuple[str, Any]]:
+def _said(form: Fields) -> List[Tuple[str, Any]]:
     """Returns the fields of a form without those that are None."""
     lines = []
     for name, value in fields(form, "form"):

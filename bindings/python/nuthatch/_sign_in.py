@@ -1,5 +1,7 @@
 """Finds the origin that a password or token is sent to, for many URLs."""
 
+from __future__ import annotations
+
 from typing import Any, Dict, Optional
 
 from . import _prototypes as abi

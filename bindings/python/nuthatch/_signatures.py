@@ -1,5 +1,7 @@
 """Adds all options to the signatures and docstrings of functions, for help(), editors and other tools."""
 
+from __future__ import annotations
+
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Dict, List, Type, TypeVar
 

@@ -1,5 +1,7 @@
 """Sites: options that requests to one server share."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Set, Tuple, cast
@@ -41,7 +43,7 @@ class Site(Fetching):
 
     _is_site = True
 
-    def __init__(self, cache: "Cache", base_url: str, options: Dict[str, Any]) -> None:
+    def __init__(self, cache: Cache, base_url: str, options: Dict[str, Any]) -> None:
         #: The URL that relative URLs are resolved against.
         self.base_url = base_url
         self._owner = cache
@@ -66,7 +68,7 @@ class Site(Fetching):
         cache._call(lambda handle: self._opened(handle)[1], base_url)
 
     @property
-    def options(self) -> "_wishes.SiteWishes":
+    def options(self) -> _wishes.SiteWishes:
         """The options of its requests, as :attr:`Cache.options`, but without user and password."""
         struct = empty()
         made: Dict[str, Any] = {}
@@ -107,7 +109,7 @@ class Site(Fetching):
                 twin.cancel_all()
 
     @property
-    def _cache(self) -> "Cache":
+    def _cache(self) -> Cache:
         return self._owner
 
     def _with(self, use: Callable[[ctypes.c_void_p], int]) -> None:
@@ -138,7 +140,7 @@ class Site(Fetching):
             quick.nh_site_close(made)  # another thread has opened it first
         return first, abi.OK
 
-    def _for(self, cache: "Cache") -> "Site":
+    def _for(self, cache: Cache) -> Site:
         twin = Site(cache, self.base_url, dict(self._resolved))
         self._twins.add(twin)
         return twin
@@ -156,7 +158,7 @@ class Site(Fetching):
         for handle in getattr(self, "_handles", {}).values():
             _release(handle)
 
-    def _reduced(self, cache: "Cache") -> Tuple[Any, ...]:
+    def _reduced(self, cache: Cache) -> Tuple[Any, ...]:
         arguments: Tuple[Any, ...] = (type(self), Site, (cache, self.base_url, dict(self._arguments)), {})
         return remade, arguments, added_to(self, Site, *_OWN)
 
@@ -164,10 +166,10 @@ class Site(Fetching):
         refuse_secrets(self, self._arguments, self.base_url)
         return self._reduced(self._cache)
 
-    def __copy__(self) -> "Site":
+    def __copy__(self) -> Site:
         return cast(Site, copied(self._reduced(self._cache)))
 
-    def __deepcopy__(self, memo: Any) -> "Site":
+    def __deepcopy__(self, memo: Any) -> Site:
         from copy import deepcopy  # which calls this, so that it is there
 
         return cast(Site, copied(self._reduced(deepcopy(self._cache, memo)), memo))

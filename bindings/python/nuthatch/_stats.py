@@ -1,5 +1,7 @@
 """Statistics of a cache."""
 
+from __future__ import annotations
+
 from typing import Any, Dict
 
 from ._later import loading

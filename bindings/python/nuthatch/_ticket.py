@@ -1,5 +1,7 @@
 """Requests under way."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 import threading
@@ -184,7 +186,7 @@ class Asked(Generic[T]):
 
     def __init__(
         self,
-        fetching: "Fetching",
+        fetching: Fetching,
         handle: ctypes.c_void_p,
         url: str,
         size: Optional[Size],
@@ -267,7 +269,7 @@ class Ticket(Asked[T]):
 
     def __init__(
         self,
-        fetching: "Fetching",
+        fetching: Fetching,
         handle: ctypes.c_void_p,
         url: str,
         size: Optional[Size],
@@ -278,7 +280,7 @@ class Ticket(Asked[T]):
         self._lock = threading.Lock()
         self._born = _forks
 
-    def resubmit(self) -> "Ticket[T]":
+    def resubmit(self) -> Ticket[T]:
         """Submits the same request again, for example after a failure.
 
         A freezable request keeps its ``Idempotency-Key``, so that a server doesn't process it twice. After it has

@@ -1,5 +1,7 @@
 """Converts values for the library."""
 
+from __future__ import annotations
+
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Tuple, Union
 
@@ -19,7 +21,7 @@ QUESTIONS: Dict[str, int] = {
 }
 
 
-def pairs(headers: "HeaderArgument") -> List[Tuple[str, str]]:
+def pairs(headers: HeaderArgument) -> List[Tuple[str, str]]:
     """Returns headers as a list of pairs."""
     lines = fields(headers, "headers")
     for name, value in lines:
@@ -77,7 +79,7 @@ def boxes_of(sizes: List[Size], url: str) -> List[Tuple[int, int]]:
     return boxes
 
 
-def encode_path(path: Union[str, bytes, "os.PathLike[str]"], url: Optional[str], what: str = "path") -> bytes:
+def encode_path(path: Union[str, bytes, os.PathLike[str]], url: Optional[str], what: str = "path") -> bytes:
     """Returns the path of a file as bytes for the library."""
     try:
         encoded = os.fsencode(path)
