@@ -17,14 +17,16 @@ package enum AddressGuard: UInt8, Sendable {
     }
   }
 
-  /// The reason, for the user.
-  func reason(_ address: IPAddress, _ kind: AddressClass, sentByPublic: Bool) -> String {
+  /// Returns why `address` is refused, for the user. `name`: the host name that was looked up on this machine.
+  func reason(_ address: IPAddress, of name: String? = nil) -> String {
+    let kind = AddressClass(address)
     let why =
       switch self {
-      case .guarded where kind.reach != .link: "which a public origin may not redirect to"
-      case .guarded, .any: "which is refused by guard=guarded"
-      case .public: "and guard=public allows only public addresses"
+      case .guarded where kind.reach != .link: "a public server may not redirect to it"
+      case .guarded, .any: "guard=guarded refuses it"
+      case .public: "guard=public allows only public addresses"
       }
-    return "\(address) is a \(kind.words) address, \(why)"
+    let what = name.map { "this machine resolves \($0) to \(address)," } ?? "\(address) is"
+    return "\(what) a \(kind.words) address; \(why)"
   }
 }

@@ -50,7 +50,8 @@ package struct BodyFile: Sendable, Equatable {
     let whole = 0..<Int64(status.st_size)
     let part = range ?? whole
     guard part.clamped(to: whole) == part else {
-      throw TransportFault(.io, "\(path) can't be sent: it is shorter than the range to send")
+      throw TransportFault(
+        .io, "\(path) can't be sent: the range \(part) is not in its \(whole.upperBound) bytes")
     }
     self.path = path
     offset = part.lowerBound

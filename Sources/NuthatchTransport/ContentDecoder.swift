@@ -70,8 +70,8 @@ final class ContentDecoder {
   var excess: String? {
     guard decoded > Self.mostUnjudged, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
     return
-      "\(encoded) bytes decode to \(decoded), more than \(Self.mostExpansion) times as many; to accept "
-      + "that, set max_bytes (--max-bytes)"
+      "the body expands too much: \(encoded) received bytes decode to \(decoded); "
+      + "set max_bytes (--max-bytes) to accept that"
   }
 
   /// Whether the stream is complete, including its checksum. Also true for a body without a byte.

@@ -175,7 +175,7 @@ extension CurlTransport {
     guard pending.watch == nil, let silence = pending.request.silence else { return }
     pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
       let seconds = Double(silence) / 1e9
-      self.giveUp(pending, TransportFault(.timeout, "no byte for \(seconds) s, looking up the name"))
+      self.giveUp(pending, TransportFault(.timeout, "the name wasn't resolved within \(seconds) s"))
     }
   }
 

@@ -69,7 +69,7 @@ package struct DataURL: Sendable, Equatable {
     let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
     digits = digits.dropLast(padding)
     guard digits.count % 4 != 1, padding == 0 || (padding <= 2 && text.count % 4 == 0) else {
-      throw TransportFault(.badURL, "the base64 text of the data: URL has an impossible length")
+      throw TransportFault(.badURL, "the base64 text of the data: URL has a wrong length or wrong padding")
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(digits.count / 4 * 3 + 2)
@@ -87,7 +87,8 @@ package struct DataURL: Sendable, Equatable {
       }
     }
     guard held & (1 << count - 1) == 0 else {
-      throw TransportFault(.badURL, "the base64 text of the data: URL has unused bits that are not zero")
+      throw TransportFault(
+        .badURL, "the base64 text of the data: URL is truncated or damaged: its unused last bits aren't zero")
     }
     return bytes
   }

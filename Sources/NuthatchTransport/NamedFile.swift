@@ -28,6 +28,6 @@ package enum NamedFile {
     if status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == 0x103 { return nil }
     guard status.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
     guard status.st_uid == geteuid() || status.st_uid == 0 else { return "belongs to another user" }
-    return status.st_mode & 0o022 == 0 ? nil : "may be written to by others (run chmod go-w)"
+    return status.st_mode & 0o022 == 0 ? nil : "is writable for other users (run chmod go-w)"
   }
 }

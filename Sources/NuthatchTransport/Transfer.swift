@@ -199,7 +199,8 @@ extension Transfer {
       return true
     } catch {
       if error == .notCompressed {
-        verdict = TransportFault(.http, "the body doesn't match its Content-Encoding, or is damaged")
+        verdict = TransportFault(
+          .http, "the body can't be decoded: it isn't in its Content-Encoding, or is damaged")
       }
       return false
     }
@@ -300,7 +301,7 @@ extension Transfer {
     guard head != nil else { return TransportFault(.http, "the answer is not HTTP/1 or HTTP/2") }
     // An empty body is complete, even with a coding, unless the close of the connection ends it.
     guard let decoder, !decoder.isWhole || wireBytes == 0 && isCloseDelimited else { return nil }
-    return TransportFault(.truncated, "the compressed body ends too early")
+    return TransportFault(.truncated, "the compressed body is truncated")
   }
 
   /// The time of the last byte (monotonic clock); `now` while the server waits for this process.
@@ -348,20 +349,17 @@ extension Transfer {
     if isAnswerWhole { return outcomeOfWhole() }
     switch lapse {
     case .slowness(let bytes, let window):
-      return TransportFault(
-        .timeout, "only \(bytes) bytes in \(Double(window) / 1e9) s, in the middle of the answer")
+      return TransportFault(.timeout, "only \(bytes) bytes in \(Double(window) / 1e9) s, \(phase)")
     case .silence(let silence):
-      let timings = timings()
-      let phase =
-        if head != nil {
-          "in the middle of the answer"
-        } else if timings.connect > 0 || connection.facts.isReused {
-          "waiting for the answer"
-        } else {
-          "connecting"
-        }
       return TransportFault(.timeout, "no byte for \(Double(silence) / 1e9) s, \(phase)")
     }
+  }
+
+  private var phase: String {
+    if head != nil { return "in the middle of the answer" }
+    guard timings().connect > 0 || connection.facts.isReused else { return "connecting" }
+    let sendsBody = request.method != "HEAD" && uploaded < request.bodyCount
+    return sendsBody ? "sending the request" : "waiting for the answer"
   }
 
   func timings() -> TransferTimings {

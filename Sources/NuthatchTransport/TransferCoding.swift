@@ -23,7 +23,8 @@ extension ResponseHead {
     guard
       codings.isEmpty || codings == ["chunked"] || codings == ["identity"] || passingUnknown && isMeaningless
     else {
-      throw HeaderFault("Transfer-Encoding \(codings.joined(separator: ", ").quotedForMessage) is not known")
+      throw HeaderFault(
+        "the answer's Transfer-Encoding \(codings.joined(separator: ", ").quotedForMessage) is not supported")
     }
   }
 }

@@ -54,7 +54,7 @@ struct TransferConnection {
     }
     if resendGuard.maySend() { return true }
     throw TransportFault(
-      .reset, "the connection broke before the answer, and a \(request.method) isn't sent twice")
+      .reset, "the connection broke before the answer came; a \(request.method) request isn't sent twice")
   }
 
   private mutating func check(_ address: IPAddress?, _ request: TransferRequest) throws(TransportFault) {
@@ -67,9 +67,10 @@ struct TransferConnection {
   }
 
   private mutating func isAllowed(_ address: IPAddress, _ request: TransferRequest) -> Bool {
-    let kind = AddressClass(address)
-    guard request.addressGuard.refuses(kind, sentByPublic: request.isSentByPublic) else { return true }
-    denial = request.addressGuard.reason(address, kind, sentByPublic: request.isSentByPublic)
+    guard request.addressGuard.refuses(AddressClass(address), sentByPublic: request.isSentByPublic) else {
+      return true
+    }
+    denial = request.addressGuard.reason(address)
     return false
   }
 

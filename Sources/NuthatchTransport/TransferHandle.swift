@@ -239,15 +239,15 @@ final class TransferHandle {
   private static func check(_ path: String?, isFolder: Bool) throws(TransportFault) {
     guard let path else { return }
     var status = stat()
-    let what = isFolder ? "folder" : "file"
     guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
       throw TransportFault(
         .tls,
-        "the \(what) of certificates to trust can't be read: \(path.printable): \(String(cString: strerror(errno)))"
-      )
+        "the trusted certificates can't be read: \(path.printable): \(String(cString: strerror(errno)))")
     }
     guard status.st_mode & S_IFMT == (isFolder ? S_IFDIR : S_IFREG) else {
-      throw TransportFault(.tls, "the \(what) of certificates to trust is not a \(what): \(path.printable)")
+      let wanted = isFolder ? "folder" : "regular file"
+      throw TransportFault(
+        .tls, "the trusted certificates can't be read: \(path.printable) is not a \(wanted)")
     }
   }
 

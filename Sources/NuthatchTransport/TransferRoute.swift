@@ -56,9 +56,7 @@ struct TransferRoute: Sendable {
       addresses.removeAll(where: isRefused)
       if !addresses.isEmpty { return nil }
     }
-    let reason = request.addressGuard.reason(
-      refused, AddressClass(refused), sentByPublic: request.isSentByPublic)
-    return TransportFault(.denied, name.map { "\($0) is \(refused) here: \(reason)" } ?? reason)
+    return TransportFault(.denied, request.addressGuard.reason(refused, of: name))
   }
 
   /// The class of the address that a proxy connects to. Nil if the proxy looks the name up, because it may find another

@@ -53,7 +53,7 @@ extension TransportFault {
     self.init(
       .outOfMemory,
       "no thread could be started: \(String(cString: strerror(errno))); the process, its user or its control group has "
-        + "reached its limit (RLIMIT_NPROC, pids.max), or there is no memory for one more")
+        + "reached its limit (RLIMIT_NPROC, pids.max), or there is no memory for another thread")
   }
 
   /// Converts libcurl's result. `detail` is its error buffer, `errno` that of the failed connection.
@@ -93,7 +93,7 @@ extension TransportFault {
       // header line without a colon.
       self.init(.http, message)
     default:
-      self.init(.internal, "\(message) (libcurl \(code.rawValue))")
+      self.init(.internal, "\(message) (libcurl's error \(code.rawValue))")
     }
   }
 }

@@ -50,7 +50,7 @@ package enum FileDoor {
   /// Returns why another user may have changed a file or folder; nil if only this user can change it.
   static func flaw(owner: UInt32, mode: UInt32) -> String? {
     guard owner == geteuid() else { return "belongs to another user" }
-    return mode & 0o022 == 0 ? nil : "may be written to by others (run chmod go-w)"
+    return mode & 0o022 == 0 ? nil : "is writable for other users (run chmod go-w)"
   }
 
   /// Returns whether a folder belongs to this user and no other user may create or rename files in it.
