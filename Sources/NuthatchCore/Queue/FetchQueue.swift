@@ -2,16 +2,17 @@ import NuthatchBase
 import NuthatchTransport
 import Synchronization
 
-/// The process's only queue. It decides which requests may be sent, and when.
+/// The process's only queue. It decides which requests may be sent, and when. A *place* is the right to run one request.
 ///
-/// A deterministic machine without a thread, a lock or a clock: all calls are made on the loop's thread and pass `now`
-/// (monotonic, ns). Only `isFull`, `paused` and `away` may be read by any thread, hence Sendable.
+/// The queue has no thread, lock or clock of its own. All calls are made on the loop's thread and pass `now` (monotonic, ns).
+/// Other threads may only read `isFull`, `paused` and `away`. That is why `@unchecked Sendable` is safe.
 ///
-/// Every exchange with a server (each redirect and each attempt is one, under the host that it goes to) takes these steps:
+/// An exchange is one request to one server. Each redirect and each new attempt is an exchange of its own. It takes these
+/// steps:
 ///
-/// 1. `submit` returns an entry. The queue calls `begin` on the work, now or later. It calls `refused` if the host's circuit is
-///    open and the entry has no patience. The wait doesn't count against the request: its time-outs start in `begin`. An entry
-///    with `patience` waits for a host in trouble, and is refused when the trouble has lasted that long.
+/// 1. `submit` returns an entry. The queue calls `begin` on the work, now or later. The request's time-outs start in `begin`.
+///    If the host's circuit is open, the queue calls `refused` for an entry without patience. An entry with `patience` waits
+///    for the host, and is refused when the host's trouble has lasted for that time.
 /// 2. When the head comes, call `answered` with the time to the first byte. If the connection speaks HTTP/2, also call
 ///    `noteProtocol`. For a 429 or 503 with `Retry-After`, call `pause`.
 /// 3. When the exchange is over, for any reason, call `finished`, exactly once for every `begin`. With `retryAt` the same entry
@@ -19,13 +20,16 @@ import Synchronization
 /// 4. To cancel a request that waits, call `remove`. To cancel one that runs, abort the transfer, then call `finished` with
 ///    `.abandoned` (or `remove`, which does the same).
 ///
-/// `wake` asks for a call of `tick` at a given time at the latest. A request for an earlier time doesn't withdraw a later one.
+/// The queue calls `wake` with the time at which it needs a call of `tick`. A call with an earlier time doesn't cancel a later
+/// one.
 ///
-/// The order is priority, then arrival, over all hosts that may start a request. Hosts that are at their limit, paused, spaced by
-/// `rate` or dead are skipped. To prevent starvation, one start in eight goes to the oldest entry, if it has waited longer than
-/// `settings.patience`: among all hosts, within each host, and between priorities below zero and the others.
+/// The order is priority, then arrival, over all hosts that may start a request. A host is skipped if it is at its limit or
+/// paused, if `rate` allows no start yet, or if its circuit is open. To prevent starvation, one start in eight goes to the
+/// oldest entry, if it has waited longer than `settings.patience`. This rule applies to the choice of the priority class (below
+/// zero or not), of the host, and of the host's entry.
 ///
-/// Each part decides for itself. The queue passes information between them, and calls the works.
+/// `QueueHosts`, `QueuePlaces`, `PlaceLending` and `TroubledHosts` decide. The queue tells them what happened, and calls
+/// `QueuedWork`.
 final class FetchQueue: @unchecked Sendable {
   /// Refusals are reported in portions, so that a dead host with 100,000 entries doesn't block the loop.
   private static let refusalsAtOnce = 256
@@ -114,8 +118,8 @@ final class FetchQueue: @unchecked Sendable {
     if lending.beginLookUp(entry) { pump(entry.host, now) }
   }
 
-  /// Takes the place back when the name is known. Returns false if all places are taken: then call `finished`, so that the entry
-  /// waits again.
+  /// Takes the place back when the name is known. Returns false if no place is free. Then call `finished` with `retryAt`, so
+  /// that the entry waits again.
   func nameIsKnown(_ entry: QueueEntry, now: Int64) -> Bool {
     lending.endLookUp(entry)
     guard entry.state == .running, entry.isLending else { return true }
@@ -135,8 +139,8 @@ final class FetchQueue: @unchecked Sendable {
     pump(entry.host, now)
   }
 
-  /// Notes that the head has come, `firstByte` nanoseconds after the request was sent. Nil: the time shows nothing about the
-  /// link, as for uploads. `overload`: the head says that the host has too much to do.
+  /// Notes that the head has come. `firstByte`: the nanoseconds from sending to the first byte; nil if they show nothing about
+  /// the link, as after an upload. `overload`: set for a 429 or 503.
   func answered(_ entry: QueueEntry, firstByte: Int64?, overload: Overload? = nil, now: Int64) {
     guard entry.state == .running else { return }
     let host = entry.host
@@ -158,8 +162,8 @@ final class FetchQueue: @unchecked Sendable {
     pump(host, now)
   }
 
-  /// Frees the entry's place. With `retryAt` the entry goes back into the queue, at least until then. `fault`: the error that
-  /// ended the exchange.
+  /// Frees the entry's place. With `retryAt` the entry goes back into the queue and begins at that time at the earliest.
+  /// `fault`: the error that ended the exchange.
   func finished(
     _ entry: QueueEntry, _ outcome: ExchangeOutcome, _ fault: TransportFault? = nil, retryAt: Int64? = nil,
     now: Int64
@@ -214,8 +218,8 @@ final class FetchQueue: @unchecked Sendable {
     pump(host, now)
   }
 
-  /// Starts nothing at this host before `until`, at most `longestPause` from now, because of its answer with `status`. A shorter
-  /// pause doesn't shorten a longer one.
+  /// Pauses the host until `until`, but at most for `longestPause`. A shorter pause doesn't shorten a longer one. `status`:
+  /// that of the answer that asked for the pause.
   func pause(_ origin: Origin, until: Int64, status: Int = 503, now: Int64) {
     let host = hosts.host(origin, places)
     let end = min(until, now &+ settings.longestPause)
@@ -288,7 +292,8 @@ final class FetchQueue: @unchecked Sendable {
   /// Updates the pools after a change of a host.
   private func refresh(_ host: QueueHost, _ now: Int64) { hosts.refresh(host, settings, at: now) }
 
-  /// Updates the sizes after a measurement. A new size can change whether a host with slow bodies is held.
+  /// Updates the sizes after a measurement. If one has changed, refreshes the hosts with slow bodies, because
+  /// `QueueHost.isHeld` depends on it.
   private func resize(_ now: Int64) {
     guard places.resize(settings), places.areLentByBodies else { return }
     for host in hosts.all where host.counts.lentByBodies > 0 { refresh(host, now) }
@@ -296,7 +301,8 @@ final class FetchQueue: @unchecked Sendable {
 
   // MARK: - Starting entries
 
-  /// Starts all entries that may start, and reports refusals. Callbacks may call the queue again.
+  /// Starts all entries that may start, and reports refusals. A callback may call the queue; this `pump` then handles its
+  /// change, too.
   private func pump(_ now: Int64) {
     guard !isPumping else { return }
     isPumping = true
@@ -327,8 +333,8 @@ final class FetchQueue: @unchecked Sendable {
     }
   }
 
-  /// Lends the place of an entry that has moved too few bytes. An entry that lends its place already is checked again when bytes
-  /// move.
+  /// Checks an entry. If it has moved too few bytes, lends its place; if it also blocks others, asks its work to end
+  /// (`putOff`).
   private func look(at entry: QueueEntry, _ now: Int64) {
     let isSlow = entry.moved < settings.leastBytes
     entry.forgetMoved()

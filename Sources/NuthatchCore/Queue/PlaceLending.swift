@@ -1,9 +1,9 @@
 import NuthatchBase
 
 /// Decides which running requests lend their place to others: those whose host name is being looked up, and those that move too
-/// few bytes. Each is checked `lendAfter` after its watch began.
+/// few bytes. An entry is checked `lendAfter` after the last call of `watch`.
 final class PlaceLending {
-  /// The most places that requests lend during a look-up; a little less than the number of look-up threads.
+  /// If a pool has lent so many places, a look-up lends no more. Less than `NameLookups.threadLimit`.
   static let lookingUpAtOnce = 448
 
   /// Running entries that are checked for moved bytes at a given time.
@@ -25,8 +25,7 @@ final class PlaceLending {
 
   func unwatch(_ entry: QueueEntry) { watched.remove(entry) }
 
-  /// Lends the place of an entry while its host name is being looked up, because nothing goes over the link until then. The
-  /// pool's size doesn't limit that.
+  /// Lends the place of an entry whose host name is being looked up: nothing goes over the link during the look-up.
   ///
   /// - Returns: whether the place is lent.
   func beginLookUp(_ entry: QueueEntry) -> Bool {
@@ -56,10 +55,12 @@ final class PlaceLending {
     return false
   }
 
-  /// Returns whether the entry blocks others. Either nothing comes for it from a host that answers other requests, and some wait
-  /// for that host's limit; or it holds a place that entries of any host wait for.
+  /// Returns whether the entry gets no answer and blocks others:
   ///
-  /// A host that has never answered may be slow as a whole. The more of its requests were put off, the longer its next ones may
+  /// - It waits unusually long for its host, and entries of that host can't start before one of the host's requests ends.
+  /// - Or it takes a place that entries of any host wait for.
+  ///
+  /// A host that has never answered may be slow for all requests. The more of them were put off, the longer the next ones may
   /// wait.
   func isInTheWay(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     let host = entry.host
@@ -76,8 +77,7 @@ final class PlaceLending {
   /// Lends the place of an entry that has moved too few bytes, unless too many are lent. Slow bodies lend at most as many places
   /// as there are.
   ///
-  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough. True doesn't mean that it is lent:
-  ///   see `isLending`.
+  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough. Else see `isLending`.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
     guard !entry.isLending, !entry.isAnswered || pool.counts.lentByBodies < pool.size else { return false }

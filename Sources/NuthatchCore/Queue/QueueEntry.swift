@@ -28,7 +28,7 @@ final class QueueEntry {
   /// -10…10; higher priorities go first.
   private(set) var priority: Int8
   var isProbe = false
-  /// Whether others may use its place because nothing comes.
+  /// Whether others may use its place, because its host name is being looked up or too few bytes move.
   var isLending = false
   /// Whether it lends its place because its host name is being looked up.
   var isLookingUp = false
@@ -41,7 +41,7 @@ final class QueueEntry {
   unowned let host: QueueHost
   /// Retained from `submit` until the entry is gone.
   private(set) var work: (any QueuedWork)?
-  /// The order of submission. If the entry went behind the others of its host, the number follows the last of theirs.
+  /// Its position in the order of submission. `goBehind` sets a number behind the other entries of its host.
   private(set) var arrival: UInt64
   /// How long it waits for a host that can't be reached or is overloaded, in nanoseconds. 0: it doesn't wait.
   let patience: Int64
@@ -51,7 +51,7 @@ final class QueueEntry {
   let mayBePutOff: Bool
   /// The time when it was queued or, if it runs, when it began.
   var since: Int64
-  /// The start (`HostTrouble.since`) of the host's trouble that this entry has met.
+  /// `HostTrouble.since` of the trouble that this entry has met, so that `HostTrouble.requests` counts it once.
   var trouble = Int64.min
 
   init(
@@ -82,7 +82,7 @@ final class QueueEntry {
     if state == .gone { work = nil }
   }
 
-  /// Lets the entries of its host that came before now go first.
+  /// Moves the entry behind all present entries of its host. `arrival`: the result of `nextArrivalBehind`.
   func goBehind(_ arrival: UInt64) { self.arrival = arrival }
 
   func noteMoved(_ bytes: Int) {
@@ -105,7 +105,8 @@ enum EntriesByRank: HeapOrder {
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByRank = position }
 }
 
-/// Also the order of delayed and of watched entries by their time. An entry is in only one of these heaps.
+/// The order by arrival. The heaps of delayed and of watched entries use it with a time as the key. They share `positionByAge`,
+/// because an entry is in only one of the three heaps.
 enum EntriesByAge: HeapOrder {
   static func position(of element: QueueEntry) -> Int32 { element.positionByAge }
   static func setPosition(of element: QueueEntry, to position: Int32) { element.positionByAge = position }

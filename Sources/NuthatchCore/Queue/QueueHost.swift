@@ -18,16 +18,17 @@ final class QueueHost {
   var isProbing = false
   /// The number of its requests that were put off.
   private(set) var putOff = 0
-  /// The number of running requests when the first one that waits for its head began to lend its place.
+  /// How many of its requests ran when the first place was lent for another reason than a slow body (see `isHeld`).
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
   private(set) var pausedUntil: Int64 = .min
-  /// The start of the current pause, and the total time of earlier pauses.
+  /// The start of the current pause.
   private var pausedSince: Int64 = 0
+  /// The total time of earlier pauses.
   private var pausedBefore: Int64 = 0
   private(set) var pauseStatus = 503
   var rate = StartRate()
-  /// Nil before the host's first answer, to save memory for hosts that only wait.
+  /// Nil until something is measured, to save memory for hosts that only wait.
   private var measured: HostMeasures?
   var circuit = Circuit()
   /// Nil while the host answers well.
@@ -45,11 +46,11 @@ final class QueueHost {
     pool = places.pool(isLoopback: isLoopback)
   }
 
-  /// The number of entries that can go behind the last one of their host before they get behind the queue's next entry.
+  /// The distance between the arrivals of two submitted entries. The numbers in between are for entries that `goBehind` moves.
   static let arrivalsBetween: UInt64 = 1 << 16
 
-  /// Returns the arrival for an entry that goes behind all present entries of this host, but before later ones of other hosts. So
-  /// a host that was unreachable is asked again soon, even if many entries wait for other hosts.
+  /// Returns the arrival for an entry that goes behind all present entries of this host. It is before the entries that were
+  /// submitted later for other hosts, so that a host that was unreachable is tried again soon.
   func nextArrivalBehind() -> UInt64 {
     lastArrival += 1
     return lastArrival
@@ -58,7 +59,7 @@ final class QueueHost {
   /// Whether the host may start another entry.
   enum Gate: Equatable {
     case open
-    /// Until one of its requests ends.
+    /// The host may start nothing until one of its requests ends.
     case shut
     case until(Int64)
   }
@@ -75,7 +76,7 @@ final class QueueHost {
     }
   }
 
-  /// Returns the starts a second: the program's limit, and at most the rate that the host can handle.
+  /// Returns the allowed starts a second: the program's limit or the host's measured rate, whichever is lower. Nil: no limit.
   func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
     guard let paced = measured?.pace.rate(at: now) else { return settings.rate }
     return min(paced, settings.rate ?? .infinity)
@@ -97,7 +98,8 @@ final class QueueHost {
 
   func notePutOff() { putOff += 1 }
 
-  /// Returns whether `entry` must not wait any longer: its `patience` is over, or ends before the host's pause does.
+  /// Returns whether `entry` must not wait any longer: the trouble has lasted for its `patience`, or will have at the end of
+  /// the host's pause. Trouble of some pages counts only during a pause, or if the entry has met it.
   func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
     guard let trouble, trouble.outlasts(entry.patience, at: max(now, pausedUntil)) else { return false }
     return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since
@@ -109,7 +111,7 @@ final class QueueHost {
     return trouble.since &+ least
   }
 
-  /// The time of the last try before that.
+  /// The time of the last try before `givenUpAt`.
   var lastTry: Int64? {
     guard let end = givenUpAt, let least = leastPatience else { return nil }
     return HostTrouble.lastTry(before: end, patience: least)
@@ -175,7 +177,7 @@ final class QueueHost {
 
   var hasQueued: Bool { foreground?.isEmpty == false || background?.isEmpty == false }
 
-  /// Tells the pool which of its queues may start a request now.
+  /// Tells the pool whether this host may start a request now.
   func offerQueues(_ isOpen: Bool) {
     if let foreground { isOpen ? pool.offer(foreground) : pool.withdraw(foreground) }
     if let background { isOpen ? pool.offer(background) : pool.withdraw(background) }
@@ -210,15 +212,15 @@ final class QueueHost {
     if isLending { lend(of: entry, atMost: .max) }
   }
 
-  /// Whether the host may start more only as if its lent places were taken (`PlacePool.hasRoomForHeld`). A host that sends
-  /// nothing keeps the number of places that it had. A host with slow bodies may run at most as many requests as there are
-  /// places: a slow body may go on for hours, and other bodies of that host may be fast.
+  /// Whether the host gets another place only if one would be free without lending (`PlacePool.hasRoomForHeld`). A host that
+  /// sends nothing keeps the number of places that it had. A host with slow bodies may run at most as many requests as there
+  /// are places: a slow body may go on for hours, and other bodies of that host may be fast.
   var isHeld: Bool {
     counts.lent > counts.lentByBodies && running >= runningBeforeLending
       || counts.lentByBodies > 0 && running >= pool.size
   }
 
-  /// Lends the place of `entry` to other hosts, unless `limit` places are lent already.
+  /// Lends the place of `entry` to other hosts, unless the pool has lent `limit` places already.
   func lend(of entry: QueueEntry, atMost limit: Int) {
     guard pool.counts.lent < limit else { return }
     if counts.lent == counts.lentByBodies { runningBeforeLending = running }
@@ -272,7 +274,7 @@ enum HostsByIdleness: HeapOrder {
 final class HostQueue {
   unowned let host: QueueHost
   let isBackground: Bool
-  /// Whether the pool has it among the queues of held hosts.
+  /// Whether it is in `PlacePool.heldForeground` or `heldBackground`.
   var isHeld = false
   private(set) var byRank = PositionedHeap<EntriesByRank>()
   private(set) var byAge = PositionedHeap<EntriesByAge>()
@@ -328,7 +330,7 @@ enum LanesByAge: HeapOrder {
   static func setPosition(of element: HostQueue, to position: Int32) { element.positionByAge = position }
 }
 
-/// Prevents starvation: one start in eight goes to the oldest entry, if it has waited longer than `patience`.
+/// Prevents starvation: one start in eight goes to the oldest entry, if it has waited since `limit` or longer.
 struct Share {
   private var others = 0
 

@@ -1,11 +1,11 @@
 import NuthatchBase
 import NuthatchHTTP
 
-/// The hosts of a queue: those with entries, and idle ones whose state is remembered. Also knows when a host that may not start
-/// anything now may start again.
+/// The hosts of a queue: those with entries, and idle ones whose state is remembered. Also knows when to check a host again
+/// that may start nothing now.
 final class QueueHosts {
-  /// The number of idle hosts whose state (circuit, pause, latency, protocol) is remembered. Beyond it, the one that was idle
-  /// longest is forgotten.
+  /// The number of idle hosts whose state (circuit, pause, latency, protocol) is remembered. If there are more, the host that
+  /// has been idle longest is forgotten.
   static let idleKept = 4096
 
   private var known: [Origin: QueueHost] = [:]
@@ -18,7 +18,7 @@ final class QueueHosts {
 
   subscript(origin: Origin) -> QueueHost? { known[origin] }
 
-  /// Returns the host of the origin, made if it is unknown. It is idle no more.
+  /// Returns the host of the origin, made if it is unknown. Removes it from the idle hosts.
   func host(_ origin: Origin, _ places: QueuePlaces) -> QueueHost {
     if let host = known[origin] {
       idle.remove(host)
@@ -46,7 +46,8 @@ final class QueueHosts {
   func refresh(_ host: QueueHost, _ settings: QueueSettings, at now: Int64) {
     let gate = host.gate(at: now, settings)
     host.offerQueues(gate == .open)
-    // A due wake-up must be handled before the next one is set, because it refuses the entries whose patience is over.
+    // `wakeSleepers` must handle a due wake-up before the next one is set, because it refuses the entries whose patience is
+    // over.
     guard !waking.isDue(host, by: now) else { return }
     var time = Int64.max
     if case .until(let opening) = gate { time = opening }

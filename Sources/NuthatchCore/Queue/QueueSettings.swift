@@ -1,4 +1,4 @@
-/// All numbers of the queue. Times are in nanoseconds.
+/// The numbers of the queue that the program or a test can set. Times are in nanoseconds.
 struct QueueSettings: Equatable, Sendable {
   /// The limit of concurrent requests.
   enum Concurrency: Equatable, Sendable {
@@ -9,19 +9,20 @@ struct QueueSettings: Equatable, Sendable {
   }
 
   var concurrency = Concurrency.automatic
-  /// Concurrent connections to a host that isn't known to speak HTTP/2. Default: 6.
+  /// The most concurrent requests to a host that isn't known to speak HTTP/2. Default: 6.
   var perHost = 6
   /// Whether `perHost` grows for requests of a batch, if the host can handle more (`HostLimit`).
   var perHostGrows = false
-  /// Concurrent requests to a host that speaks HTTP/2. Default: 32.
+  /// The most concurrent requests to a host that speaks HTTP/2. Default: 32.
   var streams = 32
   /// Starts a second for each host. Nil, the default: no limit.
   var rate: Double?
-  /// The most concurrent requests, including those that lend their place; limited by the file descriptors. Default: 512.
+  /// The most concurrent requests, including those that lend their place (16 of these are always allowed). Requests during a
+  /// look-up don't count. Default: 512.
   var mostAtOnce = 512
   /// The longest pause that a server can ask for. Default: 5 minutes.
   var longestPause: Int64 = 300_000_000_000
-  /// An entry that has waited longer than this may get one place in eight before all others. Default: 10 s.
+  /// One start in eight goes to the oldest entry, if it has waited longer than this. Default: 10 s.
   var patience: Int64 = 10_000_000_000
   /// A request lends its place to other hosts if less than `leastBytes` of a body moved in this time. Default: 1 s.
   var lendAfter: Int64 = 1_000_000_000
