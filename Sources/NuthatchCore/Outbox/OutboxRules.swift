@@ -73,7 +73,7 @@ package struct OutboxRules: Sendable {
 
   /// Between half of the bound and the bound, so that many waiting requests don't come at the same time.
   private func wait(_ attempt: Int, _ retryAfter: Int64?, _ random: UInt64) -> Int64 {
-    let bound = max(2, backOff(time: attempt, first: base, longest: longest))
+    let bound = max(2, backOff(number: attempt, first: base, longest: longest))
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound / 2))
     return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
   }

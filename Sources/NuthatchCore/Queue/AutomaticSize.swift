@@ -1,8 +1,8 @@
 /// The number of requests that run at once over a link, adapted by measurement: additive increase, multiplicative decrease.
 ///
-/// Answers are compared with their host's own baseline (`HostLatency`) and collected in windows. A window ends with its 16th
-/// answer, but not before 100 ms, or with the first answer after 2 s. Each host that answered in it has one vote, by the majority
-/// of its answers. So one slow host decides nothing about the others, however busy it is:
+/// Answers are compared with their host's own baseline (`HostLatency`) and collected in windows. A window ends when it has 16
+/// answers and is 100 ms old, or with the first answer after 2 s. Each host that answered in it has one vote, by the majority
+/// of its answers. So a few late answers, or one slow host, decide nothing:
 ///
 /// - More than half of the hosts are strained: the size is multiplied by 0.7, or by 0.5 if the window had a time-out. Requests
 ///   that began before that don't count any more, so that one overload shrinks the size only once.
@@ -10,8 +10,8 @@
 ///   start size, at least by 1.
 /// - Otherwise the size stays.
 ///
-/// A host's first answer counts as calm. Time-outs count for hosts that have answered before; a host that never answered is left
-/// to its circuit. The size stays between floor and ceiling.
+/// A host's first answer counts as calm. Time-outs count for hosts that have answered before; the circuit deals with a host
+/// that never answered. The size stays between floor and ceiling.
 ///
 /// A batch has many URLs, often of many hosts, and each host has its own limit. While requests of a batch wait only for a place:
 ///
@@ -116,7 +116,7 @@ struct AutomaticSize {
     if (answers >= 16 && age >= 100_000_000) || age >= 2_000_000_000 { endWindow(at: now) }
   }
 
-  /// Grows within a window, because a batch may end before windows have shown much.
+  /// Grows at calm answers, not only at the end of a window: a short batch may end before that.
   private mutating func growForBatch() {
     guard isBatch, sawBatch, size < range.batchCeiling else { return }
     calmSinceStep += 1

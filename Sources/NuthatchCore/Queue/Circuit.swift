@@ -1,4 +1,4 @@
-/// Keeps requests away from a host that can't be reached.
+/// Says when no request may be sent to a host, because the host can't be reached.
 ///
 /// It opens after `threshold` connection faults in a row. While it is open, nothing is sent: requests fail at once, or wait if
 /// they have patience. After a back-off it is half open: one request, the probe, is sent. The back-off doubles with every opening
@@ -29,7 +29,7 @@ struct Circuit {
     return now < openUntil ? .open(until: openUntil) : .halfOpen
   }
 
-  /// Returns for how much longer it is open, in nanoseconds; 0 if it isn't open.
+  /// Returns the nanoseconds until the circuit is half open; 0 if it isn't open.
   func left(at now: Int64) -> Int64 { max(0, (openUntil ?? now) &- now) }
 
   mutating func noteAnswer() { self = Circuit() }
@@ -53,7 +53,7 @@ struct Circuit {
     if settings.threshold > 0, left(at: now) == 0 { startBackOff(at: now, settings) }
   }
 
-  /// Moves the next probe forward to `latest`, if it would come later.
+  /// Allows the next probe at `latest`, if it would come later.
   mutating func probe(by latest: Int64) {
     if let openUntil { self.openUntil = min(openUntil, latest) }
   }
@@ -66,6 +66,6 @@ struct Circuit {
   private mutating func startBackOff(at now: Int64, _ settings: Settings) {
     openings += 1
     openUntil =
-      now &+ backOff(time: openings, first: settings.firstBackOff, longest: settings.longestBackOff)
+      now &+ backOff(number: openings, first: settings.firstBackOff, longest: settings.longestBackOff)
   }
 }

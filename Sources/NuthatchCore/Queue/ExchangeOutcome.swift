@@ -12,23 +12,22 @@ enum ExchangeOutcome: Equatable, Sendable {
   case timedOut
   /// This process ended the exchange, which shows nothing about the host.
   case abandoned
-  /// As `abandoned`, but nothing was sent, so it doesn't count as a start for the rate.
+  /// As `abandoned`, and nothing was sent. It doesn't count against `QueueSettings.rate`.
   case unused
 
-  /// Whether it ended because nothing came for the request's time-out.
+  /// Whether it ended because of the request's time-out.
   var isSilence: Bool { self == .timedOut || self == .unreachable(timedOut: true) }
 
   /// Derives the outcome from the end of a transfer. A fault after the head counts against the answer, not the host, unless it
   /// is a time-out.
   init(_ fault: TransportFault?, _ timings: TransferTimings, hasHead: Bool) {
-    // A connection that another request had opened counts, too. If it breaks, all its streams break; that is one fault and
-    // doesn't prove that the host is down.
+    // A reused connection counts as connected. If it breaks, all its streams fail, but that is one fault, not many of the host.
     let wasConnected = timings.connect > 0 || timings.connection.isReused
     switch fault?.kind {
     case nil: self = .done
     case .timeout: self = wasConnected || hasHead ? .timedOut : .unreachable(timedOut: true)
     case .stopped: self = hasHead ? .done : .abandoned
-    // There is a server, even if it answers badly. One bad page must not block the others.
+    // After the head, a reset is `done`: the server answers, and one bad page must not block the others.
     case .reset: self = hasHead ? .done : wasConnected ? .dropped : .unreachable(timedOut: false)
     case .dns, .refused, .tls: self = hasHead ? .done : .unreachable(timedOut: false)
     case .http, .truncated, .tooLarge: self = .done

@@ -1,10 +1,9 @@
 /// The usual time of an unstrained host to its first byte.
 ///
 /// The baseline begins with the first sample. A shorter sample moves it by an eighth of the difference, a longer one by a 64th.
-/// So it stays near the lower end of the samples, and a link that fills up shows. It is never above twice the lowest baseline
-/// so far; otherwise growing queues would raise it step by step and stay unnoticed. That lowest value grows two- to threefold
-/// in two minutes, so that a server that stays slower counts as normal in the end. A window counts the majority of its samples,
-/// so a few late answers decide nothing.
+/// So it stays near the shortest samples, and longer times on a link that fills up are noticed. It is never above twice the
+/// lowest baseline so far; otherwise growing queues would raise it step by step and stay unnoticed. That lowest value grows
+/// two- to threefold in two minutes, so that a server that stays slower counts as normal in the end.
 struct HostLatency {
   enum Judgement {
     /// At most 1.5 × the baseline + 5 ms.

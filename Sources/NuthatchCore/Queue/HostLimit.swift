@@ -1,11 +1,11 @@
 /// The number of requests at once that a host can handle, found by measurement. Used if the program lets the limit grow.
 ///
-/// - It begins with the usual limit. If as many good answers as the limit have come at the usual speed, and more requests wait,
-///   it grows by one; after that it doubles each time, up to `most`.
+/// - It begins with the usual limit. It grows when as many good answers as the limit have come at the usual speed while more
+///   requests wait. The first time it grows by one, after that it doubles, up to `most`.
 /// - A 429, 503 or reset halves it. After that it grows by one for as many good answers as the limit, up to the last limit that
 ///   the host has handled.
-/// - A minute after the last such answer it grows by one more: a probe. If the host handles it, the next probe follows a minute
-///   later. If not, the limit goes back.
+/// - A minute after the last 429, 503 or reset it grows by one more: a probe. If the host handles that, the next probe follows
+///   a minute later. If not, the limit goes back.
 struct HostLimit {
   static let most = 32
   private static let minute: Int64 = 60_000_000_000

@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-/// Why a host fails to answer well, and since when. Ends with its next good answer.
+/// Why a host gives no good answers, and since when. `QueueHost` drops it at the next good answer.
 struct HostTrouble {
   enum Cause {
     /// It can't be reached, or sends nothing for too long.
@@ -13,7 +13,7 @@ struct HostTrouble {
   let since: Int64
   /// The latest cause.
   var cause: Cause
-  /// The number of requests that have met it.
+  /// The number of requests that have failed because of it, each counted once.
   var requests = 0
 
   /// Whether the trouble affects the whole host. 503, silence and a closed connection may affect some pages only, so they count
@@ -26,8 +26,7 @@ struct HostTrouble {
     }
   }
 
-  /// Returns when a host that is given up at `end` is tried for the last time. It may be back by then, even if the back-off has
-  /// become long.
+  /// Returns when to try a host for the last time before entries give up at `end`. A long back-off could skip that last chance.
   static func lastTry(before end: Int64, patience: Int64) -> Int64 { end &- min(2_000_000_000, patience / 8) }
 
   /// Returns whether the trouble has lasted for `patience` at `time`.
@@ -55,6 +54,6 @@ enum HostRefusal {
 /// An answer that reports overload: 429 or 503.
 struct Overload {
   var status: Int
-  /// The time of the same request's earlier answer of this kind. Nil: this is the first.
+  /// When the same request got a 429 or 503 before. Nil: never.
   var previous: Int64?
 }

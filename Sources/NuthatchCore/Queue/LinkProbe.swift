@@ -12,7 +12,7 @@ struct Link: Equatable, Sendable {
 /// - `metered`: modems (WWAN, raw IP), and telephones that share their connection over USB or Bluetooth
 /// - `wireless`: WLAN
 /// - `wired`: Ethernet with a device behind it
-/// - A bridge, bond or VLAN counts as the interface below it; of several, the most expensive counts.
+/// - A bridge, bond or VLAN counts as the interface below it; of several below it, the most expensive counts.
 /// - `unknown`: anything else, such as tunnels. If there is also a default route of a known kind, that one counts.
 struct LinkProbe: Sendable {
   /// The prefix of all paths. Tests set it.

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// Notices changes of the default route by the kernel's messages (netlink).
+/// Tells when the default route changes. The kernel reports changes over netlink.
 ///
 ///     let watch = LinkWatch { link in queue.linkChanged(to: link.kind, now: loop.now) }
 ///     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { _ in watch.readable() }
@@ -36,7 +36,7 @@ final class LinkWatch {
   /// Call it when `descriptor` is readable.
   func readable() {
     var message = [UInt8](repeating: 0, count: 8192)
-    // ENOBUFS means that messages were lost. Look in any case.
+    // Read until nothing is left. After an error, too, something may have changed: ENOBUFS means that messages were lost.
     while true {
       let count = recv(descriptor, &message, message.count, Int32(MSG_DONTWAIT))
       if count <= 0, !(count < 0 && errno == EINTR) { break }
@@ -68,7 +68,7 @@ final class LinkWatch {
     var port: UInt32 = 0
     /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE.
     var groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
-    /// Padding to the size of `sockaddr`, as which it is passed.
+    /// Padding: `bind` gets a `sockaddr`, which is longer than `sockaddr_nl`.
     var rest: UInt32 = 0
     static let length: socklen_t = 12
   }

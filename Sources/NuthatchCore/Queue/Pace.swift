@@ -2,19 +2,18 @@ import Glibc
 
 /// The number of starts a second that a host can handle, found by measurement: additive increase, multiplicative decrease.
 ///
-/// A host has no limit until it answers 429, or 503 more than occasionally. The rate of its good answers in the second before
-/// that is then the *known* excessive rate:
+/// A host has no limit until it answers 429, or 503 often. The number of its good answers in the last second is then the
+/// *known* rate, which was too much:
 ///
 /// - Nothing starts for a second. Then the rate is half of the known one. Requests that began earlier show nothing new.
 /// - The rate climbs to 9/10 of the known one in five seconds and stays there.
 /// - A minute after the last 429 or 503 it climbs on, doubling in a minute, until the host answers 429 again: one probe a minute.
 ///
-/// If no good answer comes between two such answers, the host is overloaded altogether: nothing starts for 2, 3, … 10 s. After
-/// that, the known rate is the earlier one. For 429 it is at most the average rate of the whole time, because the host may count
-/// by the minute.
+/// If no good answer comes between two such answers, nothing starts for 2, then 3, … at most 10 s. The known rate stays. After
+/// a 429 it is lowered to the average rate since the last such break, because the host may count by the minute.
 ///
-/// A 503 may be about one page. It counts if more than about one in three of the last ten answers was 503. If the same request
-/// gets it again while others get good answers, it shows nothing new.
+/// A 503 may be about one page. It counts if more than about one in three of the last ten answers was 503. A second 503 to the
+/// same request doesn't count if other requests got good answers in between.
 struct Pace {
   private struct Regime {
     /// The starts a second that were too many.
@@ -88,7 +87,7 @@ struct Pace {
       cutsInRow = 1
       return
     }
-    // If the first request was less than a second ago, use the rate since then.
+    // If the first request was less than a second ago, divide by the time since then.
     let isYoung = regime == nil && now &- cycleSince < Self.second
     let done = isYoung ? Double(goodInCycle) / Self.seconds(now &- cycleSince) : recent.perSecond(at: now)
     let measured = max(1, min(done, rate(at: now) ?? Self.free))

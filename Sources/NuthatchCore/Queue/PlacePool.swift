@@ -2,16 +2,16 @@ import NuthatchBase
 
 /// Limits the number of running requests, and knows the hosts that could start one now.
 ///
-/// Requests of priority below zero (background) take at most all places but one. If they hold more because the size has shrunk,
-/// the excess doesn't count against the others. At size 1:
+/// Requests of priority below zero (background) take at most `size - 1` places. If they take more because the size has shrunk,
+/// the excess doesn't keep the others from starting. At size 1:
 ///
-/// - An automatic size is not binding, so one request of priority zero or above may run beside a background one.
-/// - A fixed size is binding, so background requests run only while no other waits, and the others wait until they end.
+/// - If the size is automatic, one request of priority zero or above may run beside a background request.
+/// - If the size is fixed, a background request runs only while no other waits, and the others wait until it ends.
 ///
 /// A request lends its place while its host name is being looked up, and then waits for a place like any other. A request also
 /// lends its place if fewer than `leastBytes` of it have moved for `lendAfter`; then it doesn't count until its head comes. So
-/// a slow host, or a name that doesn't resolve, blocks no other request at any size. A host that lends places is held
-/// meanwhile: it keeps the number of places that it had before, and gets more only if they would be free without lending.
+/// a slow host, or a name that doesn't resolve, blocks no other request at any size. A host that lends places is *held*: it
+/// keeps the number of places that it had before, and gets another one only if that would be free without lending.
 ///
 /// A request with a slow body lends its place, too. It gets the place back when its body is fast again, even if none is free:
 /// then nothing starts until fewer than `size` run. Slow bodies lend at most `size` places in all, because each may go on for a
@@ -36,7 +36,7 @@ final class PlacePool {
   }
 
   var size: Int
-  /// Whether the program has set `size`. Then it is binding.
+  /// Whether the program has set `size`.
   var isFixed = false
   /// The measured size, used if the program has set none.
   var automatic: AutomaticSize
@@ -124,7 +124,7 @@ final class PlacePool {
     return take(above, &aboveShare, limit)
   }
 
-  /// Returns the queues between which the turn is decided, if there is a place.
+  /// Returns the queues with the best and with the oldest entry. Nil if no place is free or no host may start a request.
   private func leaders(isBackground: Bool) -> Leaders? {
     guard hasRoom(isBackground: isBackground) else { return nil }
     let free = isBackground ? background.leaders : foreground.leaders

@@ -9,7 +9,8 @@ public enum ProcessQueue {
     return said
   }
 
-  /// Sets the limits of concurrent requests. Options that are not set get their defaults. Running requests go on.
+  /// Sets the process's options: the limits of concurrent requests, of starts a second, and of the memory for received bodies.
+  /// An option that is not set gets its default. Running requests go on.
   ///
   /// - Throws: `invalid` for an option that doesn't belong to the process, or a number out of range.
   public static func set(_ options: Options) throws(NuthatchError) {
@@ -20,7 +21,7 @@ public enum ProcessQueue {
     Runtime.adoptQueueOptions()
   }
 
-  /// The most bytes of memory that all bodies under way may hold together.
+  /// The most bytes of memory that all bodies that are being received may take together.
   static var inFlight: Int { options.inFlightBytes.map { Int($0) } ?? MemoryBudget.own.inFlight }
 
   // Guarded by the process lock.
@@ -34,6 +35,7 @@ extension QueueSettings {
     result.concurrency = options.concurrency.map { .fixed($0) } ?? .automatic
     let standard = QueueSettings()
     result.perHost = options.perHost ?? standard.perHost
+    // The option limits requests of both protocols.
     result.streams = options.perHost ?? standard.streams
     result.perHostGrows = options.perHostGrows
     result.rate = options.rate

@@ -1,7 +1,8 @@
 import CSystem
 import NuthatchTransport
 
-/// Connects the queue to the loop: its timer, and the watch of the default route. Confined to the loop's thread, hence Sendable.
+/// Connects the queue to the loop: its timer, and the watch of the default route. Only the loop's thread uses it. That is why
+/// `@unchecked Sendable` is safe.
 final class QueueDriver: @unchecked Sendable {
   let queue: FetchQueue
   private let loop: EventLoop
@@ -19,7 +20,8 @@ final class QueueDriver: @unchecked Sendable {
   /// Applies the program's options for the queue.
   func adoptOptions() { queue.change(queue.settings.adopting(ProcessQueue.options), now: loop.now) }
 
-  /// Begins to watch links, addresses and routes. `touched` is called for every change of them.
+  /// Applies the program's options, and begins to watch links, addresses and routes. `touched` is called for every change of
+  /// them.
   func start(touched: @escaping () -> Void) {
     adoptOptions()
     let watch = LinkWatch(
@@ -38,7 +40,7 @@ final class QueueDriver: @unchecked Sendable {
     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak watch] _ in watch?.readable() }
   }
 
-  /// Call it before the loop ends.
+  /// Stops watching the default route. Call it before the loop ends.
   func stop() {
     guard let watch = link else { return }
     if watch.descriptor >= 0 { loop.unwatch(watch.descriptor) }
@@ -46,7 +48,7 @@ final class QueueDriver: @unchecked Sendable {
     link = nil
   }
 
-  /// Only the queue retains the alarm, so the alarm must not retain the queue.
+  /// Calls `tick` at the times that the queue asks for. The queue retains the alarm, so the alarm must not retain the queue.
   private final class Alarm {
     private let loop: EventLoop
     weak var queue: FetchQueue?

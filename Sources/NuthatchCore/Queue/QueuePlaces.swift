@@ -1,9 +1,10 @@
 /// The places of a queue: those of the link, and those of loopback.
 ///
 /// Loopback has places of its own, with their own measurement, because the link's load doesn't affect it. It has at most a
-/// quarter of `mostAtOnce`, so that neither side can take all places. A fixed number covers both together.
+/// quarter of `mostAtOnce`, so that neither side can take all places. If the program has set a fixed number, both share its
+/// places.
 final class QueuePlaces {
-  /// The most places that may be lent, because each such request has a connection.
+  /// The most places that requests with a connection may lend. Each connection needs a file descriptor.
   private static let lentAtOnce = 256
 
   let link: PlacePool

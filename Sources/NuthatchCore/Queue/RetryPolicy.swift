@@ -26,8 +26,8 @@ struct RetryPolicy: Equatable, Sendable {
   var longest: Int64 = 20_000_000_000
   /// The longest wait that a server may ask for, in nanoseconds. Default: 5 minutes.
   var longestRetryAfter: Int64 = 300_000_000_000
-  /// The least wait before the last attempt of a patient request, in nanoseconds: a server may need this long to restart.
-  /// Default: 5 s.
+  /// The shortest wait, in nanoseconds, before the last attempt of a patient request after `refused` or `reset`: a server may
+  /// need this time to restart. Default: 5 s.
   var restart: Int64 = 5_000_000_000
   var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
@@ -51,8 +51,8 @@ struct RetryPolicy: Equatable, Sendable {
   /// - Parameters:
   ///   - method: the request's method. Nil: the caller states that the request may be sent twice.
   ///   - isPatient: whether the request waits for a host that may just be restarting.
-  ///   - random: a uniformly distributed number. Nil: the system's, which costs a system call. Not a generator, because the
-  ///     thread sanitizer reads the address of an `inout` argument, and the system's generator has no storage.
+  ///   - random: a uniformly distributed number. Nil: the system's, which costs a system call. It is a number, because the
+  ///     thread sanitizer fails with an `inout SystemRandomNumberGenerator`.
   func decide(
     attempt: Int, outcome: Outcome, method: String?, remaining: Int64?, isPatient: Bool = false,
     random: UInt64? = nil
@@ -65,7 +65,7 @@ struct RetryPolicy: Equatable, Sendable {
       guard retryAfter <= longestRetryAfter else { return .giveUp }
       wait = max(wait, retryAfter)
     }
-    // Nothing was sent, so this was no attempt that came too early. Add nothing to the wait.
+    // Nothing was sent, so the wait needs no random part.
     if case .circuitOpen(let retryAfter) = outcome { wait = retryAfter }
     if isPatient, attempt == retries, case .fault(let kind) = outcome, [.refused, .reset].contains(kind) {
       wait = max(wait, restart)
@@ -77,9 +77,9 @@ struct RetryPolicy: Equatable, Sendable {
   /// Returns whether a request may be sent twice. Nil: the caller states that it may.
   static func maySendTwice(_ method: String?) -> Bool { method.map(isIdempotent(method:)) ?? true }
 
-  /// Returns the longest possible wait after so many attempts, before the random factor.
+  /// Returns the upper bound of the random wait after attempt number `attempts`.
   func longestWait(after attempts: Int) -> Int64 {
-    max(0, backOff(time: attempts, first: base, longest: longest))
+    max(0, backOff(number: attempts, first: base, longest: longest))
   }
 
   private func isRetriable(_ outcome: Outcome) -> Bool {

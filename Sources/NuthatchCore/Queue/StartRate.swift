@@ -1,5 +1,5 @@
-/// Limits the starts a second, evenly spaced. A start that is late, because of a timer or the loop, doesn't delay the next ones;
-/// at most `slack` is made up for.
+/// Limits the starts a second, evenly spaced. If a start is late by up to `slack`, the next start keeps its planned time. If it
+/// is later, the lost time isn't made up.
 struct StartRate {
   private static let slack: Int64 = 100_000_000
 

@@ -20,7 +20,8 @@ final class TroubledHosts {
     case .unreachable: noteFault(fault, from: entry, settings, at: now)
     case .dropped:
       host.noteUnborne(entry, settings, at: now)
-      // One bad page is no reason to avoid the host. A request with patience waits for the host, so for it the fault counts.
+      // One bad page must not block the host, so a dropped connection counts as an answer. For a request with patience it
+      // counts as a fault, because that request can wait.
       guard entry.patience > 0 else { return host.circuit.noteAnswer() }
       noteFault(fault, from: entry, settings, at: now)
     case .timedOut: if entry.patience > 0 { noteSilence(fault, from: entry, settings, at: now) }
@@ -38,7 +39,7 @@ final class TroubledHosts {
       return host.noteGoodAnswer(at: now)
     }
     let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
-    // The reason may be more concurrent requests than usual. Then try fewer first.
+    // If the host's limit was above the usual one, that may be the reason. Then only lower the limit.
     let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
     guard !wasMore else { return }
     host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
