@@ -6,7 +6,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
   case `private`
   /// This machine.
   case loopback
-  /// Between a provider and its customers (100.64.0.0/10).
+  /// The network between a provider and its customers (100.64.0.0/10).
   case carrier
   case siteLocal
   case multicast
@@ -27,7 +27,7 @@ package enum AddressClass: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// How private the address is, for the guard and the store's records.
+  /// How private the address is. `AddressGuard` compares it, and the records of stored answers contain it.
   package var reach: AddressReach {
     switch self {
     case .public: .open
@@ -117,7 +117,7 @@ extension AddressClass {
       // Mapped, compatible, and translated (::ffff:0:0/96, ::/96, ::ffff:0:0:0/96).
       if [0xffff, 0, 0xffff_0000].contains(low >> 32) { return ofV4(last) }
     }
-    // NAT64's well-known prefix, 64:ff9b::/96.
+    // NAT64 with the well-known prefix, 64:ff9b::/96.
     if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return ofV4(last) }
     // NAT64 with the network's own prefix, 64:ff9b:1::/48. The position of the IPv4 address is known only to that network, so
     // all positions of RFC 6052, 2.2 are read. The most private class counts, and at least `private`.

@@ -1,6 +1,6 @@
-/// Addresses of cloud metadata services, which serve the secrets of a machine, outside of the link-local range. Most clouds use
-/// addresses in that range: 169.254.169.254 (nearly all), 169.254.170.2 and .23 (Amazon's containers), 169.254.42.42
-/// (Scaleway), 169.254.0.23 (Tencent), fe80::a9fe:a9fe (OpenStack).
+/// Addresses where clouds serve the secrets of a machine. Most such addresses are missing here, because
+/// `AddressClass.linkLocal` covers them: 169.254.169.254 (nearly all), 169.254.170.2 and .23 (Amazon's containers),
+/// 169.254.42.42 (Scaleway), 169.254.0.23 (Tencent), fe80::a9fe:a9fe (OpenStack).
 enum CloudMetadata {
   static let v4: [UInt32] = [
     // 100.100.100.200: Alibaba Cloud, "View instance metadata"
@@ -25,7 +25,7 @@ enum CloudMetadata {
   ]
 
   static func has(_ high: UInt64, _ low: UInt64) -> Bool {
-    // fd00:ec2::/32: Amazon EC2, "Use instance metadata", of machines (::254) and of pods (::23)
+    // fd00:ec2::/32: Amazon EC2, "Use instance metadata". ::254 serves machines, ::23 serves pods
     high >> 32 == 0xfd00_0ec2 || v6.contains { $0 == (high, low) }
   }
 }

@@ -1,12 +1,13 @@
 import CSystem
 import NuthatchBase
 
-/// A libcurl multi handle on the loop: connections, and the transfers that share them.
+/// Connects a libcurl multi handle to the loop. The handle owns connections, and runs the transfers that share them.
 ///
 /// There are two. An https request with a body, or one that must not be sent twice, uses HTTP/1.1 unless the server refuses
 /// that: libcurl 7.88 loses an answer that an HTTP/2 server sends before it has read the whole body, and after a GOAWAY it
-/// can't tell which requests the server has processed. In HTTP/1.1 an answer says that its connection will be closed. In one
-/// shared multi handle, one kind of connection to a host would keep libcurl from sharing the other kind.
+/// can't tell which requests the server has processed. In HTTP/1.1 the server says in its answer that it will close the
+/// connection, so libcurl sends no further request over it. With one multi handle, an HTTP/1.1 connection to a host would keep
+/// libcurl from using HTTP/2 streams to that host, and vice versa.
 ///
 /// Used only on the loop's thread.
 final class ConnectionPool {
@@ -20,8 +21,8 @@ final class ConnectionPool {
   /// The most HTTP/2 streams on one connection. For more, libcurl opens another connection.
   private static let streamLimit = 32
 
-  /// - Parameter kept: the number of idle connections to keep. By default libcurl keeps four for each running transfer, and
-  ///   closes connections to other hosts when few are running.
+  /// - Parameter kept: the number of idle connections to keep. By default libcurl keeps four for each running transfer. When
+  ///   few transfers run, it would close connections that are needed again.
   init?(loop: EventLoop, isHTTP1: Bool, kept: Int, finished: @escaping (Transfer, CURLcode) -> Void) {
     guard let multi = curl_multi_init() else { return nil }
     self.multi = multi
@@ -52,7 +53,7 @@ final class ConnectionPool {
     loop.watchOrFail(socket, events) { [unowned self] ready in
       var mask: Int32 = 0
       if ready & UInt32(EPOLLIN.rawValue) != 0 { mask |= CURL_CSELECT_IN }
-      // Makes libcurl read before it writes: received bytes would be lost if the write failed.
+      // With CURL_CSELECT_IN, libcurl reads before it writes. Otherwise received bytes would be lost if the write failed.
       if ready & UInt32(EPOLLOUT.rawValue) != 0 { mask |= CURL_CSELECT_OUT | CURL_CSELECT_IN }
       if ready & UInt32(EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
       self.act(socket, mask)

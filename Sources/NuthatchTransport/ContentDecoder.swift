@@ -26,8 +26,8 @@ final class ContentDecoder {
     buffer.deallocate()
   }
 
-  /// Returns the decoder for an answer; nil if it has no coding, an unknown one, or more than one: such bodies are passed on as
-  /// they are. So are partial bodies (206), which can't be decoded alone.
+  /// Returns the decoder for an answer. Nil: the body is passed on as it is, because it has no coding, an unknown coding or
+  /// several, or is only a part (206), which can't be decoded alone.
   static func forAnswer(_ head: ResponseHead) throws(Failure) -> ContentDecoder? {
     guard head.status != 206 else { return nil }
     let codings = head.fields.values("Content-Encoding").flatMap { $0.split(separator: ",") }
@@ -63,12 +63,14 @@ final class ContentDecoder {
     }
   }
 
-  /// The bytes that may always come out, and the ratio allowed beyond that. A few bytes can decode to more than any disk holds.
-  private static let (mostUnjudged, mostExpansion): (Int64, Int64) = (64 << 20, 1000)
+  /// A body may always decode to this many bytes. Without a limit, a few bytes could fill a disk.
+  private static let alwaysAllowed: Int64 = 64 << 20
+  /// Beyond that, a body must decode to less than this many times its received size.
+  private static let mostExpansion: Int64 = 1000
 
   /// The error message if the body expands too much; nil if it doesn't.
   var excess: String? {
-    guard decoded > Self.mostUnjudged, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
+    guard decoded > Self.alwaysAllowed, decoded / Self.mostExpansion >= max(1, encoded) else { return nil }
     return
       "the body expands too much: \(encoded) received bytes decode to \(decoded); "
       + "set max_bytes (--max-bytes) to accept that"

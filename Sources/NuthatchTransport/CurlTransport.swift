@@ -26,15 +26,16 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private let lookups: NameLookups
   /// Transfers whose host name is being looked up.
   private var lookingUp: [UInt64: PendingTransfer] = [:]
-  /// Transfers that wait for others to end, and their order. Ids of cancelled ones stay in `order` for a while.
+  /// Transfers that wait because `ceiling` transfers run.
   private var waiting: [UInt64: PendingTransfer] = [:]
+  /// The ids of `waiting` in the order of arrival, from `nextInOrder` on. A cancelled one stays until `forgetOrder`.
   private var order: [UInt64] = []
   private var nextInOrder = 0
   private var active: [UInt64: Transfer] = [:]
   private var idleHandles: [TransferHandle] = []
   private var nudgeTimer: LoopTimer?
 
-  /// The number of easy handles that are kept for reuse; each holds some 20 KB.
+  /// The most idle easy handles that are kept for reuse. Each takes some 20 KB.
   private static let idleLimit = 64
 
   private static let mostWithoutHTTP1 = 1000
@@ -45,8 +46,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   /// The number of idle connections for uploads that are kept.
   private static let idleUploadLimit = 32
 
-  /// The highest number of running transfers. Each may need a descriptor, and the program needs some, too. More transfers wait,
-  /// first come, first served; the caller should stay below the limit.
+  /// The highest number of running transfers. Each may need a file descriptor, and the program needs others. Further transfers
+  /// wait in the order of `start`; the caller should stay below the limit.
   package let ceiling: Int = {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 64 }
@@ -80,8 +81,8 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   package func resume(_ id: UInt64) {
     guard let transfer = active[id], let code = transfer.goOn() else { return }
-    // libcurl has just delivered the bytes that it had kept. If the sink stops the transfer, libcurl lets it run on, so end it
-    // here.
+    // `goOn` has delivered the bytes that libcurl had kept. If the sink stops the transfer at these bytes, libcurl doesn't end
+    // it. End it here.
     guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
     transfer.pool.goOn()
   }

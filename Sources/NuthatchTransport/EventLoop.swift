@@ -9,7 +9,7 @@ import NuthatchBase
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
 
-  /// An array of plain closures would wrap each job in another closure.
+  /// A struct, because an array of plain closures would allocate a second closure around each job.
   private struct Posted { let job: Job }
 
   private struct Inbox {
@@ -83,8 +83,8 @@ package final class EventLoop: @unchecked Sendable {
     return mustRing != nil
   }
 
-  /// Runs all posted jobs, then `last`, and ends the thread; returns when it has ended. After a failure of the loop, `last`
-  /// runs on the caller's thread. Only the first call does anything.
+  /// Runs all posted jobs, then `last`, and ends the thread. Returns when the thread has ended. If the loop has ended by
+  /// itself, `last` runs on the caller's thread. Only the first call does anything.
   package func stop(_ last: @escaping Job) {
     let (isFirst, isLeft) = inbox.withLock { inbox in
       defer { (inbox.isStopped, inbox.isClosed) = (true, true) }

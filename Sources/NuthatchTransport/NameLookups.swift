@@ -5,15 +5,17 @@ import NuthatchBase
 /// Looks up the addresses of names on its own threads. Requests for the same name share one lookup.
 ///
 /// libcurl would start a thread for every transfer, without a limit, even if a hundred transfers wait for the same name. Here a
-/// lookup counts as stuck after 250 ms. Stuck lookups don't take the places of others until there are very many, or descriptors
-/// run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its end.
+/// lookup counts as stuck after 250 ms. A stuck lookup doesn't count against `livelyLimit`, but only against `threadLimit`, or
+/// against `certainThreads` if descriptors run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its
+/// end.
 ///
 /// Only the loop's thread uses it, and the workers share only `LookupQueue`. That is why `@unchecked Sendable` is safe.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 
-  /// The highest number of lookups that aren't stuck, and of all threads.
+  /// The highest number of running lookups that aren't stuck.
   static let livelyLimit = 64
+  /// The highest number of threads.
   static let threadLimit = 512
   /// So many threads start even if descriptors run short. A lookup may need two.
   static let certainThreads = 128

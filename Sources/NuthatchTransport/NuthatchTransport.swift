@@ -1,9 +1,10 @@
 // # NuthatchTransport: requests in, streamed bytes out
 //
 // One thread runs the event loop and two libcurl multi handles; `NameLookups` has threads of its own. At most
-// `CurlTransport.ceiling` transfers run at once. A transfer is one exchange with one server. The `TransferSink` that receives
-// head and body decides about redirects, retries and caching. This room must not know of caches, tickets or pictures. It reads
-// only files that a request names.
+// `CurlTransport.ceiling` transfers run at once. A transfer is one request to one server, and its answer, which goes to a
+// `TransferSink`. The sink's owner decides about redirects, retries and caching. This room itself sends a request again only if
+// the server can't have processed it. This room must not know of caches, tickets or pictures. It reads only files that a
+// request names.
 //
 // Start at `Transport` and at `CurlTransport`, which implements it.
 
@@ -32,12 +33,12 @@ package struct TransferRequest: Sendable {
   package var addressGuard = AddressGuard.guarded
   /// Whether an answer in an unknown transfer coding is passed on as it is, instead of refused.
   package var passesUnknownCodings = false
-  /// Whether an earlier hop of the same fetch was answered from a public address (`AddressReach.countsAsPublic`).
+  /// Whether a server that counts as public (`AddressReach.countsAsPublic`) has redirected the request here.
   package var isSentByPublic = false
   package var proxy = ProxyChoice.environment
-  /// Whether to connect and send nothing: the transfer ends without an error once there is a connection, and closes it. With a
-  /// proxy, that is the connection to the proxy, and for https and SOCKS also the proxy's connection to the server. Without
-  /// TLS.
+  /// Whether to test the connection only. Nothing is sent, and there is no TLS handshake. The transfer closes the connection
+  /// and ends without an error. With an http proxy and an http URL, only the connection to the proxy is tested. With https or
+  /// SOCKS, the proxy connects to the server, too.
   package var connectsOnly = false
 
   package init(url: WebURL) { self.url = url }

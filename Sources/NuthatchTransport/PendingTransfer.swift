@@ -8,7 +8,9 @@ final class PendingTransfer {
   var route: TransferRoute
   /// When it began (monotonic clock, ns).
   let since: Int64
+  /// The id of its wait in `NameLookups`, for `leave`.
   var lookup: UInt64?
+  /// The timer that ends the lookup.
   var watch: LoopTimer?
 
   init(id: UInt64, request: TransferRequest, sink: any TransferSink, route: TransferRoute, since: Int64) {

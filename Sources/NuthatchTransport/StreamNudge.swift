@@ -1,4 +1,4 @@
-/// When to make libcurl check a stream whose socket is silent.
+/// When to make libcurl check an HTTP/2 stream for bytes that it has read but not delivered.
 ///
 /// libcurl 7.88 tells only one of the streams on an HTTP/2 connection that its socket was ready. Bytes that it has read for the
 /// others may stay in its buffers forever if no more arrive: of 30 bodies of 1 MB on one connection, some got stuck in every

@@ -23,7 +23,8 @@ final class Transfer {
 
   private var parser = ResponseHeadParser()
   private var head: ResponseHead?
-  /// The head of a 401 after which libcurl may authenticate and send the request again. The next bytes show whether it does.
+  /// The head of a 401, kept back because libcurl may sign in and send the request again. If a new head follows, this one is
+  /// dropped. If not, the sink gets it.
   private var held: ResponseHead?
   /// The number of 401 challenges.
   private var challenges = 0
@@ -31,11 +32,13 @@ final class Transfer {
   /// Whether the sink has paused the transfer (`TransferVerdict.hold`).
   private var isHeld = false
   private var decoder: ContentDecoder?
-  /// Bytes of the body as received, without chunk sizes, and as decoded for the sink.
+  /// The received bytes of the body, without chunk sizes.
   private var wireBytes: Int64 = 0
+  /// The decoded bytes for the sink.
   private var bodyBytes: Int64 = 0
   private var uploaded: Int64 = 0
-  /// Watches for the closing alert of TLS, if only the close ends the body. Nil if it can't be watched.
+  /// Notices the closing alert of TLS. Only used if the close of the connection ends the body. Nil also if the connection can't
+  /// be watched.
   private var farewell: OpaquePointer?
   /// Why a callback ended the transfer; libcurl only knows that it did.
   private var verdict: TransportFault?
@@ -143,7 +146,6 @@ extension Transfer {
             )
             return false
           }
-          // The next bytes show whether libcurl sends the request again.
           held = head
           return true
         }
@@ -155,7 +157,7 @@ extension Transfer {
     }
   }
 
-  /// Whether the request sends `Expect` before its body.
+  /// Whether the request has sent `Expect: 100-continue`.
   private var awaitsContinue: Bool {
     guard request.hasBody, !isExpectRejected else { return false }
     if let own = request.headers["Expect"] { return own.equalsIgnoringCase("100-continue") }
@@ -293,7 +295,7 @@ extension Transfer {
   private var isAnswerWhole: Bool {
     guard releaseHeld(), let head else { return false }
     guard head.mayHaveBody(method: request.method) else { return true }
-    return (try? head.contentLength()) == wireBytes  // a malformed one was refused when it came
+    return (try? head.contentLength()) == wireBytes  // `takeHeader` has refused a malformed one
   }
 
   private func outcomeOfWhole() -> TransportFault? {

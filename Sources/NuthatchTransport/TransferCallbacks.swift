@@ -55,7 +55,8 @@ func progressMade(
   return 0
 }
 
-/// Two lines of libcurl's log are used, because libcurl reports these facts in no other way.
+/// Passes on the lines of libcurl's log. `TransferConnection` uses two of them, because libcurl reports these facts in no other
+/// way.
 func remarkMade(
   _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
   context: UnsafeMutableRawPointer?

@@ -58,7 +58,7 @@ struct TransferConnection {
   }
 
   private mutating func check(_ address: IPAddress?, _ request: TransferRequest) throws(TransportFault) {
-    // Also under `any`: without a peer's address the connection is broken.
+    // Check this also under `any`: libcurl has no peer's address only if the connection is broken.
     guard let address else { throw TransportFault(.reset, "the connection broke before anything was sent") }
     facts.addressClass = AddressClass(address)
     if isAllowed(address, request) { return }

@@ -60,7 +60,8 @@ package final class TransferExtras: Sendable {
   ///
   /// - Parameters:
   ///   - sendsBody: whether the next request sends this body, too.
-  ///   - staysAtOrigin: whether it goes to the same origin; credentials and certificates don't go to another one.
+  ///   - staysAtOrigin: whether the next request goes to the same origin. If not, the client's certificate and the sign-in
+  ///     method are left out, and `trustElsewhere` is used.
   package func following(sendsBody: Bool, staysAtOrigin: Bool) -> TransferExtras? {
     if sendsBody, staysAtOrigin { return self }
     let upload = sendsBody ? upload : nil
@@ -88,8 +89,8 @@ extension TransferRequest {
     return credentials != nil || signIn == .negotiate
   }
 
-  /// Whether libcurl can't answer this challenge. With a password it answers the first Digest challenge, even if other methods
-  /// are offered. Under `auth-int` it can only hash an empty body.
+  /// Whether libcurl can't answer this 401. It answers the first Digest challenge, even if other methods are offered. If that
+  /// challenge asks for a hash of the body (`auth-int`), libcurl can only hash an empty body.
   package func cannotAnswer(_ head: ResponseHead) -> Bool {
     guard head.status == 401, bodyCount > 0, credentials != nil,
       [.digest, .any].contains(extras?.signIn)

@@ -56,7 +56,7 @@ final class TransferHandle {
   /// The text of libcurl's error.
   var words: String { String(cString: errorBuffer) }
 
-  /// The error number if no socket could be opened.
+  /// The error number of the last socket that couldn't be opened. 0: none.
   var socketFailure: Int32 { socketRules.pointee.failure }
 
   func number(_ info: CURLINFO) -> Int { nhs_easy_get_long(easy, info) }
@@ -98,14 +98,14 @@ final class TransferHandle {
     set(CURLOPT_ERRORBUFFER, UnsafeRawPointer(errorBuffer))
     set(CURLOPT_URL, request.connectsOnly ? request.url.plainPlace : request.url.address)
     if request.connectsOnly { configureConnection(request) }
-    set(CURLOPT_PATH_AS_IS, 1)  // dot segments are resolved already, by the rules of our own keys
+    set(CURLOPT_PATH_AS_IS, 1)  // `WebURL` has resolved dot segments already
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_FOLLOWLOCATION, 0)  // each hop is judged above
-    set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // or unknown codings were errors
+    set(CURLOPT_FOLLOWLOCATION, 0)  // the caller decides about redirects
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)  // otherwise an unknown coding would be an error
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_QUICK_EXIT, 1)  // a cancel must not wait for getaddrinfo
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // silence has its own watch
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))  // `TransferRequest.silence` limits the wait
     note(nhs_easy_set_header_callback(easy, headerArrived, context))
     note(nhs_easy_set_write_callback(easy, bodyArrived, context))
     note(nhs_easy_set_socket_rules(easy, socketRules))
@@ -206,7 +206,7 @@ final class TransferHandle {
     }
   }
 
-  /// Makes libcurl report sent bytes. Only an upload can make progress without a received byte.
+  /// Makes libcurl report sent bytes. During an upload, a transfer makes progress although no byte is received.
   private func watchUpload(_ transfer: Transfer) {
     set(CURLOPT_NOPROGRESS, 0)
     note(nhs_easy_set_progress_callback(easy, progressMade, transfer.context))
@@ -227,7 +227,8 @@ final class TransferHandle {
       if let folder = environment.certificateFolder { set(CURLOPT_CAPATH, folder) }
       return
     }
-    // Check first: libcurl's error for a missing file says too little, and a pipe would block the loop.
+    // Check them before libcurl reads them: its error for a missing file doesn't name the file, and a pipe would block the
+    // loop.
     try Self.check(file, isFolder: false)
     try Self.check(folder, isFolder: true)
     // Nil removes the system's certificates.
@@ -307,9 +308,10 @@ final class TransferHandle {
     if request.acceptsCompressed, !request.headers.contains("Accept-Encoding") {
       add("Accept-Encoding: \(ContentDecoder.accepted)")
     }
-    // By default libcurl adds a Content-Type, which only the caller can know, and `Expect`, which waits. For a streamed body,
-    // `Expect` is left to libcurl, which waits up to a second for the answer. A 417 is handled in `Transfer`: libcurl would
-    // continue on the same connection, over which a part of the body may already have been sent.
+    // By default libcurl adds a Content-Type. Only the caller can know it, so remove it. libcurl also adds `Expect` to long
+    // bodies, and waits up to a second for the answer. Remove `Expect` unless the body is streamed. `Transfer.takeHeader`
+    // handles a 417: libcurl would send the request again on the same connection, although a part of the body may already be
+    // sent.
     if bodyCopy != nil || isStreamed {
       if !request.headers.contains("Content-Type") { add("Content-Type:") }
       if isExpectRejected || !isStreamed && !request.headers.contains("Expect") { add("Expect:") }

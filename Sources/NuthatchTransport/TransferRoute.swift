@@ -69,7 +69,7 @@ struct TransferRoute: Sendable {
     host.hasSuffix(".") ? String(host.dropLast()) : host
   }
 
-  /// libcurl resolves these itself (RFC 6761), without a resolver.
+  /// libcurl knows the addresses of these names (RFC 6761), so they need no lookup.
   private static func isThisMachine(_ host: String) -> Bool {
     let plain = withoutDot(host)
     return plain == "localhost" || plain.hasSuffix(".localhost")

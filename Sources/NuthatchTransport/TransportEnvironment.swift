@@ -1,9 +1,10 @@
 /// The environment of all transfers, read once.
 struct TransportEnvironment: Sendable {
   var proxies: ProxyRules
-  /// A file of trusted certificates in place of the system's, if no option names one: `CURL_CA_BUNDLE`, else `SSL_CERT_FILE`.
+  /// A file of trusted certificates that replaces the system's, unless the request has its own: `CURL_CA_BUNDLE`, else
+  /// `SSL_CERT_FILE`.
   var certificateFile: String?
-  /// A folder of them in place of the system's: `SSL_CERT_DIR`.
+  /// A folder of trusted certificates that replaces the system's: `SSL_CERT_DIR`.
   var certificateFolder: String?
 
   init(environment: (String) -> String?) {

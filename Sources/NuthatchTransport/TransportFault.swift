@@ -56,7 +56,7 @@ extension TransportFault {
         + "reached its limit (RLIMIT_NPROC, pids.max), or there is no memory for another thread")
   }
 
-  /// Converts libcurl's result. `detail` is its error buffer, `errno` that of the failed connection.
+  /// Converts libcurl's result. `detail`: the text of its error buffer. `errno`: the error number of the failed connection.
   init(code: CURLcode, detail: String, errno: Int) {
     let text = String(cString: curl_easy_strerror(code))
     // It may contain a proxy's URL with its password.
@@ -89,8 +89,8 @@ extension TransportFault {
       self.init(.outOfMemory, message)
     case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_BAD_CONTENT_ENCODING,
       CURLE_PROXY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT:
-      // The URL's scheme was checked before, so an unsupported protocol is the answer's (HTTP/0.9). So is a bad argument: a
-      // header line without a colon.
+      // The URL's scheme was checked before, so these codes are about the answer. CURLE_UNSUPPORTED_PROTOCOL: it is HTTP/0.9.
+      // CURLE_BAD_FUNCTION_ARGUMENT: a header line has no colon.
       self.init(.http, message)
     default:
       self.init(.internal, "\(message) (libcurl's error \(code.rawValue))")
