@@ -106,7 +106,7 @@ extension AddressClass {
     let own = v6Ranges.first { high >> (64 - $0.bits) == $0.network >> (64 - $0.bits) }?.kind ?? .reserved
     // ISATAP puts an IPv4 address into the lower half, with any prefix.
     guard low >> 32 & ~0x0200_0000 == 0x0000_5efe else { return own }
-    return widest(own, ofV4(UInt32(truncatingIfNeeded: low)))
+    return morePrivate(own, ofV4(UInt32(truncatingIfNeeded: low)))
   }
 
   /// The class of the IPv4 address inside this IPv6 address, to which a translator or a tunnel sends the bytes. Nil if there is
@@ -128,13 +128,13 @@ extension AddressClass {
         UInt32(truncatingIfNeeded: (high & 0xff) << 24 | low >> 32 & 0xff_ffff),
         UInt32(truncatingIfNeeded: low >> 24),
       ]
-      return places.reduce(.private) { widest($0, ofV4($1)) }
+      return places.reduce(.private) { morePrivate($0, ofV4($1)) }
     }
     // 6to4, 2002::/16.
     if high >> 48 == 0x2002 { return ofV4(UInt32(truncatingIfNeeded: high >> 16)) }
     // Teredo, 2001::/32: the server's address, and the client's with inverted bits.
     if high >> 32 == 0x2001_0000 {
-      return widest(ofV4(UInt32(truncatingIfNeeded: high)), ofV4(~last))
+      return morePrivate(ofV4(UInt32(truncatingIfNeeded: high)), ofV4(~last))
     }
     return nil
   }
@@ -146,7 +146,7 @@ extension AddressClass {
     (0xfec0_0000_0000_0000, 10, .siteLocal), (0xff00_0000_0000_0000, 8, .multicast),
   ]
 
-  private static func widest(_ one: AddressClass, _ other: AddressClass) -> AddressClass {
+  private static func morePrivate(_ one: AddressClass, _ other: AddressClass) -> AddressClass {
     one.reach < other.reach ? other : one
   }
 }

@@ -8,12 +8,12 @@ package enum AddressGuard: UInt8, Sendable {
   /// All addresses.
   case any
 
-  /// Returns whether an address of this class is refused. `sentByPublic`: a public server has redirected the request here.
-  package func refuses(_ kind: AddressClass, sentByPublic: Bool) -> Bool {
+  /// Returns whether to refuse an address of this class. `redirectedByPublic`: a public server has redirected the request here.
+  package func refuses(_ kind: AddressClass, redirectedByPublic: Bool) -> Bool {
     switch self {
     case .any: false
     case .public: kind.reach > .open
-    case .guarded: kind.reach == .link || (sentByPublic && kind.reach > .open)
+    case .guarded: kind.reach == .link || (redirectedByPublic && kind.reach > .open)
     }
   }
 

@@ -10,7 +10,7 @@ final class BodyFeed: @unchecked Sendable {
   private let whenReady: () -> Void
   /// The chunk that is being sent.
   private var chunk: [UInt8] = []
-  private var place = 0
+  private var offset = 0
   /// The chunk after it.
   private var next: Result<[UInt8], TransportFault>?
   /// The number of bytes of the body that were read from the source.
@@ -39,18 +39,18 @@ final class BodyFeed: @unchecked Sendable {
   /// Copies bytes to the buffer, at most the rest of one chunk, and returns their number. 0: the end. Nil: the next bytes
   /// haven't been read yet.
   func take(into room: UnsafeMutableRawBufferPointer) throws(TransportFault) -> Int? {
-    if place == chunk.count, let next {
+    if offset == chunk.count, let next {
       self.next = nil
-      (chunk, place) = (try next.get(), 0)
+      (chunk, offset) = (try next.get(), 0)
       readAhead()
     }
-    guard place < chunk.count || end == count else {
+    guard offset < chunk.count || end == count else {
       isAwaited = true
       return nil
     }
-    let part = chunk[place...].prefix(room.count)
+    let part = chunk[offset...].prefix(room.count)
     room.copyBytes(from: part)
-    place += part.count
+    offset += part.count
     isBegun = true
     return part.count
   }
@@ -58,7 +58,7 @@ final class BodyFeed: @unchecked Sendable {
   /// Goes back to the beginning.
   func rewind() {
     guard isBegun else { return }
-    (chunk, place, next, end, isBegun) = ([], 0, nil, 0, false)
+    (chunk, offset, next, end, isBegun) = ([], 0, nil, 0, false)
     readAhead()
   }
 
@@ -73,7 +73,7 @@ final class BodyFeed: @unchecked Sendable {
   private func readAhead() {
     guard next == nil, end < count, let reader else { return }
     let (begin, size) = (end, Int(min(count - end, Self.size)))
-    guard let readers else { return take(reader.read(size, at: begin), from: begin) }
+    guard let readers else { return keep(reader.read(size, at: begin), from: begin) }
     self.reader = nil
     let loop = loop
     let isTaken = readers {
@@ -83,7 +83,7 @@ final class BodyFeed: @unchecked Sendable {
     guard !isTaken else { return }
     // No thread is available.
     self.reader = reader
-    take(reader.read(size, at: begin), from: begin)
+    keep(reader.read(size, at: begin), from: begin)
   }
 
   private func giveBack(_ reader: BodyReader, _ read: Result<[UInt8], TransportFault>, from begin: Int64) {
@@ -91,13 +91,13 @@ final class BodyFeed: @unchecked Sendable {
     self.reader = reader
     // The body may have been rewound meanwhile.
     guard begin == end, next == nil else { return readAhead() }
-    take(read, from: begin)
+    keep(read, from: begin)
     guard isAwaited else { return }
     isAwaited = false
     whenReady()
   }
 
-  private func take(_ read: Result<[UInt8], TransportFault>, from begin: Int64) {
+  private func keep(_ read: Result<[UInt8], TransportFault>, from begin: Int64) {
     if case .success(let bytes) = read { end = begin + Int64(bytes.count) }
     next = read
   }

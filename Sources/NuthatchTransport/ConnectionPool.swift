@@ -43,7 +43,7 @@ final class ConnectionPool {
   func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.handle.easy) }
 
   /// Lets libcurl handle due timers.
-  func goOn() { act(-1, 0) }
+  func runTimers() { act(-1, 0) }
 
   fileprivate func watchSocket(_ socket: Int32, _ what: Int32) {
     guard what != CURL_POLL_REMOVE else { return loop.unwatch(socket) }
@@ -67,7 +67,7 @@ final class ConnectionPool {
     // Even 0 ms needs a timer: this is a callback of libcurl, which must not be entered again from it.
     timer = loop.at(loop.now + Int64(milliseconds) * 1_000_000) { [unowned self] in
       self.timer = nil
-      self.goOn()
+      self.runTimers()
     }
   }
 

@@ -19,7 +19,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
 
   // Confined to the loop's thread.
   private var sharedPool: ConnectionPool?
-  private var uploadPool: ConnectionPool?
+  private var http1Pool: ConnectionPool?
   /// Servers that refuse HTTP/1.1. Requests to them use HTTP/2, even with a body.
   private var withoutHTTP1: Set<Origin> = []
   private let sockets = OpenSockets()
@@ -28,7 +28,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private var lookingUp: [UInt64: PendingTransfer] = [:]
   /// Transfers that wait because `ceiling` transfers run.
   private var waiting: [UInt64: PendingTransfer] = [:]
-  /// The ids of `waiting` in the order of arrival, from `nextInOrder` on. A cancelled one stays until `forgetOrder`.
+  /// The ids of `waiting` in the order of arrival, from `nextInOrder` on. A cancelled one stays until `compactOrder`.
   private var order: [UInt64] = []
   private var nextInOrder = 0
   private var active: [UInt64: Transfer] = [:]
@@ -44,7 +44,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   private static let idleConnectionLimit = 1024
 
   /// The number of idle connections for uploads that are kept.
-  private static let idleUploadLimit = 32
+  private static let idleHTTP1Limit = 32
 
   /// The highest number of running transfers. Each may need a file descriptor, and the program needs others. Further transfers
   /// wait in the order of `start`; the caller should stay below the limit.
@@ -76,7 +76,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   }
 
   package func cancel(_ id: UInt64) {
-    loop.post { self.end(id) }
+    loop.post { self.cancelNow(id) }
   }
 
   package func resume(_ id: UInt64) {
@@ -84,7 +84,7 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     // `goOn` has delivered the bytes that libcurl had kept. If the sink stops the transfer at these bytes, libcurl doesn't end
     // it. End it here.
     guard code == CURLE_OK else { return finish(transfer, transfer.outcome(of: code)) }
-    transfer.pool.goOn()
+    transfer.pool.runTimers()
   }
 
   package func setSilence(_ silence: Int64?, of id: UInt64) {
@@ -92,12 +92,12 @@ package final class CurlTransport: Transport, @unchecked Sendable {
     loop.post {
       if let pending = self.lookingUp[id] ?? self.waiting[id] {
         pending.request.silence = silence
-        if self.lookingUp[id] != nil { self.watch(pending) }
+        if self.lookingUp[id] != nil { self.setTimeLimit(of: pending) }
       } else if let transfer = self.active[id] {
         transfer.silence = silence
-        if let timer = transfer.watch { self.loop.cancelTimer(timer) }
-        transfer.watch = nil
-        self.watch(transfer)
+        if let timer = transfer.stallTimer { self.loop.cancelTimer(timer) }
+        transfer.stallTimer = nil
+        self.checkStall(of: transfer)
       }
     }
   }
@@ -114,10 +114,10 @@ package final class CurlTransport: Transport, @unchecked Sendable {
       self.lookups.stop()
       self.lookingUp = [:]
       self.waiting = [:]
-      for id in Array(self.active.keys) { self.end(id) }
+      for id in Array(self.active.keys) { self.cancelNow(id) }
       self.idleHandles = []
       self.sharedPool?.close()
-      self.uploadPool?.close()
+      self.http1Pool?.close()
     }
   }
 
@@ -154,50 +154,50 @@ extension CurlTransport {
     let route = TransferRoute(request, environment)
     let pending = PendingTransfer(id: id, request: request, sink: sink, route: route, since: loop.now)
     guard let name = route.name, !(route.proxyLooksUp && lookups.isUnknown(name)) else {
-      return judge(pending)
+      return checkRoute(pending)
     }
     lookingUp[id] = pending
     pending.lookup = lookups.find(name) { [unowned self] answer in self.lookedUp(pending, answer) }
     guard lookingUp[id] != nil else { return }
     sink.waitsForName()
     guard lookingUp[id] != nil else { return }
-    watch(pending)
+    setTimeLimit(of: pending)
   }
 
-  private func watch(_ pending: PendingTransfer) {
-    if let timer = pending.watch { loop.cancelTimer(timer) }
-    pending.watch = nil
+  private func setTimeLimit(of pending: PendingTransfer) {
+    if let timer = pending.timer { loop.cancelTimer(timer) }
+    pending.timer = nil
     if pending.route.proxyLooksUp {
       let limit = min(TransferRoute.proxiedLookupLimit, pending.request.silence ?? .max)
-      pending.watch = loop.at(pending.since + limit) { [unowned self] in
+      pending.timer = loop.at(pending.since + limit) { [unowned self] in
         self.lookedUp(pending, .failure(TransportFault(.dns, "")))
       }
     }
-    guard pending.watch == nil, let silence = pending.request.silence else { return }
-    pending.watch = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
+    guard pending.timer == nil, let silence = pending.request.silence else { return }
+    pending.timer = loop.at(pending.since + min(silence, .max - pending.since)) { [unowned self] in
       let seconds = Double(silence) / 1e9
-      self.giveUp(pending, TransportFault(.timeout, "the name wasn't resolved within \(seconds) s"))
+      self.fail(pending, TransportFault(.timeout, "the name wasn't resolved within \(seconds) s"))
     }
   }
 
   private func lookedUp(_ pending: PendingTransfer, _ answer: NameLookups.Answer) {
     // A failure of another kind, such as a lack of memory, says nothing about the name.
     if case .failure(let fault) = answer, !pending.route.proxyLooksUp || fault.kind != .dns {
-      return giveUp(pending, fault)
+      return fail(pending, fault)
     }
     if let name = pending.route.name, case .failure = answer { lookups.noteUnknown(name) }
     stopLookingUp(pending)
     pending.route.addresses = (try? answer.get()) ?? []
     pending.route.lookupTime = (loop.now - pending.since) / 1000
-    if pending.sink.nameIsResolved() { judge(pending) }
+    if pending.sink.nameIsResolved() { checkRoute(pending) }
   }
 
-  private func judge(_ pending: PendingTransfer) {
-    if let fault = pending.route.denial(pending.request) { return giveUp(pending, fault) }
-    admit(pending)
+  private func checkRoute(_ pending: PendingTransfer) {
+    if let fault = pending.route.checkBehindProxy(pending.request) { return fail(pending, fault) }
+    launchOrWait(pending)
   }
 
-  private func giveUp(_ pending: PendingTransfer, _ fault: TransportFault) {
+  private func fail(_ pending: PendingTransfer, _ fault: TransportFault) {
     stopLookingUp(pending)
     var timings = TransferTimings()
     timings.total = (loop.now - pending.since) / 1000
@@ -206,13 +206,13 @@ extension CurlTransport {
 
   private func stopLookingUp(_ pending: PendingTransfer) {
     lookingUp[pending.id] = nil
-    if let timer = pending.watch { loop.cancelTimer(timer) }
-    pending.watch = nil
+    if let timer = pending.timer { loop.cancelTimer(timer) }
+    pending.timer = nil
     if let name = pending.route.name, let lookup = pending.lookup { lookups.leave(name, lookup) }
     pending.lookup = nil
   }
 
-  private func admit(_ pending: PendingTransfer) {
+  private func launchOrWait(_ pending: PendingTransfer) {
     guard active.count < ceiling else {
       waiting[pending.id] = pending
       order.append(pending.id)
@@ -227,11 +227,11 @@ extension CurlTransport {
       nextInOrder += 1
       if let pending = waiting.removeValue(forKey: id) { launch(pending) }
     }
-    forgetOrder()
+    compactOrder()
   }
 
   /// Removes from `order` the ids that don't wait any more, if they are more than half of over 1,000.
-  private func forgetOrder() {
+  private func compactOrder() {
     guard order.count > 1000, order.count > 2 * waiting.count else { return }
     order = order[nextInOrder...].filter { waiting[$0] != nil }
     nextInOrder = 0
@@ -254,30 +254,31 @@ extension CurlTransport {
       active[pending.id] = nil
       return pending.sink.finished(error, TransferTimings())
     }
-    watch(transfer)
+    checkStall(of: transfer)
     if transfer.mayBeStream { watchStreams() }
   }
 
   private func goOnSending(_ id: UInt64) {
     guard let transfer = active[id] else { return }
     transfer.goOnSending()
-    transfer.pool.goOn()
+    transfer.pool.runTimers()
   }
 
   /// Returns nil if there is no memory for it.
   private func pool(for request: TransferRequest) -> ConnectionPool? {
-    let isUpload = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
-    if let known = isUpload ? uploadPool : sharedPool { return known }
-    let kept = min(isUpload ? CurlTransport.idleUploadLimit : CurlTransport.idleConnectionLimit, ceiling)
-    let new = ConnectionPool(loop: loop, isHTTP1: isUpload, kept: kept) { [unowned self] in self.ended($0, $1)
+    let wantsHTTP1 = request.prefersHTTP1 && !withoutHTTP1.contains(request.url.origin)
+    if let known = wantsHTTP1 ? http1Pool : sharedPool { return known }
+    let kept = min(wantsHTTP1 ? CurlTransport.idleHTTP1Limit : CurlTransport.idleConnectionLimit, ceiling)
+    let new = ConnectionPool(loop: loop, isHTTP1: wantsHTTP1, kept: kept) { [unowned self] in
+      self.libcurlEnded($0, $1)
     }
-    if isUpload { uploadPool = new } else { sharedPool = new }
+    if wantsHTTP1 { http1Pool = new } else { sharedPool = new }
     return new
   }
 
-  private func end(_ id: UInt64) {
+  private func cancelNow(_ id: UInt64) {
     if let pending = lookingUp[id] { return stopLookingUp(pending) }
-    if waiting.removeValue(forKey: id) != nil { return forgetOrder() }
+    if waiting.removeValue(forKey: id) != nil { return compactOrder() }
     guard let transfer = active[id] else { return }
     release(transfer)
     launchNext()
@@ -285,7 +286,7 @@ extension CurlTransport {
 
   private func release(_ transfer: Transfer) {
     active[transfer.id] = nil
-    if let timer = transfer.watch { loop.cancelTimer(timer) }
+    if let timer = transfer.stallTimer { loop.cancelTimer(timer) }
     transfer.pool.remove(transfer)
     transfer.release()
     if idleHandles.count < CurlTransport.idleLimit {
@@ -306,11 +307,11 @@ extension CurlTransport {
 
   /// Checks for a stall, and sets the timer for the next check. A received byte doesn't move the timer; it costs only a store
   /// of its time.
-  private func watch(_ transfer: Transfer) {
+  private func checkStall(of transfer: Transfer) {
     guard let silence = transfer.silence else { return }
-    let (lapse, next) = transfer.judgeStall(at: loop.now, silence: silence)
-    if let lapse { return finish(transfer, transfer.fault(of: lapse)) }
-    transfer.watch = loop.at(next) { [unowned self] in self.watch(transfer) }
+    let (stall, next) = transfer.checkStall(at: loop.now, silence: silence)
+    if let stall { return finish(transfer, transfer.fault(of: stall)) }
+    transfer.stallTimer = loop.at(next) { [unowned self] in self.checkStall(of: transfer) }
   }
 
   /// Sets the timer that nudges quiet streams (`StreamNudge`).
@@ -323,14 +324,14 @@ extension CurlTransport {
       let quiet = self.active.values.filter { $0.mayBeStream && $0.nudge.due <= now }
       for transfer in quiet where self.active[transfer.id] === transfer {
         transfer.nudge.noteNudge(at: now)
-        transfer.lookAgain()
-        transfer.pool.goOn()
+        transfer.pauseAndResume()
+        transfer.pool.runTimers()
       }
       self.watchStreams()
     }
   }
 
-  private func ended(_ transfer: Transfer, _ code: CURLcode) {
+  private func libcurlEnded(_ transfer: Transfer, _ code: CURLcode) {
     if transfer.pool.isHTTP1, transfer.isHTTP1Declined(code) { return offerHTTP2(transfer) }
     guard transfer.connection.wantsNew else { return finish(transfer, transfer.outcome(of: code)) }
     retryOnNewConnection(transfer)

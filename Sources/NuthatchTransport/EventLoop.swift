@@ -24,7 +24,7 @@ package final class EventLoop: @unchecked Sendable {
 
   private let inbox = Locked(Inbox())
   private let epoll: Int32
-  private let bell: Int32
+  private let wakeEvent: Int32
   private var thread: UInt64 = 0
 
   // Confined to the loop's thread.
@@ -37,17 +37,17 @@ package final class EventLoop: @unchecked Sendable {
   /// Starts the thread.
   package init() throws(TransportFault) {
     epoll = nhs_epoll_new()
-    bell = nhs_eventfd_new()
-    guard epoll >= 0, bell >= 0, nhs_epoll_watch(epoll, bell, UInt32(EPOLLIN.rawValue), 1) == 0,
+    wakeEvent = nhs_eventfd_new()
+    guard epoll >= 0, wakeEvent >= 0, nhs_epoll_watch(epoll, wakeEvent, UInt32(EPOLLIN.rawValue), 1) == 0,
       EventLoop.canWait(epoll)
     else {
       let reason = errno
-      for descriptor in [epoll, bell] where descriptor >= 0 { close(descriptor) }
+      for descriptor in [epoll, wakeEvent] where descriptor >= 0 { close(descriptor) }
       throw TransportFault(shortage: reason, "the event loop can't start, because epoll or eventfd fails")
     }
     // A forked child that shares the epoll descriptor would take events of its parent away.
     _ = nhs_close_in_child(epoll)
-    _ = nhs_close_in_child(bell)
+    _ = nhs_close_in_child(wakeEvent)
     let context = Unmanaged.passRetained(self)
     let failure = nhs_thread_start(&thread, "nuthatch-loop", runEventLoop, context.toOpaque())
     guard failure == 0 else {
@@ -74,38 +74,38 @@ package final class EventLoop: @unchecked Sendable {
   /// Runs `job` soon on the loop's thread. Returns false without running it if the loop has ended or is stopping.
   @discardableResult
   package func post(_ job: @escaping Job) -> Bool {
-    let mustRing: Bool? = inbox.withLock { inbox in
+    let mustWake: Bool? = inbox.withLock { inbox in
       guard !inbox.isClosed else { return nil }
       inbox.jobs.append(Posted(job: job))
       return inbox.jobs.count == 1
     }
-    if mustRing == true { ring() }
-    return mustRing != nil
+    if mustWake == true { wake() }
+    return mustWake != nil
   }
 
   /// Runs all posted jobs, then `last`, and ends the thread. Returns when the thread has ended. If the loop has ended by
   /// itself, `last` runs on the caller's thread. Only the first call does anything.
   package func stop(_ last: @escaping Job) {
-    let (isFirst, isLeft) = inbox.withLock { inbox in
+    let (isFirst, mustRunLast) = inbox.withLock { inbox in
       defer { (inbox.isStopped, inbox.isClosed) = (true, true) }
       if !inbox.isClosed { inbox.jobs.append(Posted(job: last)) }
       return (!inbox.isStopped, inbox.isClosed)
     }
     guard isFirst else { return }
-    ring()
+    wake()
     _ = nhs_thread_join(thread)
     // A loop that has failed took no job any more, so `last` has not run.
-    if isLeft { last() }
+    if mustRunLast { last() }
     closeDescriptors()
   }
 
-  private func ring() {
+  private func wake() {
     // The write fails only if the counter is full. Then the loop wakes anyway.
-    _ = eventfd_write(bell, 1)
+    _ = eventfd_write(wakeEvent, 1)
   }
 
   private func closeDescriptors() {
-    for descriptor in [epoll, bell] {
+    for descriptor in [epoll, wakeEvent] {
       nhs_keep_in_child(descriptor)
       close(descriptor)
     }
@@ -155,24 +155,24 @@ extension EventLoop {
     var descriptors = [Int32](repeating: 0, count: 64)
     var events = [UInt32](repeating: 0, count: 64)
     while true {
-      let patience = waitingTime()
+      let timeout = waitingTime()
       // Other threads may fork only while this thread waits. Otherwise it may be in libcurl or OpenSSL, in the middle of a
       // call.
       nhs_release_forks()
-      let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, patience)
+      let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, timeout)
       if ready < 0, errno != EINTR { fail("epoll_wait") }
       nhs_hold_forks()
       for index in 0..<Int(max(ready, 0)) {
-        if descriptors[index] == bell {
+        if descriptors[index] == wakeEvent {
           var count: eventfd_t = 0
-          _ = eventfd_read(bell, &count)
+          _ = eventfd_read(wakeEvent, &count)
         } else {
           watchers[descriptors[index]]?(events[index])
         }
       }
       while let action = timers.popDue(by: now) { action() }
       let isStopping = runJobs(closing: false)
-      if !isStopping, let failure { end(failure) }
+      if !isStopping, let failure { cleanUp(after: failure) }
       guard isStopping || failure != nil else { continue }
       // Drop all timers, because their closures may retain the loop.
       while timers.popDue(by: .max) != nil {}
@@ -194,7 +194,7 @@ extension EventLoop {
   }
 
   /// Reports the failure, and runs the jobs that clean up running transfers.
-  private func end(_ failure: TransportFault) {
+  private func cleanUp(after failure: TransportFault) {
     let tell = inbox.withLock { inbox in
       inbox.fault = failure
       return inbox.whenFailed

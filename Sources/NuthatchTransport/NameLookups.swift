@@ -32,7 +32,7 @@ final class NameLookups: @unchecked Sendable {
   private var unknown: [String: Int64] = [:]
   private var waiters: [String: [UInt64: (Answer) -> Void]] = [:]
   private var lastWaiter: UInt64 = 0
-  private var look: LoopTimer?
+  private var stuckTimer: LoopTimer?
 
   init(loop: EventLoop) { self.loop = loop }
 
@@ -77,8 +77,8 @@ final class NameLookups: @unchecked Sendable {
   func stop() {
     lookupQueue.close()
     waiters = [:]
-    if let look { loop.cancelTimer(look) }
-    look = nil
+    if let stuckTimer { loop.cancelTimer(stuckTimer) }
+    stuckTimer = nil
   }
 
   private func finish(_ name: String, _ answer: Answer) {
@@ -95,20 +95,20 @@ final class NameLookups: @unchecked Sendable {
 
   private func startWorkers() {
     let now = loop.now
-    while lookupQueue.admitsWorker(now: now, mayExceed: Self.hasDescriptors) {
+    while lookupQueue.reserveWorker(now: now, mayExceed: Self.hasDescriptors) {
       let worker = Worker(lookupQueue: lookupQueue) { [loop, weak self] name, answer in
         loop.post { [weak self] in self?.finish(name, answer) }
       }
       let failure = worker.start()
       guard failure == 0 else {
-        lookupQueue.workerEnded()
+        lookupQueue.workerDidNotStart()
         return failIfNobodyWorks(TransportFault(noThread: failure))
       }
     }
-    // After `patience`, running lookups may count as stuck, and more threads may start.
-    guard look == nil, lookupQueue.isWaiting else { return }
-    look = loop.at(now + NameLookups.stuckAfter) { [unowned self] in
-      self.look = nil
+    // After `stuckAfter`, running lookups may count as stuck, and more threads may start.
+    guard stuckTimer == nil, lookupQueue.isWaiting else { return }
+    stuckTimer = loop.at(now + NameLookups.stuckAfter) { [unowned self] in
+      self.stuckTimer = nil
       self.startWorkers()
     }
   }
@@ -135,7 +135,7 @@ private final class LookupQueue: Sendable {
     /// The start time of each running lookup.
     var begun: [UInt64: Int64] = [:]
     var starting = 0
-    var lastTurn: UInt64 = 0
+    var lastLookup: UInt64 = 0
     var isClosed = false
 
     var threads: Int { begun.count + starting }
@@ -162,8 +162,9 @@ private final class LookupQueue: Sendable {
 
   var isWaiting: Bool { state.withLock { !$0.names.isEmpty } }
 
-  /// Counts one more thread and returns true, or returns false if it must not start. Asks `mayExceed` from `certainThreads` on.
-  func admitsWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
+  /// Counts one more thread and returns true. Returns false if the thread must not start. Asks `mayExceed` from
+  /// `certainThreads` on.
+  func reserveWorker(now: Int64, mayExceed: () -> Bool) -> Bool {
     state.withLock { state in
       let lively = state.starting + state.begun.values.count { now - $0 < NameLookups.stuckAfter }
       guard state.names.count > state.starting, lively < NameLookups.livelyLimit,
@@ -175,7 +176,7 @@ private final class LookupQueue: Sendable {
     }
   }
 
-  func workerEnded() { state.withLock { $0.starting -= 1 } }
+  func workerDidNotStart() { state.withLock { $0.starting -= 1 } }
 
   func takeAllIfIdle() -> [String] {
     state.withLock { state in
@@ -185,19 +186,19 @@ private final class LookupQueue: Sendable {
     }
   }
 
-  /// Returns the next name to look up; nil: the worker must end. `turn`: the lookup that the worker has ended; nil if it has
+  /// Returns the next name to look up. Nil: the worker must end. `lookup`: the one that the worker has ended; nil if it has
   /// just started.
-  func next(after turn: UInt64?) -> (name: String, turn: UInt64)? {
+  func next(after lookup: UInt64?) -> (name: String, lookup: UInt64)? {
     state.withLock { state in
-      if let turn {
-        state.begun[turn] = nil
+      if let lookup {
+        state.begun[lookup] = nil
       } else {
         state.starting -= 1
       }
       guard !state.isClosed, !state.names.isEmpty else { return nil }
-      state.lastTurn += 1
-      state.begun[state.lastTurn] = nhs_monotonic_ns()
-      return (state.names.removeFirst(), state.lastTurn)
+      state.lastLookup += 1
+      state.begun[state.lastLookup] = nhs_monotonic_ns()
+      return (state.names.removeFirst(), state.lastLookup)
     }
   }
 }
@@ -228,9 +229,9 @@ private final class Worker: Sendable {
 
   fileprivate func run() {
     var next = lookupQueue.next(after: nil)
-    while let (name, turn) = next {
+    while let (name, lookup) = next {
       report(name, lookUp(name))
-      next = lookupQueue.next(after: turn)
+      next = lookupQueue.next(after: lookup)
     }
   }
 

@@ -34,7 +34,7 @@ package struct TransferRequest: Sendable {
   /// Whether an answer in an unknown transfer coding is passed on as it is, instead of refused.
   package var passesUnknownCodings = false
   /// Whether a server that counts as public (`AddressReach.countsAsPublic`) has redirected the request here.
-  package var isSentByPublic = false
+  package var isRedirectedByPublic = false
   package var proxy = ProxyChoice.environment
   /// Whether to test the connection only. Nothing is sent, and there is no TLS handshake. The transfer closes the connection
   /// and ends without an error. With an http proxy and an http URL, only the connection to the proxy is tested. With https or

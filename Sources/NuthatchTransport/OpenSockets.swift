@@ -64,7 +64,7 @@ final class OpenSockets {
   }
 }
 
-func socketUnwanted(context: UnsafeMutableRawPointer?, socket: Int32) -> Int32 {
+func closeSocket(context: UnsafeMutableRawPointer?, socket: Int32) -> Int32 {
   guard let context else { return close(socket) }
   return Unmanaged<OpenSockets>.fromOpaque(context).takeUnretainedValue().end(socket)
 }

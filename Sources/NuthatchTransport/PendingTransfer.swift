@@ -11,7 +11,7 @@ final class PendingTransfer {
   /// The id of its wait in `NameLookups`, for `leave`.
   var lookup: UInt64?
   /// The timer that ends the lookup.
-  var watch: LoopTimer?
+  var timer: LoopTimer?
 
   init(id: UInt64, request: TransferRequest, sink: any TransferSink, route: TransferRoute, since: Int64) {
     self.id = id

@@ -30,9 +30,9 @@ package enum ProxyChoice: Sendable, Equatable {
 struct ProxyRules: Sendable {
   private let http: String?
   private let https: String?
-  private let exceptions: [Exception]
+  private let exceptions: [NoProxyEntry]
 
-  private enum Exception: Sendable {
+  private enum NoProxyEntry: Sendable {
     case everything
     case network(IPAddress, bits: Int)
     /// The name itself and all its subdomains.
@@ -66,7 +66,7 @@ struct ProxyRules: Sendable {
     return isExcepted ? nil : proxy
   }
 
-  private static func exception(_ text: Substring) -> Exception {
+  private static func exception(_ text: Substring) -> NoProxyEntry {
     if text == "*" { return .everything }
     let parts = text.split(separator: "/", maxSplits: 1)
     let plain =

@@ -18,5 +18,5 @@ struct ResendGuard {
   }
 
   /// The server has rejected or answered the request, so it may be sent again.
-  mutating func noteRejection() { isSent = false }
+  mutating func allowResend() { isSent = false }
 }

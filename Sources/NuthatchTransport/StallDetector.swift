@@ -1,6 +1,6 @@
 /// Detects a stalled transfer: no byte moved for `silence` ns, or the average speed in a window is below `slowness`.
 struct StallDetector {
-  enum Lapse: Equatable {
+  enum Stall: Equatable {
     case silence(Int64)
     case slowness(bytes: Int64, window: Int64)
   }
@@ -19,16 +19,16 @@ struct StallDetector {
   }
 
   /// Starts silence and window anew, because no byte was expected until now.
-  mutating func rest(at now: Int64) {
+  mutating func restart(at now: Int64) {
     lastByte = now
     if windowStart != nil { windowStart = now }
     windowBytes = 0
   }
 
   /// Returns the problem at `now`, if there is one, and when to check again.
-  mutating func judge(
+  mutating func check(
     at now: Int64, silence: Int64, slowness: TransferRequest.Slowness
-  ) -> (lapse: Lapse?, next: Int64) {
+  ) -> (stall: Stall?, next: Int64) {
     if now - lastByte >= silence { return (.silence(silence), now) }
     let window = StallDetector.window(slowness, silence)
     if let start = windowStart, now - start >= window {

@@ -13,7 +13,7 @@ final class Transfer {
   let sink: any TransferSink
   let route: TransferRoute
   /// The timer that checks silence and speed.
-  var watch: LoopTimer?
+  var stallTimer: LoopTimer?
   private(set) var stallDetector: StallDetector
   var nudge: StreamNudge
   /// The request body, if it is read while it is sent.
@@ -25,12 +25,12 @@ final class Transfer {
   private var head: ResponseHead?
   /// The head of a 401, kept back because libcurl may sign in and send the request again. If a new head follows, this one is
   /// dropped. If not, the sink gets it.
-  private var held: ResponseHead?
+  private var heldHead: ResponseHead?
   /// The number of 401 challenges.
   private var challenges = 0
   private static let mostChallenges = 10
   /// Whether the sink has paused the transfer (`TransferVerdict.hold`).
-  private var isHeld = false
+  private var isPaused = false
   private var decoder: ContentDecoder?
   /// The received bytes of the body, without chunk sizes.
   private var wireBytes: Int64 = 0
@@ -41,7 +41,7 @@ final class Transfer {
   /// be watched.
   private var farewell: OpaquePointer?
   /// Why a callback ended the transfer; libcurl only knows that it did.
-  private var verdict: TransportFault?
+  private var callbackFault: TransportFault?
 
   init(
     _ handle: TransferHandle, _ pool: ConnectionPool, _ sockets: OpenSockets, _ pending: PendingTransfer,
@@ -66,7 +66,7 @@ final class Transfer {
 
   /// Frees the memory whose pointers libcurl has. Call it after the handle is removed from the multi handle.
   func release() {
-    handle.freeLists()
+    handle.freeOptionMemory()
     feed?.stop()
     feed = nil
   }
@@ -81,18 +81,18 @@ extension Transfer {
     do throws(TransportFault) {
       return try connection.mayUse(ends, request, isHTTP1: pool.isHTTP1)
     } catch {
-      verdict = error
+      callbackFault = error
       return false
     }
   }
 
   /// Returns whether the transfer ended because the server refuses HTTP/1.1. Then nothing was sent.
   func isHTTP1Declined(_ code: CURLcode) -> Bool {
-    guard verdict == nil, head == nil else { return false }
+    guard callbackFault == nil, head == nil else { return false }
     switch code {
     case CURLE_ABORTED_BY_CALLBACK: return connection.isOfferDeclined
     // The alert of a server that supports none of the offered protocols (RFC 7301, 3.2).
-    case CURLE_SSL_CONNECT_ERROR: return handle.words.contains("no application protocol")
+    case CURLE_SSL_CONNECT_ERROR: return handle.errorText.contains("no application protocol")
     default: return false
     }
   }
@@ -106,7 +106,7 @@ extension Transfer {
   /// Starts again on a new connection. Returns false if there is no memory for it.
   func prepareNewConnection() -> Bool {
     connection.forget(route.knownClass)
-    verdict = nil
+    callbackFault = nil
     parser = ResponseHeadParser()
     guard nhs_easy_set_long(handle.easy, CURLOPT_FRESH_CONNECT, 1) == CURLE_OK else { return false }
     return !isExpectRejected || handle.replaceHeaders(self)
@@ -118,8 +118,8 @@ extension Transfer {
 extension Transfer {
   func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     noteBytes(line.count)
-    if held != nil, line.starts(with: "HTTP/".utf8) {
-      held = nil
+    if heldHead != nil, line.starts(with: "HTTP/".utf8) {
+      heldHead = nil
       parser = ResponseHeadParser()
     }
     do {
@@ -140,19 +140,19 @@ extension Transfer {
           challenges += 1
           // If a server always calls the nonce stale, libcurl would send the whole body again and again.
           guard challenges <= Self.mostChallenges else {
-            verdict = TransportFault(
+            callbackFault = TransportFault(
               .http,
               "the server sent more than \(Self.mostChallenges) authentication challenges (401) for one request"
             )
             return false
           }
-          held = head
+          heldHead = head
           return true
         }
         return begin(head)
       }
     } catch {
-      verdict = TransportFault(.http, error.reason)
+      callbackFault = TransportFault(.http, error.reason)
       return false
     }
   }
@@ -167,9 +167,9 @@ extension Transfer {
   /// libcurl sends `Expect` by itself for longer bodies.
   private static let expectingSize: Int64 = 1 << 20
 
-  private func releaseHeld() -> Bool {
-    guard let head = held else { return true }
-    held = nil
+  private func releaseHeldHead() -> Bool {
+    guard let head = heldHead else { return true }
+    heldHead = nil
     return begin(head)
   }
 
@@ -184,7 +184,7 @@ extension Transfer {
       do {
         decoder = try ContentDecoder.forAnswer(head)
       } catch {
-        verdict = TransportFault(.outOfMemory, "there is no memory for decoding the body")
+        callbackFault = TransportFault(.outOfMemory, "there is no memory for decoding the body")
         return false
       }
     }
@@ -193,7 +193,7 @@ extension Transfer {
 
   func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     noteBytes(bytes.count)
-    guard releaseHeld() else { return false }
+    guard releaseHeldHead() else { return false }
     wireBytes += Int64(bytes.count)
     guard let decoder else { return pass(bytes) }
     do {
@@ -201,7 +201,7 @@ extension Transfer {
       return true
     } catch {
       if error == .notCompressed {
-        verdict = TransportFault(
+        callbackFault = TransportFault(
           .http, "the body can't be decoded: it isn't in its Content-Encoding, or is damaged")
       }
       return false
@@ -211,11 +211,11 @@ extension Transfer {
   private func pass(_ bytes: UnsafeRawBufferPointer) -> Bool {
     bodyBytes += Int64(bytes.count)
     if let most = request.maxBytes, bodyBytes > most {
-      verdict = TransportFault(.tooLarge, "the body is longer than \(most) bytes, the limit")
+      callbackFault = TransportFault(.tooLarge, "the body is longer than \(most) bytes, the limit")
       return false
     }
     if request.boundsExpansion, let excess = decoder?.excess {
-      verdict = TransportFault(.tooLarge, excess)
+      callbackFault = TransportFault(.tooLarge, excess)
       return false
     }
     return obey(sink.body(bytes))
@@ -231,16 +231,16 @@ extension Transfer {
   /// Gives libcurl the next bytes of the request body.
   func provide(_ room: UnsafeMutableRawBufferPointer) -> Int {
     do throws(TransportFault) {
-      guard let feed else { return Self.ends }
-      return try feed.take(into: room) ?? Self.waits
+      guard let feed else { return Self.abortCode }
+      return try feed.take(into: room) ?? Self.pauseCode
     } catch {
-      verdict = error
-      return Self.ends
+      callbackFault = error
+      return Self.abortCode
     }
   }
 
   /// CURL_READFUNC_ABORT and CURL_READFUNC_PAUSE, macros that Swift doesn't import.
-  private static let (ends, waits) = (0x1000_0000, 0x1000_0001)
+  private static let (abortCode, pauseCode) = (0x1000_0000, 0x1000_0001)
 
   private func noteBytes(_ count: Int) {
     let now = nhs_monotonic_ns()
@@ -252,12 +252,12 @@ extension Transfer {
     switch wish {
     case .goOn: return true
     case .hold:
-      isHeld = true
+      isPaused = true
       curl_easy_pause(handle.easy, CURLPAUSE_RECV)
       return true
     case .stop: break
     }
-    verdict = TransportFault(.stopped, "stopped")
+    callbackFault = TransportFault(.stopped, "stopped")
     return false
   }
 }
@@ -266,10 +266,10 @@ extension Transfer {
 
 extension Transfer {
   func outcome(of code: CURLcode) -> TransportFault? {
-    if code == CURLE_OK { _ = releaseHeld() }
-    if let verdict { return verdict }
+    if code == CURLE_OK { _ = releaseHeldHead() }
+    if let callbackFault { return callbackFault }
     guard code != CURLE_OK else { return outcomeOfWhole() }
-    if Transfer.afterwards.contains(code), isAnswerWhole { return outcomeOfWhole() }
+    if Transfer.harmlessAfterAnswer.contains(code), checkAnswerIsWhole() { return outcomeOfWhole() }
     if code == CURLE_OUT_OF_MEMORY, head == nil, timings().firstByte > 0 {
       // libcurl uses this code also for a header line that is too long for its buffer.
       return TransportFault(
@@ -282,18 +282,18 @@ extension Transfer {
       }
       if let denial = connection.denial { return TransportFault(.denied, denial) }
     }
-    return TransportFault(code: code, detail: handle.words, errno: handle.number(CURLINFO_OS_ERRNO))
+    return TransportFault(code: code, detail: handle.errorText, errno: handle.number(CURLINFO_OS_ERRNO))
   }
 
   /// Errors that don't count after a complete answer: a server need not read the whole request.
-  private static let afterwards: Set<CURLcode> = [
+  private static let harmlessAfterAnswer: Set<CURLcode> = [
     CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
   ]
 
-  /// Whether the answer is known to be complete: it has no body, or all bytes of `Content-Length` came. Passes a held 401 to
-  /// the sink first.
-  private var isAnswerWhole: Bool {
-    guard releaseHeld(), let head else { return false }
+  /// Returns whether the answer is known to be complete: it has no body, or all bytes of `Content-Length` came. Passes a held
+  /// 401 to the sink first.
+  private func checkAnswerIsWhole() -> Bool {
+    guard releaseHeldHead(), let head else { return false }
     guard head.mayHaveBody(method: request.method) else { return true }
     return (try? head.contentLength()) == wireBytes  // `takeHeader` has refused a malformed one
   }
@@ -310,11 +310,11 @@ extension Transfer {
   func lastByteTime(at now: Int64) -> Int64 { waitsForUs ? now : stallDetector.lastByte }
 
   /// Whether the sink has paused the transfer, or the next bytes of the request's body aren't read yet.
-  private var waitsForUs: Bool { isHeld || head == nil && feed?.isAwaited == true }
+  private var waitsForUs: Bool { isPaused || head == nil && feed?.isAwaited == true }
 
-  func judgeStall(at now: Int64, silence: Int64) -> (lapse: StallDetector.Lapse?, next: Int64) {
-    if waitsForUs { stallDetector.rest(at: now) }
-    return stallDetector.judge(at: now, silence: silence, slowness: request.slowness)
+  func checkStall(at now: Int64, silence: Int64) -> (stall: StallDetector.Stall?, next: Int64) {
+    if waitsForUs { stallDetector.restart(at: now) }
+    return stallDetector.check(at: now, silence: silence, slowness: request.slowness)
   }
 
   /// Whether this is, or may become, one of several streams of a connection.
@@ -326,30 +326,30 @@ extension Transfer {
   /// Resumes a paused transfer. libcurl then delivers the bytes that it has kept; returns its result. Nil if the transfer
   /// wasn't paused.
   func goOn() -> CURLcode? {
-    guard isHeld else { return nil }
-    isHeld = false
-    stallDetector.rest(at: nhs_monotonic_ns())
+    guard isPaused else { return nil }
+    isPaused = false
+    stallDetector.restart(at: nhs_monotonic_ns())
     return curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
   /// Makes libcurl send the bytes that it has waited for.
   func goOnSending() {
-    stallDetector.rest(at: nhs_monotonic_ns())
-    curl_easy_pause(handle.easy, isHeld ? CURLPAUSE_RECV : CURLPAUSE_CONT)
+    stallDetector.restart(at: nhs_monotonic_ns())
+    curl_easy_pause(handle.easy, isPaused ? CURLPAUSE_RECV : CURLPAUSE_CONT)
   }
 
   /// Makes libcurl check its buffers for this stream, by a pause and a resume.
-  func lookAgain() {
-    guard connection.facts.address != nil, !isHeld else { return }
+  func pauseAndResume() {
+    guard connection.facts.address != nil, !isPaused else { return }
     curl_easy_pause(handle.easy, CURLPAUSE_RECV)
     curl_easy_pause(handle.easy, CURLPAUSE_CONT)
   }
 
   /// Returns the error for a stalled transfer. It names the phase, because the remedies differ. If the answer is complete and
   /// only sending has stalled, returns the outcome of that answer.
-  func fault(of lapse: StallDetector.Lapse) -> TransportFault? {
-    if isAnswerWhole { return outcomeOfWhole() }
-    switch lapse {
+  func fault(of stall: StallDetector.Stall) -> TransportFault? {
+    if checkAnswerIsWhole() { return outcomeOfWhole() }
+    switch stall {
     case .slowness(let bytes, let window):
       return TransportFault(.timeout, "only \(bytes) bytes in \(Double(window) / 1e9) s, \(phase)")
     case .silence(let silence):

@@ -32,7 +32,7 @@ func bodyArrived(
   pass(bytes, size &* count, context) { $0.takeBody($1) }
 }
 
-func bodyWanted(
+func uploadWanted(
   room: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
   guard let transfer = Transfer.of(context) else { return 0 }
@@ -40,7 +40,7 @@ func bodyWanted(
 }
 
 /// Rewinds the request body. libcurl asks only for its beginning.
-func bodyMoved(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
+func uploadRewound(context: UnsafeMutableRawPointer?, offset: curl_off_t, origin: Int32) -> Int32 {
   guard let transfer = Transfer.of(context), origin == SEEK_SET, offset == 0 else {
     return CURL_SEEKFUNC_FAIL
   }
@@ -57,12 +57,12 @@ func progressMade(
 
 /// Passes on the lines of libcurl's log. `TransferConnection` uses two of them, because libcurl reports these facts in no other
 /// way.
-func remarkMade(
+func logLineWritten(
   _: UnsafeMutableRawPointer?, kind: curl_infotype, text: UnsafeMutablePointer<CChar>?, count: Int,
   context: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard kind == CURLINFO_TEXT else { return 0 }
-  Transfer.of(context)?.connection.note(remark: UnsafeRawBufferPointer(start: text, count: count))
+  Transfer.of(context)?.connection.note(logLine: UnsafeRawBufferPointer(start: text, count: count))
   return 0
 }
 

@@ -6,7 +6,7 @@ extension ResponseHead {
   }
 
   /// Names of codings, also of some that aren't registered for Transfer-Encoding.
-  private static let registered: Set = [
+  private static let codingNames: Set = [
     "chunked", "gzip", "x-gzip", "deflate", "compress", "x-compress", "trailers", "br", "zstd",
   ]
 
@@ -19,7 +19,7 @@ extension ResponseHead {
   ///   9112, 6.3).
   func checkTransferCoding(passingUnknown: Bool) throws(HeaderFault) {
     let codings = transferCodings
-    let isMeaningless = codings.count == 1 && !Self.registered.contains(codings[0])
+    let isMeaningless = codings.count == 1 && !Self.codingNames.contains(codings[0])
     guard
       codings.isEmpty || codings == ["chunked"] || codings == ["identity"] || passingUnknown && isMeaningless
     else {

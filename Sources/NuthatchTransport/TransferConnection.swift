@@ -16,7 +16,7 @@ struct TransferConnection {
   /// The socket of its connection; -1 while it isn't known.
   private var socket: Int32 = -1
   /// Whether libcurl has asked for a socket for this transfer. If not, the connection is a kept one.
-  private var hasOpenedSocket = false
+  private var hasAskedForSocket = false
   private var resendGuard: ResendGuard
 
   init(_ sockets: OpenSockets, _ pending: PendingTransfer) {
@@ -27,7 +27,7 @@ struct TransferConnection {
   }
 
   mutating func mayOpenSocket(to address: IPAddress?, _ request: TransferRequest) -> Bool {
-    hasOpenedSocket = true
+    hasAskedForSocket = true
     // Through a proxy, the socket's address isn't the origin's.
     guard !facts.isProxied else { return true }
     guard let address else { return request.addressGuard == .any }
@@ -44,7 +44,7 @@ struct TransferConnection {
     _ ends: OpenSockets.Ends, _ request: TransferRequest, isHTTP1: Bool
   ) throws(TransportFault) -> Bool {
     facts.address = ends.there
-    facts.isReused = !hasOpenedSocket
+    facts.isReused = !hasAskedForSocket
     if !facts.isProxied { try check(ends.there, request) }
     if isOfferDeclined, isHTTP1 { return false }
     socket = facts.isReused ? sockets.find(ends) : sockets.note(ends, opened)
@@ -62,28 +62,30 @@ struct TransferConnection {
     guard let address else { throw TransportFault(.reset, "the connection broke before anything was sent") }
     facts.addressClass = AddressClass(address)
     if isAllowed(address, request) { return }
-    wantsNew = !hasOpenedSocket
+    wantsNew = !hasAskedForSocket
     throw TransportFault(.denied, denial ?? "")
   }
 
   private mutating func isAllowed(_ address: IPAddress, _ request: TransferRequest) -> Bool {
-    guard request.addressGuard.refuses(AddressClass(address), sentByPublic: request.isSentByPublic) else {
+    guard
+      request.addressGuard.refuses(AddressClass(address), redirectedByPublic: request.isRedirectedByPublic)
+    else {
       return true
     }
     denial = request.addressGuard.reason(address)
     return false
   }
 
-  mutating func note(remark: UnsafeRawBufferPointer) {
-    if remark.starts(with: ResendGuard.refusedStream.utf8) { resendGuard.noteRejection() }
-    if remark.starts(with: Self.offerDeclined.utf8) { isOfferDeclined = true }
+  mutating func note(logLine: UnsafeRawBufferPointer) {
+    if logLine.starts(with: ResendGuard.refusedStream.utf8) { resendGuard.allowResend() }
+    if logLine.starts(with: Self.offerDeclined.utf8) { isOfferDeclined = true }
   }
 
-  /// libcurl's remark if the server has chosen none of the offered protocols (ALPN).
+  /// The line of libcurl's log if the server has chosen none of the offered protocols (ALPN).
   private static let offerDeclined = "ALPN: server did not agree"
 
   /// An answer has begun, so the request may be sent again.
-  mutating func noteAnswer() { resendGuard.noteRejection() }
+  mutating func noteAnswer() { resendGuard.allowResend() }
 
   /// Notes that the connection speaks HTTP/1, so that the server must not send without a request.
   func noteTurns() { sockets.noteTurns(of: socket) }

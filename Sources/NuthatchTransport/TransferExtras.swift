@@ -54,7 +54,7 @@ package final class TransferExtras: Sendable {
   }
 
   /// Whether the request's own options can make a TLS handshake fail.
-  package var saysMoreOfTLS: Bool { trust != nil || certificate != nil }
+  package var changesTLS: Bool { trust != nil || certificate != nil }
 
   /// Returns the options for a redirect.
   ///

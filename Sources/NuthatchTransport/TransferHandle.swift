@@ -29,13 +29,13 @@ final class TransferHandle {
 
   deinit {
     curl_easy_cleanup(easy)
-    freeLists()
+    freeOptionMemory()
     errorBuffer.deallocate()
     socketRules.deallocate()
   }
 
   /// Frees the memory whose pointers libcurl has. Call it after the handle is removed from the multi handle.
-  func freeLists() {
+  func freeOptionMemory() {
     curl_slist_free_all(headerList)
     (headerList, lastHeader) = (nil, nil)
     curl_slist_free_all(resolveList)
@@ -54,7 +54,7 @@ final class TransferHandle {
   // MARK: Reading results
 
   /// The text of libcurl's error.
-  var words: String { String(cString: errorBuffer) }
+  var errorText: String { String(cString: errorBuffer) }
 
   /// The error number of the last socket that couldn't be opened. 0: none.
   var socketFailure: Int32 { socketRules.pointee.failure }
@@ -111,7 +111,7 @@ final class TransferHandle {
     note(nhs_easy_set_socket_rules(easy, socketRules))
     note(
       nhs_easy_set_close_callback(
-        easy, socketUnwanted, Unmanaged.passUnretained(transfer.connection.sockets).toOpaque()))
+        easy, closeSocket, Unmanaged.passUnretained(transfer.connection.sockets).toOpaque()))
     note(nhs_easy_set_prereq_callback(easy, connectionReady, context))
     if request.url.scheme == .https, !request.connectsOnly {
       configureVersion(transfer)
@@ -138,12 +138,12 @@ final class TransferHandle {
   private func configureOnceOnly(_ transfer: Transfer) {
     // Don't reuse a connection that has been idle for more than 2 seconds: its server may be about to close it.
     set(CURLOPT_MAXAGE_CONN, 2)
-    if transfer.request.url.scheme == .https { listen(transfer) }
+    if transfer.request.url.scheme == .https { readLog(transfer) }
   }
 
-  private func listen(_ transfer: Transfer) {
+  private func readLog(_ transfer: Transfer) {
     set(CURLOPT_VERBOSE, 1)
-    note(nhs_easy_set_debug_callback(easy, remarkMade, transfer.context))
+    note(nhs_easy_set_debug_callback(easy, logLineWritten, transfer.context))
   }
 
   private func configureVersion(_ transfer: Transfer) {
@@ -152,7 +152,7 @@ final class TransferHandle {
     set(CURLOPT_HTTP_VERSION, isHTTP1 ? 2 : 4)
     // Wait for a connection that is being opened, and use a stream on it, instead of opening another.
     set(CURLOPT_PIPEWAIT, isHTTP1 ? 0 : 1)
-    if isHTTP1 { listen(transfer) }
+    if isHTTP1 { readLog(transfer) }
   }
 
   /// Sets the version for the other connection pool. Returns false if libcurl rejected an option.
@@ -186,8 +186,8 @@ final class TransferHandle {
     } else if let upload = request.extras?.upload {
       set(CURLOPT_POST, 1)
       note(nhs_easy_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(upload.count)))
-      note(nhs_easy_set_read_callback(easy, bodyWanted, transfer.context))
-      note(nhs_easy_set_seek_callback(easy, bodyMoved, transfer.context))
+      note(nhs_easy_set_read_callback(easy, uploadWanted, transfer.context))
+      note(nhs_easy_set_seek_callback(easy, uploadRewound, transfer.context))
       if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
       watchUpload(transfer)
     } else if !request.body.isEmpty || request.method == "POST" {
@@ -279,8 +279,8 @@ final class TransferHandle {
     guard let credentials = request.credentials else { return }
     // Leave out Negotiate: libcurl would prefer it, although it doesn't use the password.
     let isForPasswords = signIn == .any && !credentials.password.isEmpty
-    let left = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
-    set(CURLOPT_HTTPAUTH, signIn.bits & ~left)
+    let leftOut = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
+    set(CURLOPT_HTTPAUTH, signIn.bits & ~leftOut)
     // As bytes, because those from a URL's escapes need not be UTF-8. libcurl copies them.
     for (option, bytes) in [
       (CURLOPT_USERNAME, credentials.user), (CURLOPT_PASSWORD, credentials.password),

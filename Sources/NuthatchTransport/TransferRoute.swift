@@ -33,22 +33,22 @@ struct TransferRoute: Sendable {
     } else if let address = IPAddress(host: proxyLooksUp ? Self.withoutDot(host) : host) {
       // A proxy may read "127.0.0.1." as an address, although this machine would look it up as a name.
       addresses = [address]
-    } else if !proxyLooksUp || request.addressGuard != .any && kind.map(Self.leavesNames) != true {
+    } else if !proxyLooksUp || request.addressGuard != .any && kind.map(Self.forbidsLookups) != true {
       // Not for `socks4a` and `socks5h`: their users want no lookups on this machine.
       name = host
     }
   }
 
-  private static func leavesNames(to proxy: String) -> Bool {
+  private static func forbidsLookups(_ proxy: String) -> Bool {
     proxy.hasPrefix("socks4a://") || proxy.hasPrefix("socks5h://")
   }
 
   /// Returns the error if the guard refuses the server behind the proxy. Removes refused addresses if others are left. The
   /// proxy's own connection can't be checked.
-  mutating func denial(_ request: TransferRequest) -> TransportFault? {
+  mutating func checkBehindProxy(_ request: TransferRequest) -> TransportFault? {
     guard proxy != nil else { return nil }
     func isRefused(_ address: IPAddress) -> Bool {
-      request.addressGuard.refuses(AddressClass(address), sentByPublic: request.isSentByPublic)
+      request.addressGuard.refuses(AddressClass(address), redirectedByPublic: request.isRedirectedByPublic)
     }
     guard let refused = addresses.first(where: isRefused) else { return nil }
     if !proxyLooksUp, name != nil {

@@ -236,7 +236,7 @@ import Testing
   @Test("from a public server gets no private answer from the cache either")
   func guarded() throws {
     let (asked, behind, direct) = try plans()
-    #expect(behind.first.isSentByPublic && !asked.first.isSentByPublic)
+    #expect(behind.first.isRedirectedByPublic && !asked.first.isRedirectedByPublic)
     #expect(direct.admits(.inner) && !behind.admits(.inner) && behind.admits(.open))
     // What one may fetch and the other may not is not shared.
     #expect(behind.coalescingKey != direct.coalescingKey)

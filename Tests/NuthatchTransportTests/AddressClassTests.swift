@@ -81,11 +81,11 @@ import Testing
   @Test("are judged by three grades")
   func grades() {
     for kind in AddressClass.allCases {
-      #expect(!AddressGuard.any.refuses(kind, sentByPublic: true))
-      #expect(AddressGuard.public.refuses(kind, sentByPublic: false) == (kind != .public))
+      #expect(!AddressGuard.any.refuses(kind, redirectedByPublic: true))
+      #expect(AddressGuard.public.refuses(kind, redirectedByPublic: false) == (kind != .public))
       let isLink = kind == .linkLocal || kind == .metadata
-      #expect(AddressGuard.guarded.refuses(kind, sentByPublic: false) == isLink)
-      #expect(AddressGuard.guarded.refuses(kind, sentByPublic: true) == (kind != .public))
+      #expect(AddressGuard.guarded.refuses(kind, redirectedByPublic: false) == isLink)
+      #expect(AddressGuard.guarded.refuses(kind, redirectedByPublic: true) == (kind != .public))
     }
     #expect(AddressReach.open < .inner)
     #expect(AddressReach.inner < .link)

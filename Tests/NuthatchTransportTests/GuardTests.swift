@@ -92,8 +92,8 @@ import Testing
   func redirected() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
-    #expect(try wire.fault("/a") { $0.isSentByPublic = true }.kind == .denied)
-    #expect(try wire.get("/a") { ($0.isSentByPublic, $0.addressGuard) = (true, .any) }.fault == nil)
+    #expect(try wire.fault("/a") { $0.isRedirectedByPublic = true }.kind == .denied)
+    #expect(try wire.get("/a") { ($0.isRedirectedByPublic, $0.addressGuard) = (true, .any) }.fault == nil)
     #expect(wire.server.count("/a") == 1)
   }
 
@@ -105,7 +105,7 @@ import Testing
       #expect(try wire.get("/a") { $0.addressGuard = .any }.fault == nil)
       let fault = try wire.fault("/a") {
         $0.addressGuard = isSent ? .guarded : .public
-        $0.isSentByPublic = isSent
+        $0.isRedirectedByPublic = isSent
       }
       #expect(fault.kind == .denied)
       #expect(fault.message.contains("127.0.0.1"))

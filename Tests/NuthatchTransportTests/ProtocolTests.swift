@@ -335,8 +335,8 @@ import Testing
     slowness.bytesPerSecond = 10
     slowness.window = 4 * second
     var pace = StallDetector(startedAt: 0)
-    func judge(_ now: Int64) -> StallDetector.Lapse? {
-      pace.judge(at: now * second, silence: 2 * second, slowness: slowness).lapse
+    func judge(_ now: Int64) -> StallDetector.Stall? {
+      pace.check(at: now * second, silence: 2 * second, slowness: slowness).stall
     }
     #expect(judge(1) == nil)
     // The server thinks for 1.9 s, then sends 10 bytes a second for 4, then one a second.
@@ -350,18 +350,18 @@ import Testing
     #expect(judge(10) == .slowness(bytes: 4, window: 4 * second))
     var silent = StallDetector(startedAt: 0)
     #expect(
-      silent.judge(at: 2 * second, silence: 2 * second, slowness: slowness).lapse == .silence(2 * second))
+      silent.check(at: 2 * second, silence: 2 * second, slowness: slowness).stall == .silence(2 * second))
   }
 
   @Test("looks again when the next of both may be due, however far that is")
   func next() {
     var slowness = TransferRequest.Slowness()
     var pace = StallDetector(startedAt: 5)
-    #expect(pace.judge(at: 6, silence: 100, slowness: slowness).next == 105)
+    #expect(pace.check(at: 6, silence: 100, slowness: slowness).next == 105)
     pace.note(1, at: 50)
-    #expect(pace.judge(at: 60, silence: 100, slowness: slowness).next == 150)
+    #expect(pace.check(at: 60, silence: 100, slowness: slowness).next == 150)
     slowness.window = .max
-    #expect(pace.judge(at: 60, silence: .max, slowness: slowness).next == .max)
+    #expect(pace.check(at: 60, silence: .max, slowness: slowness).next == .max)
   }
 
   @Test("ends a server that drips, in head and body")

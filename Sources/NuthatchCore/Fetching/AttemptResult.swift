@@ -18,7 +18,7 @@ struct AttemptResult {
     self.fault = isSettled ? nil : fault
     self.timings = timings
     // A TLS error may be due to the request's own certificate or trust settings, which shows nothing about the host.
-    let isOwnFault = self.fault?.kind == .tls && attempt.hop.extras?.saysMoreOfTLS == true
+    let isOwnFault = self.fault?.kind == .tls && attempt.hop.extras?.changesTLS == true
     outcome =
       isOwnFault ? .abandoned : ExchangeOutcome(self.fault, timings, hasHead: attempt.head != nil)
     status = attempt.head?.status

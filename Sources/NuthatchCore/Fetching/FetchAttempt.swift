@@ -376,9 +376,9 @@ extension FetchAttempt {
 
   /// Notes the address class that a hop connected to. A private address after a public origin counts as the most private class.
   private func noteConnection(_ facts: ConnectionFacts) {
-    let isBehindPublic = hop.isSentByPublic && !facts.reach.countsAsPublic
+    let isBehindPublic = hop.isRedirectedByPublic && !facts.reach.countsAsPublic
     reach = max(reach, isBehindPublic ? .link : facts.reach)
-    if facts.reach.countsAsPublic { hop.isSentByPublic = true }
+    if facts.reach.countsAsPublic { hop.isRedirectedByPublic = true }
   }
 
   func received(_ head: ResponseHead, _ timings: TransferTimings) -> ReceivedAnswer {
@@ -388,7 +388,8 @@ extension FetchAttempt {
       interim: interim, head: head, bodyBytes: Int64(body.count), journey: journey)
     return ReceivedAnswer(
       shared: shared, plan: plan, began: began, head: head, redirects: redirects, requestTime: requestTime,
-      responseTime: responseTime, reach: reach, isFromPublic: hop.isSentByPublic, provenance: provenance)
+      responseTime: responseTime, reach: reach, isFromPublic: hop.isRedirectedByPublic, provenance: provenance
+    )
   }
 
   /// Returns the outcome of this attempt for waiters that want no other. An answer that will be requested again is never stored.

@@ -13,8 +13,8 @@ final class RequestPlan: Sendable {
   let hops: Int
   /// Whether one of these redirects was stale, so that it may lead elsewhere by now.
   let isBehindStale: Bool
-  /// Whether a public server has redirected the request here (`TransferRequest.isSentByPublic`).
-  let isSentByPublic: Bool
+  /// Whether a public server has redirected the request here (`TransferRequest.isRedirectedByPublic`).
+  let isRedirectedByPublic: Bool
   let priority: Int
 
   var terms: RequestTerms { _read { yield sharedTerms.terms } }
@@ -42,7 +42,7 @@ final class RequestPlan: Sendable {
     first.credentials = credentials
     first.proxy = terms.proxy
     first.silence = terms.silence
-    first.isSentByPublic = isSentByPublic
+    first.isRedirectedByPublic = isRedirectedByPublic
     return first
   }
 
@@ -63,7 +63,8 @@ final class RequestPlan: Sendable {
     static func == (left: CoalescingKey, right: CoalescingKey) -> Bool {
       let (one, other) = (left.plan, right.plan)
       return one === other
-        || left.hash == right.hash && one.name == other.name && one.isSentByPublic == other.isSentByPublic
+        || left.hash == right.hash && one.name == other.name
+          && one.isRedirectedByPublic == other.isRedirectedByPublic
           && (one.sharedTerms === other.sharedTerms
             || one.guardGrade == other.guardGrade
               && one.terms.coalescingFields == other.terms.coalescingFields
@@ -107,7 +108,7 @@ final class RequestPlan: Sendable {
   /// Returns whether an answer may be given whose fetch contacted such addresses. After a redirect by a public server, a private
   /// address counts as the most private class, as it would during the fetch.
   func admits(_ reach: AddressReach) -> Bool {
-    terms.guardGrade.admits(isSentByPublic && !reach.countsAsPublic ? .link : reach)
+    terms.guardGrade.admits(isRedirectedByPublic && !reach.countsAsPublic ? .link : reach)
   }
 
   /// The limits of this request. Its failure shows nothing about a request that allows more.
@@ -142,7 +143,7 @@ final class RequestPlan: Sendable {
     priority = min(max(request.priority, Priority.least), Priority.most)
     hops = 0
     isBehindStale = false
-    isSentByPublic = false
+    isRedirectedByPublic = false
   }
 
   /// Returns the address under which the answer is stored.
@@ -167,7 +168,7 @@ final class RequestPlan: Sendable {
     guard hops < terms.redirects else { throw tooManyRedirects(from: url) }
     var next = first.redirected(
       to: try Self.target(of: head, from: url), status: head.status, travelling: terms.travelling)
-    next.isSentByPublic = isSentByPublic || sentByPublic
+    next.isRedirectedByPublic = isRedirectedByPublic || sentByPublic
     return RequestPlan(self, next, isBehindStale: isBehindStale || isStale)
   }
 
@@ -183,7 +184,7 @@ final class RequestPlan: Sendable {
     priority = last.priority
     hops = last.hops + 1
     self.isBehindStale = isBehindStale
-    isSentByPublic = next.isSentByPublic
+    isRedirectedByPublic = next.isRedirectedByPublic
   }
 
   static func target(of head: ResponseHead, from url: WebURL) throws(NuthatchError) -> WebURL {
