@@ -173,7 +173,7 @@ extension Fetch: QueuedWork {
   /// The pauses of the host in whose queue the fetch waits, in nanoseconds, and the status of the answer that asked for the last
   /// one.
   var pauses: (past: Int64, left: Int64, status: Int) {
-    runtime.queue.pauses(of: origin, now: runtime.loop.now)
+    runtime.queue.pauseTimes(of: origin, now: runtime.loop.now)
   }
 
   /// Whether the fetch waits in the queue, for its turn or for another attempt.

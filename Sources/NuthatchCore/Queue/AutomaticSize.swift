@@ -65,7 +65,7 @@ struct AutomaticSize {
   private var sawBatch = false
   private var hasShrunk = false
   private var calmSinceStep = 0
-  private var yields = BatchYields()
+  private var answerRates = AnswerRates()
 
   /// `most` limits all numbers of the range.
   init(_ range: Range, most: Int) {
@@ -128,7 +128,7 @@ struct AutomaticSize {
   private mutating func endWindow(at now: Int64) {
     let strained = votes.values.count { $0.strained * 2 > $0.all }
     let calm = votes.values.count { $0.calm * 2 > $0.all }
-    let isWorthIt = isBatch && yields.note(answers, at: size, nanoseconds: now &- (windowStart ?? now))
+    let isWorthIt = isBatch && answerRates.note(answers, at: size, nanoseconds: now &- (windowStart ?? now))
     if strained * 2 > votes.count {
       calmWindows = 0
       if sawTimeOut || !isWorthIt { shrink(at: now) }
@@ -157,7 +157,7 @@ struct AutomaticSize {
 }
 
 /// The answers a second at each size. A size is worth it if half of it brings clearly fewer.
-private struct BatchYields {
+private struct AnswerRates {
   /// The index is the logarithm (base 2) of the size.
   private var perSecond = [Double?](repeating: nil, count: 16)
 

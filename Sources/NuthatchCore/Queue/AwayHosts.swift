@@ -47,5 +47,5 @@ extension Cache {
   }
 
   /// Whether requests wait only for a place in the process's queue.
-  package var waitsForPlaces: Bool { !isForked && runtime.queue.isFull.load(ordering: .relaxed) }
+  package var waitsForPlaces: Bool { !isForked && runtime.queue.hasBacklog.load(ordering: .relaxed) }
 }

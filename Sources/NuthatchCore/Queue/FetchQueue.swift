@@ -5,7 +5,7 @@ import Synchronization
 /// The process's only queue. It decides which requests may be sent, and when. A *place* is the right to run one request.
 ///
 /// The queue has no thread, lock or clock of its own. All calls are made on the loop's thread and pass `now` (monotonic, ns).
-/// Other threads may only read `isFull`, `paused` and `away`. That is why `@unchecked Sendable` is safe.
+/// Other threads may only read `hasBacklog`, `paused` and `away`. That is why `@unchecked Sendable` is safe.
 ///
 /// An exchange is one request to one server. Each redirect and each new attempt is an exchange of its own. It takes these
 /// steps:
@@ -25,8 +25,8 @@ import Synchronization
 ///
 /// The order is priority, then arrival, over all hosts that may start a request. A host is skipped if it is at its limit or
 /// paused, if `rate` allows no start yet, or if its circuit is open. To prevent starvation, one start in eight goes to the
-/// oldest entry, if it has waited longer than `settings.patience`. This rule applies to the choice of the priority class (below
-/// zero or not), of the host, and of the host's entry.
+/// oldest entry, if it has waited longer than `settings.starvationLimit`. This rule applies to the choice of the priority class
+/// (below zero or not), of the host, and of the host's entry.
 ///
 /// `QueueHosts`, `QueuePlaces`, `PlaceLending` and `TroubledHosts` decide. The queue tells them what happened, and calls
 /// `QueuedWork`.
@@ -37,7 +37,7 @@ final class FetchQueue: @unchecked Sendable {
   private(set) var settings: QueueSettings
   private let wake: (Int64) -> Void
   /// Whether an entry waits only for a place. Any thread may read it.
-  let isFull = Atomic<Bool>(false)
+  let hasBacklog = Atomic<Bool>(false)
   /// Any thread may read it.
   let paused = PausedHosts()
   /// Any thread may read it.
@@ -51,7 +51,7 @@ final class FetchQueue: @unchecked Sendable {
   private var delayed = PositionedHeap<EntriesByAge>()
 
   private var lastArrival: UInt64 = 0
-  private var isPumping = false
+  private var isStarting = false
   private var wakeAt: Int64 = .max
 
   init(
@@ -77,9 +77,9 @@ final class FetchQueue: @unchecked Sendable {
     let entry = QueueEntry(
       work, host, priority: priority, arrival: lastArrival, patience: patience, isBatched: isBatched,
       mayBePutOff: mayBePutOff, at: now)
-    host.entries += 1
+    host.entryCount += 1
     enqueue(entry, notBefore: notBefore, now)
-    pump(now)
+    startAll(now)
     return entry
   }
 
@@ -95,7 +95,7 @@ final class FetchQueue: @unchecked Sendable {
     case .delayed, .refused: entry.setPriority(priority)
     case .gone: return
     }
-    pump(now)
+    startAll(now)
   }
 
   /// Removes an entry; does nothing if it is gone. If it runs, its place becomes free.
@@ -110,12 +110,12 @@ final class FetchQueue: @unchecked Sendable {
     case .gone: return
     }
     forget(entry)
-    pump(now)
+    startAll(now)
   }
 
   /// Lends the entry's place to others while the name of its host is being looked up.
   func waitsForName(_ entry: QueueEntry, now: Int64) {
-    if lending.beginLookUp(entry) { pump(entry.host, now) }
+    if lending.beginLookUp(entry) { startAll(after: entry.host, now) }
   }
 
   /// Takes the place back when the name is known. Returns false if no place is free. Then call `finished` with `retryAt`, so
@@ -136,7 +136,7 @@ final class FetchQueue: @unchecked Sendable {
   private func takeBack(_ entry: QueueEntry, _ now: Int64) {
     entry.host.takeBack(of: entry)
     lending.watch(entry, settings, at: now)
-    pump(entry.host, now)
+    startAll(after: entry.host, now)
   }
 
   /// Notes that the head has come. `firstByte`: the nanoseconds from sending to the first byte; nil if they show nothing about
@@ -157,9 +157,9 @@ final class FetchQueue: @unchecked Sendable {
       resize(now)
     }
     if overload == nil {
-      host.noteBorne(entry, isCalm: judgement == .calm || judgement == .unknown, settings, at: now)
+      host.noteHandled(entry, isCalm: judgement == .calm || judgement == .unknown, settings, at: now)
     }
-    pump(host, now)
+    startAll(after: host, now)
   }
 
   /// Frees the entry's place. With `retryAt` the entry goes back into the queue and begins at that time at the earliest.
@@ -187,16 +187,16 @@ final class FetchQueue: @unchecked Sendable {
     } else {
       forget(entry)
     }
-    pump(host, now)
+    startAll(after: host, now)
   }
 
   private func enqueue(_ entry: QueueEntry, notBefore: Int64?, _ now: Int64) {
     let host = entry.host
     if let notBefore, notBefore > now {
-      entry.turn(.delayed)
+      entry.setState(.delayed)
       delayed.set(entry, at: notBefore)
-    } else if !troubled.refuses(entry, of: host, at: now) {
-      entry.turn(.queued)
+    } else if !troubled.refuseIfShut(entry, of: host, at: now) {
+      entry.setState(.queued)
       host.noteQueued(entry)
       refresh(host, now)
     }
@@ -204,8 +204,8 @@ final class FetchQueue: @unchecked Sendable {
 
   private func forget(_ entry: QueueEntry) {
     let host = entry.host
-    entry.turn(.gone)
-    host.entries -= 1
+    entry.setState(.gone)
+    host.entryCount -= 1
     hosts.retire(host)
   }
 
@@ -215,7 +215,7 @@ final class FetchQueue: @unchecked Sendable {
   func noteProtocol(_ origin: Origin, isHTTP2: Bool, now: Int64) {
     guard let host = hosts[origin], host.speaksHTTP2 != isHTTP2 else { return }
     host.speaksHTTP2 = isHTTP2
-    pump(host, now)
+    startAll(after: host, now)
   }
 
   /// Pauses the host until `until`, but at most for `longestPause`. A shorter pause doesn't shorten a longer one. `status`:
@@ -228,12 +228,12 @@ final class FetchQueue: @unchecked Sendable {
     paused.note(origin, until: end, now: now)
     refresh(host, now)
     hosts.retire(host)
-    pump(now)
+    startAll(now)
   }
 
   /// Returns how long this host has been paused in all, how long it is still paused (both in nanoseconds), and the status that
   /// caused it.
-  func pauses(of origin: Origin, now: Int64) -> (past: Int64, left: Int64, status: Int) {
+  func pauseTimes(of origin: Origin, now: Int64) -> (past: Int64, left: Int64, status: Int) {
     guard let host = hosts[origin] else { return (0, 0, 503) }
     return (host.pausedTime(at: now), max(now, host.pausedUntil) - now, host.pauseStatus)
   }
@@ -259,14 +259,14 @@ final class FetchQueue: @unchecked Sendable {
       host.circuit.halfOpen(at: now)
       refresh(host, now)
     }
-    pump(now)
+    startAll(now)
   }
 
   /// Notes that a connection to a host succeeded: its circuit allows a probe.
   func noteReachable(_ origin: Origin, now: Int64) {
     guard let host = hosts[origin] else { return }
     host.circuit.halfOpen(at: now)
-    pump(host, now)
+    startAll(after: host, now)
   }
 
   /// Applies new settings at once. Running requests go on.
@@ -280,13 +280,13 @@ final class FetchQueue: @unchecked Sendable {
       host.move(to: places.pool(isLoopback: host.isLoopback))
       refresh(host, now)
     }
-    pump(now)
+    startAll(now)
   }
 
   /// Call it at the times that `wake` asked for. Other calls do no harm.
   func tick(now: Int64) {
     wakeAt = .max
-    pump(now)
+    startAll(now)
   }
 
   /// Updates the pools after a change of a host.
@@ -295,18 +295,18 @@ final class FetchQueue: @unchecked Sendable {
   /// Updates the sizes after a measurement. If one has changed, refreshes the hosts with slow bodies, because
   /// `QueueHost.isHeld` depends on it.
   private func resize(_ now: Int64) {
-    guard places.resize(settings), places.areLentByBodies else { return }
-    for host in hosts.all where host.counts.lentByBodies > 0 { refresh(host, now) }
+    guard places.resize(settings), places.areLentForSlowBodies else { return }
+    for host in hosts.all where host.counts.lentForSlowBodies > 0 { refresh(host, now) }
   }
 
   // MARK: - Starting entries
 
-  /// Starts all entries that may start, and reports refusals. A callback may call the queue; this `pump` then handles its
+  /// Starts all entries that may start, and reports refusals. A callback may call the queue; this `startAll` then handles its
   /// change, too.
-  private func pump(_ now: Int64) {
-    guard !isPumping else { return }
-    isPumping = true
-    defer { isPumping = false }
+  private func startAll(_ now: Int64) {
+    guard !isStarting else { return }
+    isStarting = true
+    defer { isStarting = false }
     var refusalsLeft = FetchQueue.refusalsAtOnce
     var told: Int
     repeat {
@@ -314,19 +314,19 @@ final class FetchQueue: @unchecked Sendable {
       while startNext(now) {}
       told = tellRefusals(atMost: refusalsLeft, now)
       refusalsLeft -= told
-    } while told > 0 || nextDue <= now || hasGrown()
+    } while told > 0 || nextDue <= now || noteBacklog()
     arrangeWaking(now)
   }
 
-  /// As `pump`, after a change of the host `changed`.
-  private func pump(_ changed: QueueHost, _ now: Int64) {
+  /// As `startAll`, after a change of the host `changed`.
+  private func startAll(after changed: QueueHost, _ now: Int64) {
     refresh(changed, now)
-    pump(now)
+    startAll(now)
   }
 
   private func wakeSleepers(_ now: Int64) {
     while let entry = delayed.takeDue(by: now) { enqueue(entry, notBefore: nil, now) }
-    while let entry = lending.takeDue(by: now) { look(at: entry, now) }
+    while let entry = lending.takeDue(by: now) { check(entry, now) }
     while let host = hosts.takeDue(by: now) {
       troubled.refuseGivenUp(at: host, now)
       refresh(host, now)
@@ -335,7 +335,7 @@ final class FetchQueue: @unchecked Sendable {
 
   /// Checks an entry. If it has moved too few bytes, lends its place; if it also blocks others, asks its work to end
   /// (`putOff`).
-  private func look(at entry: QueueEntry, _ now: Int64) {
+  private func check(_ entry: QueueEntry, _ now: Int64) {
     let isSlow = entry.moved < settings.leastBytes
     entry.forgetMoved()
     if isSlow, lending.isInTheWay(entry, settings, at: now) {
@@ -350,9 +350,9 @@ final class FetchQueue: @unchecked Sendable {
   }
 
   private func startNext(_ now: Int64) -> Bool {
-    guard let entry = places.takeNext(waitingSince: now &- settings.patience) else { return false }
+    guard let entry = places.takeNext(waitingSince: now &- settings.starvationLimit) else { return false }
     let host = entry.host
-    entry.turn(.running)
+    entry.setState(.running)
     entry.since = now
     if host.circuit.state(at: now) == .halfOpen {
       entry.isProbe = true
@@ -378,9 +378,9 @@ final class FetchQueue: @unchecked Sendable {
   }
 
   /// Tells the automatic sizes which work waits for a place. Returns whether a size grew.
-  private func hasGrown() -> Bool {
-    let (isFull, hasGrown) = places.noteBacklog(settings)
-    self.isFull.store(isFull, ordering: .relaxed)
+  private func noteBacklog() -> Bool {
+    let (hasBacklog, hasGrown) = places.noteBacklog(settings)
+    self.hasBacklog.store(hasBacklog, ordering: .relaxed)
     return hasGrown
   }
 

@@ -12,19 +12,19 @@ struct HostLimit {
 
   private(set) var value: Int
   /// The largest limit that the host has handled.
-  private var borne: Int
-  private var isUsual = true
+  private var handled: Int
+  private var hasNeverGrown = true
   private var hadTrouble = false
   /// The time of the last overload or probe.
   private var probedAt: Int64 = .min
   /// The time of the last change, and of the last decrease. Requests that began earlier show nothing about it.
   private var changedAt: Int64 = .min
-  private var cutAt: Int64 = .min
+  private var loweredAt: Int64 = .min
   /// The limit before the last change.
   private var previous: Int
   private var good = 0
 
-  init(_ usual: Int) { (value, borne, previous) = (usual, usual, usual) }
+  init(_ usual: Int) { (value, handled, previous) = (usual, usual, usual) }
 
   /// Returns the limit at the time when a request began.
   func value(at start: Int64) -> Int { start >= changedAt ? value : previous }
@@ -35,24 +35,24 @@ struct HostLimit {
     guard start >= changedAt, isCalm, isWanted, value < Self.most else { return }
     good += 1
     guard good >= value else { return }
-    borne = max(borne, value)
-    let isProbe = hadTrouble && value >= borne
+    handled = max(handled, value)
+    let isProbe = hadTrouble && value >= handled
     if isProbe {
       guard now &- probedAt >= Self.minute else { return }
       probedAt = now
     }
-    change(to: hadTrouble || isUsual ? value + 1 : 2 * value, at: now)
-    isUsual = false
+    change(to: hadTrouble || hasNeverGrown ? value + 1 : 2 * value, at: now)
+    hasNeverGrown = false
   }
 
   /// Notes a 429, 503 or reset of a request that began at `start`.
   mutating func noteTrouble(began start: Int64, at now: Int64) {
-    guard start >= cutAt else { return }
+    guard start >= loweredAt else { return }
     let tried = value(at: start)
-    let isProbe = hadTrouble && tried > borne
-    if !isProbe { borne = min(borne, max(1, tried - 1)) }
-    change(to: isProbe ? borne : tried / 2, at: now)
-    (hadTrouble, probedAt, cutAt) = (true, now, now)
+    let isProbe = hadTrouble && tried > handled
+    if !isProbe { handled = min(handled, max(1, tried - 1)) }
+    change(to: isProbe ? handled : tried / 2, at: now)
+    (hadTrouble, probedAt, loweredAt) = (true, now, now)
   }
 
   private mutating func change(to limit: Int, at now: Int64) {

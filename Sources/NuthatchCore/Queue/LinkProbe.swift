@@ -39,8 +39,8 @@ struct LinkProbe: Sendable {
 extension LinkProbe {
   private typealias Route = (name: String, metric: UInt32)
 
-  private static let isUp: UInt32 = 0x0001  // RTF_UP
-  private static let isRefused: UInt32 = 0x0200  // RTF_REJECT
+  private static let upFlag: UInt32 = 0x0001  // RTF_UP
+  private static let rejectFlag: UInt32 = 0x0200  // RTF_REJECT
 
   /// Fields: Iface Destination Gateway Flags RefCnt Use Metric Mask … Destination, gateway, mask and flags are hexadecimal, the
   /// others decimal.
@@ -52,7 +52,7 @@ extension LinkProbe {
       else { return nil }
       return usable(String(fields[0]), flags, metric)
     }
-    return inOrder(routes)
+    return byMetric(routes)
   }
 
   /// Fields: destination, its length, source, its length, next hop, metric, references, uses, flags, interface.
@@ -64,16 +64,16 @@ extension LinkProbe {
       else { return nil }
       return usable(String(fields[9]), flags, metric)
     }
-    return inOrder(routes)
+    return byMetric(routes)
   }
 
   private func usable(_ name: String, _ flags: UInt32, _ metric: UInt32) -> Route? {
-    guard name != "lo", flags & LinkProbe.isUp != 0, flags & LinkProbe.isRefused == 0 else { return nil }
+    guard name != "lo", flags & LinkProbe.upFlag != 0, flags & LinkProbe.rejectFlag == 0 else { return nil }
     return (name, metric)
   }
 
   /// Sorts by metric. Routes with equal metrics keep the kernel's order.
-  private func inOrder(_ routes: [Route]) -> [Route] {
+  private func byMetric(_ routes: [Route]) -> [Route] {
     routes.enumerated().sorted { ($0.element.metric, $0.offset) < ($1.element.metric, $1.offset) }
       .map(\.element)
   }

@@ -4,10 +4,10 @@ import Glibc
 /// Tells when the default route changes. The kernel reports changes over netlink.
 ///
 ///     let watch = LinkWatch { link in queue.linkChanged(to: link.kind, now: loop.now) }
-///     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { _ in watch.readable() }
+///     loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { _ in watch.readMessages() }
 ///
-/// The loop watches `descriptor` and calls `readable` when there is data. The messages themselves are dropped: they only say that
-/// something changed, and `LinkProbe` reads the present state. Confined to one thread, like the queue.
+/// The loop watches `descriptor` and calls `readMessages` when there is data. The messages themselves are dropped: they only
+/// say that something changed, and `LinkProbe` reads the present state. Confined to one thread, like the queue.
 final class LinkWatch {
   /// -1 if the kernel provides no socket, as in some containers. Then no change is noticed, and `link` stays.
   private(set) var descriptor: Int32
@@ -34,7 +34,7 @@ final class LinkWatch {
   deinit { stop() }
 
   /// Call it when `descriptor` is readable.
-  func readable() {
+  func readMessages() {
     var message = [UInt8](repeating: 0, count: 8192)
     // Read until nothing is left. After an error, too, something may have changed: ENOBUFS means that messages were lost.
     while true {

@@ -3,21 +3,21 @@ import Glibc
 /// The number of starts a second that a host can handle, found by measurement: additive increase, multiplicative decrease.
 ///
 /// A host has no limit until it answers 429, or 503 often. The number of its good answers in the last second is then the
-/// *known* rate, which was too much:
+/// *excessive* rate:
 ///
-/// - Nothing starts for a second. Then the rate is half of the known one. Requests that began earlier show nothing new.
-/// - The rate climbs to 9/10 of the known one in five seconds and stays there.
+/// - Nothing starts for a second. Then the rate is half of the excessive one. Requests that began earlier show nothing new.
+/// - The rate climbs to 9/10 of the excessive one in five seconds and stays there.
 /// - A minute after the last 429 or 503 it climbs on, doubling in a minute, until the host answers 429 again: one probe a minute.
 ///
-/// If no good answer comes between two such answers, nothing starts for 2, then 3, … at most 10 s. The known rate stays. After
-/// a 429 it is lowered to the average rate since the last such break, because the host may count by the minute.
+/// If no good answer comes between two such answers, nothing starts for 2, then 3, … at most 10 s. The excessive rate stays.
+/// After a 429 it is lowered to the average rate since the last such break, because the host may count by the minute.
 ///
 /// A 503 may be about one page. It counts if more than about one in three of the last ten answers was 503. A second 503 to the
 /// same request doesn't count if other requests got good answers in between.
 struct Pace {
   private struct Regime {
     /// The starts a second that were too many.
-    var known: Double
+    var excessive: Double
     /// The rate at `since`.
     var base: Double
     var since: Int64
@@ -28,15 +28,15 @@ struct Pace {
   private static let second: Int64 = 1_000_000_000
   private static let longestBreak: Int64 = 10
   /// At this rate and above, there is no limit.
-  private static let free = 10_000.0
+  private static let unlimitedFrom = 10_000.0
 
   private var regime: Regime?
   /// Nothing starts before this time.
   private(set) var notBefore: Int64 = .min
   /// The time of the last slow-down. Requests that began earlier show nothing about the present rate.
-  private var cutAt: Int64 = .min
+  private var slowedAt: Int64 = .min
   /// The number of slow-downs since the last good answer.
-  private var cutsInRow = 0
+  private var slowDownsInRow = 0
   /// The share of 503 among the last answers: a moving average with weight 0.1.
   private var unavailable = 0.0
   private var recent = RecentCount()
@@ -46,12 +46,12 @@ struct Pace {
   /// Returns the starts a second at `now`. Nil: no limit.
   func rate(at now: Int64) -> Double? {
     guard let regime else { return nil }
-    let climbed = regime.base + regime.known * 0.08 * Self.seconds(now &- regime.since)
-    let usual = min(climbed, 0.9 * regime.known)
+    let climbed = regime.base + regime.excessive * 0.08 * Self.seconds(now &- regime.since)
+    let usual = min(climbed, 0.9 * regime.excessive)
     let probing = Self.seconds(now &- regime.overloadedAt) - 60
     guard probing > 0 else { return max(0.2, usual) }
     let rate = usual * exp2(min(probing / 60, 40))
-    return rate < Self.free ? max(0.2, rate) : nil
+    return rate < Self.unlimitedFrom ? max(0.2, rate) : nil
   }
 
   /// Notes a good answer to a request that began at `start`.
@@ -60,48 +60,48 @@ struct Pace {
     unavailable *= 0.9
     if cycleSince == .min { cycleSince = start }
     goodInCycle += 1
-    guard start >= cutAt, cutsInRow > 0 else { return }
-    if cutsInRow > 1 { (cycleSince, goodInCycle) = (now, 0) }
-    cutsInRow = 0
+    guard start >= slowedAt, slowDownsInRow > 0 else { return }
+    if slowDownsInRow > 1 { (cycleSince, goodInCycle) = (now, 0) }
+    slowDownsInRow = 0
     regime?.since = now
   }
 
-  /// Notes a 429 or 503 to a request that began at `start`. `isOdd`: the same request had it before, and others got good answers
-  /// since.
-  mutating func noteOverload(_ status: Int, isOdd: Bool, began start: Int64, at now: Int64) {
+  /// Notes a 429 or 503 to a request that began at `start`. `isOnlyThisRequest`: the same request had it before, and others got
+  /// good answers since. It counts for a 503 only.
+  mutating func noteOverload(_ status: Int, isOnlyThisRequest: Bool, began start: Int64, at now: Int64) {
     if status == 503 {
-      guard !isOdd else { return }
+      guard !isOnlyThisRequest else { return }
       unavailable = unavailable * 0.9 + 0.1
       guard unavailable > 0.35 else { return }
     }
-    guard start >= cutAt else { return }
-    cutsInRow == 0 ? slowDown(at: now) : waitLonger(status, at: now)
-    cutAt = now
-    notBefore = now &+ min(Int64(cutsInRow), Self.longestBreak) * Self.second
+    guard start >= slowedAt else { return }
+    slowDownsInRow == 0 ? slowDown(at: now) : waitLonger(status, at: now)
+    slowedAt = now
+    notBefore = now &+ min(Int64(slowDownsInRow), Self.longestBreak) * Self.second
   }
 
   private mutating func slowDown(at now: Int64) {
     // If the host has given no other answer yet, no rate is known.
     guard cycleSince != .min else {
-      regime = Regime(known: Self.free, base: Self.free, since: now, overloadedAt: now)
-      cutsInRow = 1
+      regime = Regime(excessive: Self.unlimitedFrom, base: Self.unlimitedFrom, since: now, overloadedAt: now)
+      slowDownsInRow = 1
       return
     }
     // If the first request was less than a second ago, divide by the time since then.
     let isYoung = regime == nil && now &- cycleSince < Self.second
     let done = isYoung ? Double(goodInCycle) / Self.seconds(now &- cycleSince) : recent.perSecond(at: now)
-    let measured = max(1, min(done, rate(at: now) ?? Self.free))
-    regime = Regime(known: measured, base: measured / 2, since: now, overloadedAt: now)
-    cutsInRow = 1
+    let measured = max(1, min(done, rate(at: now) ?? Self.unlimitedFrom))
+    regime = Regime(excessive: measured, base: measured / 2, since: now, overloadedAt: now)
+    slowDownsInRow = 1
   }
 
   private mutating func waitLonger(_ status: Int, at now: Int64) {
-    cutsInRow += 1
+    slowDownsInRow += 1
     regime?.overloadedAt = now
-    guard status == 429, goodInCycle > 0, let known = regime?.known else { return }
+    guard status == 429, goodInCycle > 0, let excessive = regime?.excessive else { return }
     let inCycle = Double(goodInCycle) / max(1, Self.seconds(now &- cycleSince))
-    regime?.known = max(1, min(known, inCycle))
-    regime?.base = max(1, min(known, inCycle)) / 2
+    regime?.excessive = max(1, min(excessive, inCycle))
+    regime?.base = max(1, min(excessive, inCycle)) / 2
   }
 
   private static func seconds(_ nanoseconds: Int64) -> Double { max(0, Double(nanoseconds) / 1e9) }
@@ -109,36 +109,36 @@ struct Pace {
 
 /// Counts events of the last second, in steps of 50 ms.
 struct RecentCount {
-  private static let parts = 20
-  private static let part: Int64 = 50_000_000
+  private static let slotCount = 20
+  private static let slotLength: Int64 = 50_000_000
 
-  /// One count for each of the last `parts` steps, as a ring. Empty until the first event.
+  /// One count for each of the last `slotCount` steps, as a ring. Empty until the first event.
   private var counts: [Int] = []
   private var last: Int64 = -1
   private var sum = 0
 
   mutating func add(at now: Int64) {
-    turn(to: max(0, now) / Self.part)
-    counts[place(last)] += 1
+    advance(to: max(0, now) / Self.slotLength)
+    counts[index(last)] += 1
     sum += 1
   }
 
   mutating func perSecond(at now: Int64) -> Double {
-    turn(to: max(0, now) / Self.part)
+    advance(to: max(0, now) / Self.slotLength)
     return Double(sum)
   }
 
-  private func place(_ part: Int64) -> Int { Int(part % Int64(Self.parts)) }
+  private func index(_ step: Int64) -> Int { Int(step % Int64(Self.slotCount)) }
 
-  private mutating func turn(to part: Int64) {
-    guard part > last else { return }
-    if counts.isEmpty { counts = [Int](repeating: 0, count: Self.parts) }
-    var passed = max(part - Int64(Self.parts) + 1, last < 0 ? 0 : last + 1)
-    while passed <= part {
-      sum -= counts[place(passed)]
-      counts[place(passed)] = 0
+  private mutating func advance(to step: Int64) {
+    guard step > last else { return }
+    if counts.isEmpty { counts = [Int](repeating: 0, count: Self.slotCount) }
+    var passed = max(step - Int64(Self.slotCount) + 1, last < 0 ? 0 : last + 1)
+    while passed <= step {
+      sum -= counts[index(passed)]
+      counts[index(passed)] = 0
       passed += 1
     }
-    last = part
+    last = step
   }
 }

@@ -6,7 +6,7 @@ struct PlaceCounts {
   private(set) var background = 0
   private(set) var lent = 0
   /// The part of `lent` that belongs to requests with a slow body.
-  private(set) var lentByBodies = 0
+  private(set) var lentForSlowBodies = 0
 
   var taken: Int { foreground + background }
 
@@ -14,7 +14,7 @@ struct PlaceCounts {
   mutating func add(_ number: Int, of entry: QueueEntry) {
     if entry.isLending {
       lent += number
-      if entry.isAnswered { lentByBodies += number }
+      if entry.isAnswered { lentForSlowBodies += number }
     } else if entry.isBackground {
       background += number
     } else {
@@ -27,6 +27,6 @@ struct PlaceCounts {
     foreground += number * others.foreground
     background += number * others.background
     lent += number * others.lent
-    lentByBodies += number * others.lentByBodies
+    lentForSlowBodies += number * others.lentForSlowBodies
   }
 }

@@ -69,9 +69,9 @@ final class PlaceLending {
     let isKnown = host.latency.hasBaseline
     guard !isKnown || host.latency.isFarBeyond(wait) else { return false }
     let limit = host.limit(settings)
-    let isLong = isKnown || wait / (8 * settings.lendAfter) > host.putOff / limit
+    let isLong = isKnown || wait / (8 * settings.lendAfter) > host.putOffCount / limit
     if isLong, host.hasQueued, host.isHeld || host.running >= limit { return true }
-    return !entry.isLending && host.pool.isFull(isBackground: entry.isBackground)
+    return !entry.isLending && host.pool.hasBacklog(isBackground: entry.isBackground)
   }
 
   /// Lends the place of an entry that has moved too few bytes, unless too many are lent. Slow bodies lend at most as many places
@@ -80,7 +80,9 @@ final class PlaceLending {
   /// - Returns: false if the entry lends its place already, or if slow bodies lend enough. Else see `isLending`.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
-    guard !entry.isLending, !entry.isAnswered || pool.counts.lentByBodies < pool.size else { return false }
+    guard !entry.isLending, !entry.isAnswered || pool.counts.lentForSlowBodies < pool.size else {
+      return false
+    }
     // A request in its look-up has no connection, so it uses no file descriptor.
     entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
     return true

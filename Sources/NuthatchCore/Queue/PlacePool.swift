@@ -19,8 +19,8 @@ import NuthatchBase
 final class PlacePool {
   /// The queues of hosts that may start a request.
   private struct Ready {
-    var byRank = PositionedHeap<LanesByRank>()
-    var byAge = PositionedHeap<LanesByAge>()
+    var byRank = PositionedHeap<QueuesByRank>()
+    var byAge = PositionedHeap<QueuesByAge>()
 
     var isEmpty: Bool { byRank.isEmpty }
 
@@ -45,9 +45,9 @@ final class PlacePool {
   private var heldForeground = Ready()
   private var heldBackground = Ready()
   private(set) var counts = PlaceCounts()
-  private var aboveShare = Share()
-  private var belowShare = Share()
-  private var turnShare = Share()
+  private var foregroundGuard = StarvationGuard()
+  private var backgroundGuard = StarvationGuard()
+  private var classGuard = StarvationGuard()
   var mostLent = 0
 
   init(_ automatic: AutomaticSize) {
@@ -70,11 +70,12 @@ final class PlacePool {
   ///
   /// - Returns: whether one does.
   func noteBacklog() -> Bool {
-    let above = isFull(isBackground: false) ? foreground.byRank.first : nil
-    let below = isFull(isBackground: true) ? background.byRank.first : nil
-    guard above != nil || below != nil else { return false }
+    let foregroundQueue = hasBacklog(isBackground: false) ? foreground.byRank.first : nil
+    let backgroundQueue = hasBacklog(isBackground: true) ? background.byRank.first : nil
+    guard foregroundQueue != nil || backgroundQueue != nil else { return false }
     automatic.noteBacklog(
-      isBatch: above?.byRank.first?.isBatched == true || below?.byRank.first?.isBatched == true)
+      isBatch: foregroundQueue?.byRank.first?.isBatched == true
+        || backgroundQueue?.byRank.first?.isBatched == true)
     return true
   }
 
@@ -88,7 +89,7 @@ final class PlacePool {
   }
 
   /// Returns whether an entry waits only for a place.
-  func isFull(isBackground: Bool) -> Bool {
+  func hasBacklog(isBackground: Bool) -> Bool {
     let isEmpty = isBackground ? background.isEmpty : foreground.isEmpty
     return !isEmpty && !hasRoom(isBackground: isBackground)
   }
@@ -115,13 +116,13 @@ final class PlacePool {
 
   /// Removes and returns the entry whose turn it is, if there is one and a place for it.
   func takeNext(waitingSince limit: Int64) -> QueueEntry? {
-    let below = leaders(isBackground: true)
-    guard let above = leaders(isBackground: false) else {
-      return below.flatMap { take($0, &belowShare, limit) }
+    let background = leaders(isBackground: true)
+    guard let foreground = leaders(isBackground: false) else {
+      return background.flatMap { take($0, &backgroundGuard, limit) }
     }
-    let isBelowsTurn = turnShare.isDue(below?.oldest.byAge.first, waitingSince: limit)
-    if isBelowsTurn, let below { return take(below, &belowShare, limit) }
-    return take(above, &aboveShare, limit)
+    let isBackgroundsTurn = classGuard.isDue(background?.oldest.byAge.first, waitingSince: limit)
+    if isBackgroundsTurn, let background { return take(background, &backgroundGuard, limit) }
+    return take(foreground, &foregroundGuard, limit)
   }
 
   /// Returns the queues with the best and with the oldest entry. Nil if no place is free or no host may start a request.
@@ -136,8 +137,8 @@ final class PlacePool {
       oldest: held.oldest.oldestArrival < free.oldest.oldestArrival ? held.oldest : free.oldest)
   }
 
-  private func take(_ leaders: Leaders, _ share: inout Share, _ limit: Int64) -> QueueEntry? {
-    let isOldest = share.isDue(leaders.oldest.byAge.first, waitingSince: limit)
+  private func take(_ leaders: Leaders, _ fairness: inout StarvationGuard, _ limit: Int64) -> QueueEntry? {
+    let isOldest = fairness.isDue(leaders.oldest.byAge.first, waitingSince: limit)
     return (isOldest ? leaders.oldest : leaders.best).takeNext(oldest: isOldest, waitingSince: limit)
   }
 

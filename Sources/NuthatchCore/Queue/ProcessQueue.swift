@@ -6,7 +6,7 @@ public enum ProcessQueue {
   public static var options: Options {
     nhs_process_lock()
     defer { nhs_process_unlock() }
-    return said
+    return chosen
   }
 
   /// Sets the process's options: the limits of concurrent requests, of starts a second, and of the memory for received bodies.
@@ -16,7 +16,7 @@ public enum ProcessQueue {
   public static func set(_ options: Options) throws(NuthatchError) {
     try options.check(.process)
     nhs_process_lock()
-    said = options
+    chosen = options
     nhs_process_unlock()
     Runtime.adoptQueueOptions()
   }
@@ -25,7 +25,7 @@ public enum ProcessQueue {
   static var inFlight: Int { options.inFlightBytes.map { Int($0) } ?? MemoryBudget.own.inFlight }
 
   // Guarded by the process lock.
-  nonisolated(unsafe) private static var said = Options()
+  nonisolated(unsafe) private static var chosen = Options()
 }
 
 extension QueueSettings {

@@ -37,7 +37,7 @@ final class QueueDriver: @unchecked Sendable {
     link = watch
     queue.linkChanged(to: watch.link.kind, now: loop.now)
     guard watch.descriptor >= 0 else { return }
-    loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak watch] _ in watch?.readable() }
+    loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak watch] _ in watch?.readMessages() }
   }
 
   /// Stops watching the default route. Call it before the loop ends.

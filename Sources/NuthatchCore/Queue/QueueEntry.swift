@@ -52,7 +52,7 @@ final class QueueEntry {
   /// The time when it was queued or, if it runs, when it began.
   var since: Int64
   /// `HostTrouble.since` of the trouble that this entry has met, so that `HostTrouble.requests` counts it once.
-  var trouble = Int64.min
+  var troubleSince = Int64.min
 
   init(
     _ work: any QueuedWork, _ host: QueueHost, priority: Int, arrival: UInt64, patience: Int64,
@@ -77,7 +77,7 @@ final class QueueEntry {
   /// The sort key: priority, then arrival.
   var rank: UInt64 { UInt64(10 - Int(priority)) << 56 | arrival }
 
-  func turn(_ state: State) {
+  func setState(_ state: State) {
     self.state = state
     if state == .gone { work = nil }
   }

@@ -11,13 +11,13 @@ final class QueueHost {
   private(set) var foreground: HostQueue?
   private(set) var background: HostQueue?
   /// The number of entries that are not gone.
-  var entries = 0
+  var entryCount = 0
   /// The arrival of its latest entry.
   var lastArrival: UInt64 = 0
   private(set) var counts = PlaceCounts()
   var isProbing = false
   /// The number of its requests that were put off.
-  private(set) var putOff = 0
+  private(set) var putOffCount = 0
   /// How many of its requests ran when the first place was lent for another reason than a slow body (see `isHeld`).
   private var runningBeforeLending = 0
   var speaksHTTP2 = false
@@ -86,8 +86,8 @@ final class QueueHost {
     var trouble =
       self.trouble ?? HostTrouble(since: max(entry.since, lastGoodAnswer ?? .min), cause: cause)
     trouble.cause = cause
-    if entry.trouble != trouble.since { trouble.requests += 1 }
-    entry.trouble = trouble.since
+    if entry.troubleSince != trouble.since { trouble.requests += 1 }
+    entry.troubleSince = trouble.since
     self.trouble = trouble
   }
 
@@ -96,13 +96,13 @@ final class QueueHost {
     lastGoodAnswer = now
   }
 
-  func notePutOff() { putOff += 1 }
+  func notePutOff() { putOffCount += 1 }
 
   /// Returns whether `entry` must not wait any longer: the trouble has lasted for its `patience`, or will have at the end of
   /// the host's pause. Trouble of some pages counts only during a pause, or if the entry has met it.
   func isGivenUp(by entry: QueueEntry, at now: Int64) -> Bool {
     guard let trouble, trouble.outlasts(entry.patience, at: max(now, pausedUntil)) else { return false }
-    return trouble.isOfHost || pausedUntil > now || entry.trouble == trouble.since
+    return trouble.isOfHost || pausedUntil > now || entry.troubleSince == trouble.since
   }
 
   /// The time when the least patient waiting entry gives up. Nil if there is no trouble, or no entry has patience.
@@ -145,7 +145,7 @@ final class QueueHost {
   }
 
   /// Notes a good answer to an entry of a batch, for a limit that grows.
-  func noteBorne(_ entry: QueueEntry, isCalm: Bool, _ settings: QueueSettings, at now: Int64) {
+  func noteHandled(_ entry: QueueEntry, isCalm: Bool, _ settings: QueueSettings, at now: Int64) {
     guard settings.perHostGrows, entry.isBatched else { return }
     var limit = measures.limit ?? HostLimit(settings.perHost)
     limit.noteGood(isCalm: isCalm, isWanted: hasQueued, began: entry.since, at: now)
@@ -155,7 +155,7 @@ final class QueueHost {
   /// Notes a 429, 503 or reset. Returns true if the host's limit was higher than usual when the request began, which may be the
   /// reason.
   @discardableResult
-  func noteUnborne(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
+  func noteOverload(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) -> Bool {
     guard settings.perHostGrows, entry.isBatched else { return false }
     var limit = measures.limit ?? HostLimit(settings.perHost)
     let wasMore = limit.value(at: entry.since) > settings.perHost
@@ -216,14 +216,14 @@ final class QueueHost {
   /// sends nothing keeps the number of places that it had. A host with slow bodies may run at most as many requests as there
   /// are places: a slow body may go on for hours, and other bodies of that host may be fast.
   var isHeld: Bool {
-    counts.lent > counts.lentByBodies && running >= runningBeforeLending
-      || counts.lentByBodies > 0 && running >= pool.size
+    counts.lent > counts.lentForSlowBodies && running >= runningBeforeLending
+      || counts.lentForSlowBodies > 0 && running >= pool.size
   }
 
   /// Lends the place of `entry` to other hosts, unless the pool has lent `limit` places already.
   func lend(of entry: QueueEntry, atMost limit: Int) {
     guard pool.counts.lent < limit else { return }
-    if counts.lent == counts.lentByBodies { runningBeforeLending = running }
+    if counts.lent == counts.lentForSlowBodies { runningBeforeLending = running }
     count(-1, of: entry)
     entry.isLending = true
     count(1, of: entry)
@@ -278,7 +278,7 @@ final class HostQueue {
   var isHeld = false
   private(set) var byRank = PositionedHeap<EntriesByRank>()
   private(set) var byAge = PositionedHeap<EntriesByAge>()
-  private var share = Share()
+  private var starvationGuard = StarvationGuard()
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
 
@@ -311,27 +311,28 @@ final class HostQueue {
   /// The smallest patience of the entries that wait for a host in trouble. Nil if there are none.
   var leastPatience: Int64? { byAge.elements.lazy.map(\.patience).filter { $0 > 0 }.min() }
 
-  /// Removes and returns the entry whose turn it is: the one of the highest rank, or the oldest if `Share` or the caller says so.
+  /// Removes and returns the entry whose turn it is: the first by `rank`, or the oldest if `StarvationGuard` or the caller says
+  /// so.
   func takeNext(oldest: Bool, waitingSince limit: Int64) -> QueueEntry? {
-    let isOldest = share.isDue(byAge.first, waitingSince: limit) || oldest
+    let isOldest = starvationGuard.isDue(byAge.first, waitingSince: limit) || oldest
     guard let entry = isOldest ? byAge.first : byRank.first else { return nil }
     remove(entry)
     return entry
   }
 }
 
-enum LanesByRank: HeapOrder {
+enum QueuesByRank: HeapOrder {
   static func position(of element: HostQueue) -> Int32 { element.positionByRank }
   static func setPosition(of element: HostQueue, to position: Int32) { element.positionByRank = position }
 }
 
-enum LanesByAge: HeapOrder {
+enum QueuesByAge: HeapOrder {
   static func position(of element: HostQueue) -> Int32 { element.positionByAge }
   static func setPosition(of element: HostQueue, to position: Int32) { element.positionByAge = position }
 }
 
 /// Prevents starvation: one start in eight goes to the oldest entry, if it has waited since `limit` or longer.
-struct Share {
+struct StarvationGuard {
   private var others = 0
 
   mutating func isDue(_ oldest: QueueEntry?, waitingSince limit: Int64) -> Bool {

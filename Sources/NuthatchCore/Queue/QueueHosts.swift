@@ -32,7 +32,7 @@ final class QueueHosts {
 
   /// Marks a host as idle, if it has no entries.
   func retire(_ host: QueueHost) {
-    guard host.entries == 0 else { return }
+    guard host.entryCount == 0 else { return }
     lastIdle += 1
     idle.set(host, key: lastIdle)
     guard idle.count > QueueHosts.idleKept, let oldest = idle.first else { return }

@@ -14,7 +14,7 @@ final class QueuePlaces {
   init(_ kind: LinkKind, _ settings: QueueSettings) {
     self.kind = kind
     link = PlacePool(AutomaticSize(kind.sizes, most: 1))
-    loopback = PlacePool(AutomaticSize(LinkKind.none.sizes, most: 1))
+    loopback = PlacePool(AutomaticSize(LinkKind.wired.sizes, most: 1))
     resize(settings, anew: true)
   }
 
@@ -25,17 +25,17 @@ final class QueuePlaces {
     link.takeNext(waitingSince: limit) ?? loopback.takeNext(waitingSince: limit)
   }
 
-  var areLentByBodies: Bool { link.counts.lentByBodies + loopback.counts.lentByBodies > 0 }
+  var areLentForSlowBodies: Bool { link.counts.lentForSlowBodies + loopback.counts.lentForSlowBodies > 0 }
 
   /// Tells the automatic sizes which work waits for a place.
   ///
   /// - Returns: whether an entry waits only for a place, and whether a size grew.
-  func noteBacklog(_ settings: QueueSettings) -> (isFull: Bool, hasGrown: Bool) {
+  func noteBacklog(_ settings: QueueSettings) -> (hasBacklog: Bool, hasGrown: Bool) {
     let before = (link.automatic.size, loopback.automatic.size)
-    let (isLinkFull, isLoopbackFull) = (link.noteBacklog(), loopback.noteBacklog())
+    let (isLinkBacklogged, isLoopbackBacklogged) = (link.noteBacklog(), loopback.noteBacklog())
     let hasGrown = before != (link.automatic.size, loopback.automatic.size)
     if hasGrown { resize(settings) }
-    return (isLinkFull || isLoopbackFull, hasGrown)
+    return (isLinkBacklogged || isLoopbackBacklogged, hasGrown)
   }
 
   /// Changes the kind of the link. Forgets the measurements of the earlier link.
@@ -54,7 +54,7 @@ final class QueuePlaces {
     let forLoopback = max(1, most / 4)
     if anew {
       link.automatic = AutomaticSize(kind.sizes, most: most - forLoopback)
-      loopback.automatic = AutomaticSize(LinkKind.none.sizes, most: forLoopback)
+      loopback.automatic = AutomaticSize(LinkKind.wired.sizes, most: forLoopback)
     }
     loopback.size = loopback.automatic.size
     switch settings.concurrency {

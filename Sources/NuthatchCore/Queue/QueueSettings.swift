@@ -23,7 +23,7 @@ struct QueueSettings: Equatable, Sendable {
   /// The longest pause that a server can ask for. Default: 5 minutes.
   var longestPause: Int64 = 300_000_000_000
   /// One start in eight goes to the oldest entry, if it has waited longer than this. Default: 10 s.
-  var patience: Int64 = 10_000_000_000
+  var starvationLimit: Int64 = 10_000_000_000
   /// A request lends its place to other hosts if less than `leastBytes` of a body moved in this time. Default: 1 s.
   var lendAfter: Int64 = 1_000_000_000
   /// Bytes of the sent body, or of the received body after the head. Default: 1 KiB.

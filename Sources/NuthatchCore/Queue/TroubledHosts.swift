@@ -19,7 +19,7 @@ final class TroubledHosts {
     case .done: host.circuit.noteAnswer()
     case .unreachable: noteFault(fault, from: entry, settings, at: now)
     case .dropped:
-      host.noteUnborne(entry, settings, at: now)
+      host.noteOverload(entry, settings, at: now)
       // One bad page must not block the host, so a dropped connection counts as an answer. For a request with patience it
       // counts as a fault, because that request can wait.
       guard entry.patience > 0 else { return host.circuit.noteAnswer() }
@@ -38,12 +38,13 @@ final class TroubledHosts {
       if host.trouble != nil { away.forget(host.origin) }
       return host.noteGoodAnswer(at: now)
     }
-    let isOdd = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
+    let isOnlyThisRequest = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
     // If the host's limit was above the usual one, that may be the reason. Then only lower the limit.
-    let wasMore = !isOdd && host.noteUnborne(entry, settings, at: now)
+    let wasMore = !isOnlyThisRequest && host.noteOverload(entry, settings, at: now)
     guard !wasMore else { return }
-    host.measures.pace.noteOverload(overload.status, isOdd: isOdd, began: entry.since, at: now)
-    if !isOdd { host.noteTrouble(.status(overload.status), of: entry) }
+    host.measures.pace.noteOverload(
+      overload.status, isOnlyThisRequest: isOnlyThisRequest, began: entry.since, at: now)
+    if !isOnlyThisRequest { host.noteTrouble(.status(overload.status), of: entry) }
     refuseGivenUp(at: host, now)
   }
 
@@ -81,10 +82,10 @@ extension TroubledHosts {
   /// Refuses an entry if nothing may be sent to its host now and the entry doesn't wait for that.
   ///
   /// - Returns: whether it was refused.
-  func refuses(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
+  func refuseIfShut(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
     let isShut = host.circuit.left(at: now) > 0 || entry.patience > 0 && host.pausedUntil > now
     guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
-    entry.turn(.refused)
+    entry.setState(.refused)
     refused.append(entry)
     return true
   }
@@ -97,7 +98,7 @@ extension TroubledHosts {
   }
 
   private func refuse(_ entries: [QueueEntry]) {
-    for entry in entries { entry.turn(.refused) }
+    for entry in entries { entry.setState(.refused) }
     refused += entries
   }
 

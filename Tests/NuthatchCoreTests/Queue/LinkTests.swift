@@ -156,11 +156,11 @@ private final class LinkTree {
     var seen: [Link] = []
     let watch = LinkWatch(LinkProbe(root: tree.root)) { seen.append($0) }
     #expect(watch.link.kind == .none)
-    watch.readable()
+    watch.readMessages()
     #expect(seen.isEmpty)
     try tree.routes(LinkTree.route("eth0"))
-    watch.readable()
-    watch.readable()
+    watch.readMessages()
+    watch.readMessages()
     try tree.routes(LinkTree.route("wlan0"))
     watch.look()
     try tree.routes()

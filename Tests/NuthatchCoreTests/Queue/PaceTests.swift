@@ -141,7 +141,7 @@ private final class LimitedServer {
     for number in 1...400 {
       now += second / 100
       if number % 10 == 0 {
-        pace.noteOverload(503, isOdd: false, began: now, at: now)
+        pace.noteOverload(503, isOnlyThisRequest: false, began: now, at: now)
       } else {
         pace.noteGood(began: now, at: now)
       }
@@ -156,7 +156,7 @@ private final class LimitedServer {
     for number in 1...400 {
       now += second / 100
       if number % 8 == 0 {
-        pace.noteOverload(503, isOdd: false, began: now, at: now)
+        pace.noteOverload(503, isOnlyThisRequest: false, began: now, at: now)
       } else {
         pace.noteGood(began: now, at: now)
       }
@@ -171,7 +171,7 @@ private final class LimitedServer {
     for number in 1...20 {
       now += second / 2
       if number == 12 || number == 15 {
-        pace.noteOverload(503, isOdd: false, began: now, at: now)
+        pace.noteOverload(503, isOnlyThisRequest: false, began: now, at: now)
       } else {
         pace.noteGood(began: now, at: now)
       }

@@ -52,7 +52,7 @@ import Testing
       bench.queue.pause(origin, until: bench.now + seconds * second, now: bench.now)
     }
     func pauses() -> [Int64] {
-      let pauses = bench.queue.pauses(of: origin, now: bench.now)
+      let pauses = bench.queue.pauseTimes(of: origin, now: bench.now)
       return [pauses.past / second, pauses.left / second]
     }
     #expect(pauses() == [0, 0])

@@ -58,7 +58,7 @@ private final class QueueModel {
       let perHost = Int.random(in: 1...4, using: &random)
       var settings = QueueSettings.fixed(size, perHost: perHost)
       // The share of the old is tested by itself: here it would hide the order.
-      settings.patience = .max / 4
+      settings.starvationLimit = .max / 4
       settings.streams = 5
       bench = QueueBench(settings)
       model = QueueModel(size: size, perHost: perHost)

@@ -179,7 +179,7 @@ import Testing
           continue
         }
         let overload =
-          isOdd ? Overload(status: 503, previous: entry.trouble > .min ? bench.now - 1 : nil) : nil
+          isOdd ? Overload(status: 503, previous: entry.troubleSince > .min ? bench.now - 1 : nil) : nil
         bench.queue.answered(entry, firstByte: nil, overload: overload, now: bench.now)
         bench.finish(entry, retryAt: isOdd ? bench.now + second : nil)
       }

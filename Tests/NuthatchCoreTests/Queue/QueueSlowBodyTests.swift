@@ -23,7 +23,7 @@ import Testing
   private func expectEmpty(_ bench: QueueBench, _ location: SourceLocation = #_sourceLocation) {
     #expect(bench.queue.activity == 0, sourceLocation: location)
     for pool in [bench.queue.linkPlaces, bench.queue.loopbackPlaces] {
-      #expect(pool.counts.lent == 0 && pool.counts.lentByBodies == 0, sourceLocation: location)
+      #expect(pool.counts.lent == 0 && pool.counts.lentForSlowBodies == 0, sourceLocation: location)
       #expect(pool.counts.foreground == 0 && pool.counts.background == 0, sourceLocation: location)
     }
   }
@@ -165,13 +165,14 @@ import Testing
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entries = begin(1, at: "127.0.0.2", bench, priority: -5) + begin(1, at: "127.0.0.3", bench)
     drip(2, of: entries, for: 1100 * millisecond, bench)
-    #expect(bench.queue.linkPlaces.counts.lentByBodies == 2)
+    #expect(bench.queue.linkPlaces.counts.lentForSlowBodies == 2)
     bench.queue.change(.fixed(1, lendAfter: second), now: bench.now)
     bench.queue.setPriority(-5, of: entries[1], now: bench.now)
-    #expect(bench.queue.linkPlaces.counts.lentByBodies == 2)
+    #expect(bench.queue.linkPlaces.counts.lentForSlowBodies == 2)
     bench.queue.change(QueueSettings(), now: bench.now)
     #expect(
-      bench.queue.linkPlaces.counts.lentByBodies == 0 && bench.queue.loopbackPlaces.counts.lentByBodies == 2)
+      bench.queue.linkPlaces.counts.lentForSlowBodies == 0
+        && bench.queue.loopbackPlaces.counts.lentForSlowBodies == 2)
     bench.finishAll()
     expectEmpty(bench)
   }
@@ -182,9 +183,10 @@ import Testing
     let entry = begin(1, at: "a.example", bench)[0]
     drip(2, of: [entry], for: 2 * second, bench)
     bench.finish(entry, .done, retryAt: bench.now)
-    #expect(entry.state == .running && !entry.isLending && bench.queue.linkPlaces.counts.lentByBodies == 0)
+    #expect(
+      entry.state == .running && !entry.isLending && bench.queue.linkPlaces.counts.lentForSlowBodies == 0)
     bench.pass(second)
-    #expect(bench.queue.linkPlaces.counts.lent == 1 && bench.queue.linkPlaces.counts.lentByBodies == 0)
+    #expect(bench.queue.linkPlaces.counts.lent == 1 && bench.queue.linkPlaces.counts.lentForSlowBodies == 0)
     bench.finishAll()
     expectEmpty(bench)
   }
