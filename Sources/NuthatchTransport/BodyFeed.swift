@@ -5,7 +5,7 @@ final class BodyFeed: @unchecked Sendable {
   private let count: Int64
   /// Nil while another thread reads with it, and after `stop`.
   private var reader: BodyReader?
-  private let readers: CurlTransport.Readers?
+  private let runOnReader: CurlTransport.RunOnReader?
   private let loop: EventLoop
   private let whenReady: () -> Void
   /// The chunk that is being sent.
@@ -25,12 +25,12 @@ final class BodyFeed: @unchecked Sendable {
 
   /// - Parameter whenReady: called when the awaited bytes were read, or reading has failed.
   init(
-    _ source: BodySource, _ loop: EventLoop, _ readers: @escaping CurlTransport.Readers,
+    _ source: BodySource, _ loop: EventLoop, _ runOnReader: @escaping CurlTransport.RunOnReader,
     whenReady: @escaping () -> Void
   ) {
     count = source.count
     reader = BodyReader(source)
-    self.readers = source.hasFiles ? readers : nil
+    self.runOnReader = source.hasFiles ? runOnReader : nil
     self.loop = loop
     self.whenReady = whenReady
     readAhead()
@@ -73,10 +73,10 @@ final class BodyFeed: @unchecked Sendable {
   private func readAhead() {
     guard next == nil, end < count, let reader else { return }
     let (begin, size) = (end, Int(min(count - end, Self.size)))
-    guard let readers else { return keep(reader.read(size, at: begin), from: begin) }
+    guard let runOnReader else { return keep(reader.read(size, at: begin), from: begin) }
     self.reader = nil
     let loop = loop
-    let isTaken = readers {
+    let isTaken = runOnReader {
       let read = reader.read(size, at: begin)
       loop.post { self.giveBack(reader, read, from: begin) }
     }
@@ -103,6 +103,6 @@ final class BodyFeed: @unchecked Sendable {
   }
 
   private func close(_ reader: BodyReader) {
-    if readers?({ reader.close() }) != true { reader.close() }
+    if runOnReader?({ reader.close() }) != true { reader.close() }
   }
 }

@@ -9,10 +9,10 @@ import Synchronization
 /// is why `@unchecked Sendable` is safe.
 package final class CurlTransport: Transport, @unchecked Sendable {
   /// Runs a job on a thread that may wait for a disk. Returns false, without running the job, if no thread is available.
-  package typealias Readers = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
+  package typealias RunOnReader = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool
 
   package let loop: EventLoop
-  private let readers: Readers
+  private let readers: RunOnReader
   private let lastID = Atomic<UInt64>(0)
 
   private let environment: TransportEnvironment
@@ -57,11 +57,11 @@ package final class CurlTransport: Transport, @unchecked Sendable {
   /// Starts the loop's thread. Reads proxies and the paths of certificates from the environment now.
   ///
   /// - Parameter readers: runs jobs that read request bodies from files.
-  package convenience init(readers: @escaping Readers) throws(TransportFault) {
+  package convenience init(readers: @escaping RunOnReader) throws(TransportFault) {
     try self.init(environment: .current(), readers: readers)
   }
 
-  init(environment: TransportEnvironment, readers: @escaping Readers) throws(TransportFault) {
+  init(environment: TransportEnvironment, readers: @escaping RunOnReader) throws(TransportFault) {
     self.environment = environment
     self.readers = readers
     try CurlTransport.initialiseOnce()

@@ -39,7 +39,7 @@ final class Transfer {
   private var uploaded: Int64 = 0
   /// Notices the closing alert of TLS. Only used if the close of the connection ends the body. Nil also if the connection can't
   /// be watched.
-  private var farewell: OpaquePointer?
+  private var closeAlert: OpaquePointer?
   /// Why a callback ended the transfer; libcurl only knows that it did.
   private var callbackFault: TransportFault?
 
@@ -61,7 +61,7 @@ final class Transfer {
 
   deinit {
     feed?.stop()
-    nhs_farewell_free(farewell)
+    nhs_close_alert_free(closeAlert)
   }
 
   /// Frees the memory whose pointers libcurl has. Call it after the handle is removed from the multi handle.
@@ -176,9 +176,9 @@ extension Transfer {
   private func begin(_ head: ResponseHead) -> Bool {
     self.head = head
     if [.http10, .http11].contains(handle.httpVersion) { connection.noteTurns() }
-    if isCloseDelimited, request.url.scheme == .https, let watched = nhs_farewell_watch(handle.easy) {
-      nhs_farewell_free(farewell)
-      farewell = watched
+    if isCloseDelimited, request.url.scheme == .https, let watched = nhs_close_alert_watch(handle.easy) {
+      nhs_close_alert_free(closeAlert)
+      closeAlert = watched
     }
     if head.mayHaveBody(method: request.method) {
       do {
@@ -369,7 +369,7 @@ extension Transfer {
     timings.connection = connection.facts
     timings.connection.version = handle.httpVersion
     timings.isCloseDelimited = isCloseDelimited
-    timings.isCutOff = farewell.map { nhs_farewell_came($0) == 0 } ?? false
+    timings.isCutOff = closeAlert.map { nhs_close_alert_came($0) == 0 } ?? false
     return timings
   }
 

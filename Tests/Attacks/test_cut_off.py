@@ -17,9 +17,9 @@ import pytest
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nCache-Control: max-age=1000\r\n"
 
-#: For each path, the bytes after the head. "farewell" ends the connection with close_notify.
+#: For each path, the bytes after the head. "close-notify" ends the connection with close_notify.
 ANSWERS: Dict[str, bytes] = {
-    "/whole-farewell": b"Connection: close\r\n\r\nhalf",
+    "/whole-close-notify": b"Connection: close\r\n\r\nhalf",
     "/half": b"Connection: close\r\n\r\nhalf",
     "/nothing": b"Connection: close\r\n\r\n",
     "/length": b"Content-Length: 4\r\nConnection: close\r\n\r\nhalf",
@@ -71,7 +71,7 @@ class CuttingServer(threading.Thread):
         path = peer.recv(65536).split()[1].decode()
         self.paths.append(path)
         peer.sendall(HEAD + ANSWERS[path])
-        if path.endswith("-farewell"):
+        if path.endswith("-close-notify"):
             peer.unwrap()
         socket.socket(fileno=peer.detach()).close()
 
@@ -103,7 +103,7 @@ def test_a_body_that_may_be_cut_off_is_marked_and_not_stored(server: CuttingServ
     told = json.loads(done.stdout)
     for rules in ("kit", "rfc9111"):
         # Complete, as far as such a body can be.
-        first, second = told[f"{rules}/whole-farewell"]
+        first, second = told[f"{rules}/whole-close-notify"]
         assert first == ["half", False, rules == "rfc9111", False]
         assert second[3] is (rules == "rfc9111")
         # The same bytes, cut off.

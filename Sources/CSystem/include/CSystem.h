@@ -7,8 +7,8 @@
 #ifndef NUTHATCH_CSYSTEM_H
 #define NUTHATCH_CSYSTEM_H
 
+#include "nhs_close_alert.h"
 #include "nhs_curl.h"
-#include "nhs_farewell.h"
 #include "nhs_digest.h"
 #include "nhs_encode.h"
 #include "nhs_fault.h"
