@@ -386,4 +386,24 @@ import Testing
     }
     #expect(wire.server.waitForDisconnect(2))
   }
+
+  @Test("says in which phase a server was silent")
+  func phases() throws {
+    let wire = try Wire()
+    var script = Script.raw([.wait("never")])
+    script.readsBody = false
+    wire.server.on("/a", script)
+    let cases = [(3, "waiting for the answer"), (20_000_000, "sending the request")]
+    let recorders = try cases.map { count, _ in
+      try wire.start("/a") {
+        $0.method = "POST"
+        $0.body = [UInt8](repeating: 7, count: count)
+        $0.silence = 1_000_000_000
+      }
+    }
+    for (recorder, (_, phase)) in zip(recorders, cases) {
+      let fault = try #require(try recorder.result().fault)
+      #expect(fault.kind == .timeout && fault.message.contains(phase), "\(fault)")
+    }
+  }
 }
