@@ -24,7 +24,7 @@ final class AwayHosts: Sendable {
     absences.withLock { $0[origin] = Absence(since: since, code: ErrorCode(kind)) }
   }
 
-  /// Removes a host that has answered or whose waiting requests are refused.
+  /// Removes a host that has answered, or that no request waits for any more.
   func forget(_ origin: Origin) { absences.withLock { $0[origin] = nil } }
 
   func current(now: Int64) -> [AwayHost] {

@@ -206,6 +206,7 @@ final class FetchQueue: @unchecked Sendable {
     let host = entry.host
     entry.setState(.gone)
     host.entryCount -= 1
+    if host.entryCount == 0, host.trouble != nil { away.forget(host.origin) }
     hosts.retire(host)
   }
 

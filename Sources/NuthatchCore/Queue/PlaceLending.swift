@@ -77,7 +77,7 @@ final class PlaceLending {
   /// Lends the place of an entry that has moved too few bytes, unless too many are lent. Slow bodies lend at most as many places
   /// as there are.
   ///
-  /// - Returns: false if the entry lends its place already, or if slow bodies lend enough. Else see `isLending`.
+  /// - Returns: whether it has lent the place.
   func lend(_ entry: QueueEntry) -> Bool {
     let pool = entry.host.pool
     guard !entry.isLending, !entry.isAnswered || pool.counts.lentForSlowBodies < pool.size else {
@@ -85,6 +85,6 @@ final class PlaceLending {
     }
     // A request in its look-up has no connection, so it uses no file descriptor.
     entry.host.lend(of: entry, atMost: pool.mostLent + lookingUp)
-    return true
+    return entry.isLending
   }
 }

@@ -77,6 +77,21 @@ import Testing
     #expect(refusals(bench).isEmpty && bench.refused.isEmpty)
   }
 
+  @Test("show the host among those that are away until the last of them is cancelled")
+  func shown() {
+    let bench = QueueBench(.fixed(10))
+    for index in 0..<6 { bench.submit("\(index)", patience: 5 * minute) }
+    let impatient = bench.submit("impatient")
+    var entries = bench.running
+    fail(bench, 6, retryAfter: minute)
+    #expect(impatient.state == .gone)
+    let last = entries.removeFirst()
+    for entry in entries { bench.queue.remove(entry, now: bench.now) }
+    #expect(bench.queue.away.current(now: bench.now).map(\.code) == [.tls])
+    bench.queue.remove(last, now: bench.now)
+    #expect(bench.queue.away.current(now: bench.now).isEmpty)
+  }
+
   @Test("name the fault when it has been away for too long, and others don't wait with them")
   func givenUp() {
     let bench = QueueBench(.fixed(10))
