@@ -130,9 +130,12 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// A build under a sanitizer has what the Swift tests run, and nothing else.
+// Under a sanitizer are built the rooms that Swift tests run, and the programs that they start.
 if Context.environment["NUTHATCH_SANITIZED"] != nil {
-  let others = ["NuthatchABI", "NuthatchCLI", "nuthatch-visitor"]
+  let others = ["NuthatchABI", "NuthatchCLI", "CUnpacking", "nuthatch-visitor", "nuthatch-testserver"]
   package.products.removeAll { ["nuthatch-c", "nuthatch"].contains($0.name) }
-  package.targets.removeAll { others.contains($0.name) || $0.name.hasPrefix("nuthatch-bench-") }
+  package.targets.removeAll {
+    $0.type == .test || others.contains($0.name) || $0.name.hasPrefix("nuthatch-bench-")
+      || $0.path?.hasPrefix("Tests/") == true && $0.type != .executable
+  }
 }

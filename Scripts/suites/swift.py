@@ -1,7 +1,9 @@
 """Swift's tests, also under a sanitizer."""
 
 import concurrent.futures
+import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,16 +11,16 @@ from typing import Dict, Iterator, List, Optional
 
 from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, distinct, ending
 
+TESTS = "nuthatchPackageTests.xctest"
 # Tests that await. Most others block the thread that they run on, of which there are as many as processors. Those that
 # await would wait for one of them for minutes, and their questions would go unanswered: they have a process of their
 # own. The others have two, side by side, since blocked threads leave the processors idle.
 AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
-# These rooms start no thread: their code runs on the caller's. Under the thread sanitizer a test takes ten times as
-# long. So only those of their tests run there that start threads themselves, or run `nuthatch-storecrash mix`, which
-# does.
-CALLERS_THREAD = ("Base", "HTTP", "Imaging", "Store")
+# What these folders test starts no thread: its code runs on the caller's. Under the thread sanitizer a test takes ten times as
+# long. So only those of them run there that start threads themselves, or run `nuthatch-storecrash mix`, which does.
+CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "StoreTests")
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
 
@@ -28,35 +30,35 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
     for old in OUT.glob(name + "*.xml"):
         old.unlink()
     env = suite.environment()
-    env["NUTHATCH_OPTIMISED"] = "1"
-    sanitized: List[str] = []
+    env.update(NUTHATCH_OPTIMISED="1", NO_COLOR="1")
+    # Built before they run: what the tests run under is not for compilers.
+    if not _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env):
+        return
+    tests = ROOT / ".build/debug" / TESTS
     if sanitizer:
-        sanitized = ["--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
-        env["NUTHATCH_SANITIZED"] = "1"
         # A process takes ten times as long to start; what kills find is found without sanitizers, too.
         env.setdefault("NUTHATCH_CRASH_ROUNDS", "5")
-        # Memory that can't be had is asked for on purpose, and must come back as an error.
-        env["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1:" + env.get("ASAN_OPTIONS", "")
-        env["TSAN_OPTIONS"] = "allocator_may_return_null=1:" + env.get("TSAN_OPTIONS", "")
-    # Built first: what the tests run under is not for compilers, and they run side by side.
-    build = ["swift", "build", "--build-tests", *sanitized]
-    status, output = suite.run(build, 40 * MINUTE, _shown, OUT / (name + "-build.log"), env)
-    if status != 0:
-        suite.fail("swift build", "\n".join([ending(status), *distinct(r"^(?:.*: )?error: .*", output)]))
-        return
-    command = ["swift", "test", "--disable-xctest", "--skip-build", "--ignore-lock", *sanitized]
-    skipped = f"{AWAITING}|{LARGEST}"
+        tests = ROOT / ".build" / sanitizer / "debug" / TESTS
+        if not _build_rooms(suite, sanitizer, tests, env):
+            return
+        # Memory that can't be had is asked for on purpose, and must come back as an error. To note where each block was
+        # allocated takes an eighth of the time.
+        common = "allocator_may_return_null=1:"
+        env["ASAN_OPTIONS"] = "detect_leaks=0:malloc_context_size=2:" + common + env.get("ASAN_OPTIONS", "")
+        env["TSAN_OPTIONS"] = common + env.get("TSAN_OPTIONS", "")
+    command = [str(tests), "--testing-library", "swift-testing"]
+    left_out = []
     if sanitizer == "thread":
         env["LD_PRELOAD"] = str(_thread_sanitizer_library())
-        skipped += "|" + "|".join(_names(file) for file in _tests_of_one_thread())
+        left_out = [_names(file) for file in _tests_of_one_thread()]
     if wanted.filter or wanted.files:
         names = wanted.filter or "|".join(_names(file) for file in wanted.files)
         _run_tests(suite, name, [*command, "--filter", names], env)
         return
     _run_tests(suite, name + "-await", [*command, "--filter", AWAITING], env)
     parts = {
-        name + "-core": ["--filter", LARGEST],
-        name + "-rest": ["--skip", skipped],
+        name + "-core": ["--filter", LARGEST, "--skip", "|".join([AWAITING, *left_out])],
+        name + "-rest": ["--skip", "|".join([AWAITING, LARGEST, *left_out])],
     }
     # Each has a suite of its own, so that none takes another's failures for its own.
     with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
@@ -68,13 +70,49 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         suite.add(ended.result())
 
 
+def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str]) -> bool:
+    """Builds the rooms under the sanitizer, and links them with the tests that are there without it.
+
+    To compile the tests takes most of a build, and nothing is looked for in their code.
+    """
+    name = suite.name
+    build = ["swift", "build", "--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
+    build += ["--disable-index-store"]
+    if not _succeeds(suite, name + "-build", build, dict(env, NUTHATCH_SANITIZED="1")):
+        return False
+    rooms = {room.name + ".build" for room in (ROOT / "Sources").iterdir()}
+    plain = (ROOT / ".build/debug").resolve()
+    # Its own line for the linker.
+    manifest = (ROOT / ".build/debug.yaml").read_text()
+    line = re.search(r'^ +args: (\[.*/%s",.*\.LinkFileList".*\])$' % TESTS, manifest, re.MULTILINE)
+    assert line, "no line of the linker in .build/debug.yaml"
+    link: List[str] = json.loads(line.group(1))
+    link[link.index("-o") + 1] = str(tests)
+    place = next(at for at, word in enumerate(link) if word.startswith("@"))
+    parts = [Path(word).relative_to(plain) for word in shlex.split(Path(link[place][1:]).read_text())]
+    # What a room has beside code, for debuggers, isn't always there.
+    sanitized = {part for part in parts if part.parts[0] in rooms and (tests.parent / part).exists()}
+    objects = [(tests.parent if part in sanitized else plain) / part for part in parts]
+    listed = OUT / (name + ".objects")
+    listed.write_text("".join(shlex.quote(str(file)) + "\n" for file in objects))
+    link[place] = "@" + str(listed)
+    return _succeeds(suite, name + "-link", [*link, "-sanitize=" + sanitizer], env)
+
+
+def _succeeds(suite: Suite, name: str, command: List[str], env: Dict[str, str]) -> bool:
+    """Runs a command that tests need. If it fails, they do."""
+    status, output = suite.run(command, 40 * MINUTE, _shown, OUT / (name + ".log"), env)
+    if status != 0:
+        reason = [ending(status), *distinct(r"^(?:.*: )?error: .*", output)]
+        suite.fail(" ".join(command[:2]), "\n".join(reason))
+    return status == 0
+
+
 def _run_tests(suite: Suite, name: str, command: List[str], env: Dict[str, str]) -> Suite:
     before = len(suite.failed)
     report = ["--xunit-output", str(OUT / (name + ".xml"))]
     status, output = suite.run(command + report, 40 * MINUTE, _shown, OUT / (name + ".log"), env)
-    # The tool adds to the name, and not in all of its versions.
-    reports = [OUT / (name + ".xml"), OUT / (name + "-swift-testing.xml")]
-    count = sum(suite.read_junit(path) for path in reports if path.exists())
+    count = suite.read_junit(OUT / (name + ".xml"))
     for report_line in distinct(r"^SUMMARY: .*", output):
         suite.fail("sanitizer", report_line)
     ended = re.search(r"^\S+ Test run with .* after ", output, re.MULTILINE)
@@ -95,12 +133,13 @@ def _names(file: Path) -> str:
     types = re.findall(
         r"^(?:@Suite.*\n?)?(?:final )?(?:struct|class|extension) (\w+)", file.read_text(), re.MULTILINE
     )
-    return r"^%s\.(%s)/" % (file.parent.name, "|".join(dict.fromkeys(types)))
+    module = file.relative_to(ROOT / "Tests").parts[0]
+    return r"^%s\.(%s)/" % (module, "|".join(dict.fromkeys(types)))
 
 
 def _tests_of_one_thread() -> Iterator[Path]:
-    for room in CALLERS_THREAD:
-        for file in sorted((ROOT / "Tests" / f"Nuthatch{room}Tests").rglob("*Tests.swift")):
+    for folder in CALLERS_THREAD:
+        for file in sorted((ROOT / "Tests" / ("Nuthatch" + folder)).rglob("*Tests.swift")):
             if not re.search(SEVERAL_THREADS, file.read_text()):
                 yield file
 
