@@ -25,7 +25,7 @@ extension FetchQueue {
   var loopbackPlaces: PlacePool { places.loopback }
   var lookingUp: Int { lending.lookingUp }
   /// Entries that wait or run.
-  var activity: Int { hosts.all.reduce(0) { $0 + $1.entries } }
+  var activity: Int { hosts.all.reduce(0) { $0 + $1.entryCount } }
 }
 
 /// A queue without time: the clock stands still until a test moves it.
