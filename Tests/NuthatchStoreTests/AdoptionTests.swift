@@ -4,9 +4,9 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Several users of one directory, of whom some are gone without a word: they hold no lock any more, and nothing that they
-/// had begun was ended.
-@Suite("What killed writers leave") struct AdoptionTests {
+/// Several stores on one directory. Some end without a close, like killed processes: their locks are free, and what they
+/// had begun stays unfinished.
+@Suite("Recovery from killed writers") struct AdoptionTests {
   private static let key = RecordKey(.meta, "key")
   let folder: Folder
   init() throws { folder = try Folder() }
@@ -21,7 +21,7 @@ import Testing
     try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
   }
 
-  /// Appends a record and does nothing more, as who is killed before it is published.
+  /// Appends a record without publishing it, like a writer that is killed before.
   private func append(
     _ key: RecordKey, _ bytes: [UInt8], sequence: UInt64? = nil, isTorn: Bool = false, _ user: any RecordStore
   ) throws {
@@ -48,7 +48,7 @@ import Testing
     #expect(user.lookup(key)?.copied() == bytes, note)
   }
 
-  /// That this is what everybody has, also by an index made anew.
+  /// Expects these bytes of `key`, now and after the index was rebuilt.
   private func expectForGood(_ bytes: [UInt8]?, _ user: any RecordStore, _ note: Comment) throws {
     expect(bytes, user, note)
     #expect(try user.verify().isClean, note)
@@ -61,7 +61,7 @@ import Testing
     later.finish()
   }
 
-  @Test("is a pack that the next writer goes on with, behind the last record")
+  @Test("the next writer appends to a killed writer's pack, behind its last record")
   func pack() throws {
     do {
       let dead = try user()
@@ -76,7 +76,7 @@ import Testing
     try expectForGood([1], user, "after one")
   }
 
-  @Test("is no file that nobody counts, also while others go on", arguments: 0..<12)
+  @Test("unfinished pack files of killed writers are deleted, those of live writers stay", arguments: 0..<12)
   func unfinished(_ count: Int) throws {
     let user = try user()
     try keep(Self.key, [1], user)
@@ -102,9 +102,10 @@ import Testing
   }
 
   @Test(
-    "is published when it was complete and is the latest of its key", arguments: [false, true], [false, true])
+    "a complete record that a killed writer didn't publish is published by the next writer",
+    arguments: [false, true], [false, true])
   func complete(_ isReplacing: Bool, _ isWitnessed: Bool) throws {
-    // Who has it open all the while, so that nobody opens it as the first one afterwards.
+    // A store that stays open, so that `user` isn't the first one to open the directory.
     let witness = isWitnessed ? try user() : nil
     do {
       let dead = try user()
@@ -119,7 +120,7 @@ import Testing
     try expectForGood(content(2, 5000), user, "taken in")
   }
 
-  @Test("is retired when it was half written, or isn't the latest of its key")
+  @Test("a killed writer's torn records and its second copy of a published record are retired")
   func torn() throws {
     do {
       let dead = try user()
@@ -137,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "doesn't come back when its key was removed before anybody went on with the pack",
+    "a killed writer's unpublished record doesn't come back after its key was removed",
     arguments: [false, true], [false, true])
   func removed(_ isWitnessed: Bool, _ isSecond: Bool) throws {
     let witness = isWitnessed ? try user() : nil
@@ -161,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "is no answer: what it was asked for may have been removed since, while its writer was there still",
+    "an answer that a killed writer appended but didn't publish is never found",
     arguments: [false, true])
   func answer(_ isRemoved: Bool) throws {
     let group = Array("group".utf8).withUnsafeBytes { RecordGroup($0) }
@@ -185,7 +186,7 @@ import Testing
     later.finish()
   }
 
-  @Test("is gone with its pack, when another one dropped that and was killed before the index knew")
+  @Test("an unpublished record is gone if its pack was deleted before the index dropped the pack")
   func droppedHalfway() throws {
     let user = try user()
     do {
@@ -201,7 +202,7 @@ import Testing
     try expectForGood(nil, user, "dropped")
   }
 
-  @Test("is left alone as long as it can't be mapped, and is there when it can", arguments: 1...3)
+  @Test("a killed writer's pack that can't be mapped for a while keeps its records", arguments: 1...3)
   func unmapped(_ count: Int) throws {
     do {
       let dead = try user()
@@ -228,7 +229,9 @@ import Testing
     later.finish()
   }
 
-  @Test("is a large record that nobody knows of: taken in, whatever can't be mapped then", arguments: 0..<30)
+  @Test(
+    "a large record has its old or new bytes when its writer was killed, even if mappings fail",
+    arguments: 0..<30)
   func large(_ count: Int) throws {
     let key = RecordKey(.body, "large")
     let (old, new) = (content(1, 600_000), content(2, 700_000))
@@ -260,14 +263,14 @@ import Testing
     }
   }
 
-  /// Who looks after a killed writer, and how.
+  /// The call after a killed writer.
   enum Look: CaseIterable {
-    /// The first one to open the directory. The others have it open all the while.
+    /// The first store opens the directory. In the other cases a store has it open all the while.
     case open
     case keep, verify, trim
   }
 
-  @Test("counts for what it takes when it is a large record that nobody knows of", arguments: Look.allCases)
+  @Test("diskBytes counts a killed writer's large pack that the index doesn't know", arguments: Look.allCases)
   func counted(_ look: Look) throws {
     let key = RecordKey(.body, "large")
     // The pack has its name, and the table of packs says that nothing is in it: the state that this test is about.
@@ -325,7 +328,7 @@ import Testing
     }
   }
 
-  @Test("and all else is missing, not wrong, while nothing can be mapped")
+  @Test("while no file can be mapped every record is a miss and commits throw; later all are found")
   func nothingMapped() throws {
     let first = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     for number in 0..<30 { try first.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 3000)) }

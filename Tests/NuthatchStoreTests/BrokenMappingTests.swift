@@ -5,11 +5,11 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Files that become shorter while they are mapped: each touch of what is missing is the signal that a full or failing disk sends.
-@Suite("A store whose files can't be read or written through memory", .serialized)
+/// Each touch of a mapped page behind the end of a truncated file raises SIGBUS, as a full or failing disk does.
+@Suite("Truncation of a store's mapped files", .serialized)
 struct BrokenMappingTests {
   private static let count = 24
-  private static let magic: UInt32 = 0x0102_1994  // tmpfs, where nobody looks before whether there is room
+  private static let magic: UInt32 = 0x0102_1994  // tmpfs: pages are written without a check for room
 
   let folder: Folder
   init() throws { folder = try Folder() }
@@ -28,7 +28,7 @@ struct BrokenMappingTests {
     #expect(truncate(folder.path + "/" + name, off_t(size)) == 0)
   }
 
-  /// Waits, as long as it takes, for what comes by itself.
+  /// Waits up to 30 s until the condition is true.
   private func eventually(_ note: Comment, _ isSo: () -> Bool) {
     for _ in 0..<3000 {
       if isSo() { return }
@@ -37,14 +37,14 @@ struct BrokenMappingTests {
     Issue.record(note)
   }
 
-  /// What is found is right.
+  /// Returns false only if the store finds wrong bytes.
   private func isRight(_ store: Store, _ number: Int) -> Bool {
     guard let lease = (try? store.lookup(Self.key(number))) ?? nil else { return true }
     let bytes = lease.copied()
     return bytes == Self.payload(number) || lease.isBroken
   }
 
-  /// That all goes on by itself, without opening it again.
+  /// Expects the store to work again without being opened again.
   private func recovers(_ store: Store, _ note: Comment, finds: Bool = true) throws {
     eventually(note) { (try? store.commit(Self.key(100), Self.payload(100))) != nil }
     eventually(note) { (try? store.bytes(Self.key(100))) == Self.payload(100) }
@@ -95,7 +95,7 @@ struct BrokenMappingTests {
     }
   }
 
-  @Test("goes on when its index was cut", arguments: Step.allCases, [0, 4096, 40960])
+  @Test("a store works again after its index was truncated", arguments: Step.allCases, [0, 4096, 40960])
   func index(_ step: Step, _ size: Int) throws {
     let store = try opened()
     try cut("index", to: size)
@@ -117,7 +117,7 @@ struct BrokenMappingTests {
     }
   }
 
-  @Test("goes on when its lock was cut", arguments: Step.allCases)
+  @Test("a store works again after its lock file was truncated", arguments: Step.allCases)
   func lock(_ step: Step) throws {
     let store = try opened()
     try cut("locks", to: 0)
@@ -126,7 +126,7 @@ struct BrokenMappingTests {
   }
 
   @Test(
-    "goes on when its packs were cut, and finds what they have when they are whole again",
+    "a store works after a pack was truncated, and finds the records when the bytes are back",
     arguments: Step.allCases)
   func packs(_ step: Step) throws {
     let store = try opened()
@@ -146,7 +146,7 @@ struct BrokenMappingTests {
     if step == .remove { #expect((0..<Self.count).allSatisfy { isRight(store, $0) }) }
   }
 
-  @Test("says of a lease whether its pack could be read, and never gives it out again")
+  @Test("a lease on a truncated pack is marked as broken and isn't returned again")
   func leases() throws {
     let store = try opened()
     let held = try #require(try store.lookup(Self.key(5)))
@@ -160,7 +160,7 @@ struct BrokenMappingTests {
     eventually("forgotten") { ((try? store.recall(Self.key(5))) ?? nil) == nil }
   }
 
-  @Test("lets nothing pass as current, and takes no number, of an index that can't be read")
+  @Test("a truncated index confirms no moment and gives out no sequence and no pack number")
   func moments() throws {
     let store = try opened()
     let moment = try #require(store.momentNow(Self.group))
@@ -176,13 +176,13 @@ struct BrokenMappingTests {
     #expect(index.remove(Self.key(0).hash) == .absent)
     #expect(!store.isCurrent(moment))
     #expect(store.momentNow(Self.group) == nil)
-    // Nobody knows any more whether it was removed meanwhile.
+    // The index can't tell any more whether the group was removed meanwhile.
     #expect((try? store.commit(answer: RecordKey(Self.group, [1]), [1], asked: moment)) ?? nil == nil)
     try recovers(store, "afterwards")
     #expect(try #require(try store.moment(Self.group)).clears != moment.clears)
   }
 
-  @Test("leaves a change that broke in the middle to the next one who has the lock, as if it had been killed")
+  @Test("a change that breaks midway is left to the next holder of the index lock, as after a kill")
   func pending() throws {
     // btrfs, where each page is asked for before it is written.
     let calls = FaultyCalls(.number(EIO), fileSystem: 0x9123_683E)
@@ -222,7 +222,7 @@ struct BrokenMappingTests {
     other.finish()
   }
 
-  @Test("writes by system calls what a pack's window didn't take")
+  @Test("a record is written by system calls if the pack's mapped window was truncated")
   func window() throws {
     let calls = FaultyCalls(.number(EIO), fileSystem: 0x5846_5342)
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20), calls)
@@ -240,7 +240,7 @@ struct BrokenMappingTests {
     #expect(try Store.open(folder.path).bytes(Self.key(1000)) == content(1000, 8000))
   }
 
-  @Test("isn't asked more often than every 100 ms to read what can't be read")
+  @Test("a store tries to read an unreadable index again at most every 100 ms")
   func pace() throws {
     let calls = FaultyCalls(.number(EIO), fileSystem: Self.magic)
     let store = try Store.open(folder.path, .init(), calls)
@@ -255,7 +255,7 @@ struct BrokenMappingTests {
     #expect(calls.openings - openings <= 4 * most)
   }
 
-  @Test("never gives wrong bytes, nor ends, while its files become shorter and longer under several threads")
+  @Test("threads read no wrong bytes and don't crash while index and lock files shrink and grow")
   func threads() throws {
     let store = try opened()
     let isOver = Atomic(false)
@@ -285,7 +285,7 @@ struct BrokenMappingTests {
       guard fd >= 0, let bytes = try? folder.read(name) else { continue }
       ftruncate(fd, off_t(dice.next() % 3) * 4096)
       usleep(10_000)
-      // The same file, whoever has its name by now.
+      // The same file, even if another one has its name by now.
       if dice.next() % 2 == 0 { pwrite(fd, bytes, bytes.count, 0) }
       close(fd)
       usleep(10_000)

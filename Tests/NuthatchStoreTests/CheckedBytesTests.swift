@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchStore
 
 /// `checksAlways`: a disk may change bytes without a word after they were checked.
-@Suite("A store that checks all that it reads") struct CheckedBytesTests {
+@Suite("Stores with checksAlways") struct CheckedBytesTests {
   private static let count = 4
   let folder: Folder
   init() throws { folder = try Folder() }
@@ -24,7 +24,7 @@ import Testing
     try folder.poke(name, at: at + 5000, [payload[5000] ^ 1])
   }
 
-  @Test("gives nothing that has changed since it was checked, and no other store hears of that")
+  @Test("checksAlways turns a record whose bytes changed on disk into a miss, in this store only")
   func always() throws {
     let (store, other) = (try opened(true), try opened(false))
     for number in 0..<Self.count { try store.commit(Self.key(number), Self.payload(number)) }
@@ -42,7 +42,7 @@ import Testing
     #expect(!other.disk.locks.file.hasLosses && !other.disk.openPacks.trust.isOver)
   }
 
-  @Test("tells the others of a disk that fails all the same")
+  @Test("a store with checksAlways tells other stores when a write fails")
   func losses() throws {
     let calls = FaultyCalls(.number(EIO))
     let store = try Store.open(folder.path, .init(checksAlways: true), calls)
@@ -54,7 +54,7 @@ import Testing
     #expect(try other.lookup(Self.key(0)) != nil && other.disk.openPacks.trust.isOver)
   }
 
-  @Test("goes on so in a directory that was deleted meanwhile, and isn't asked for otherwise by another")
+  @Test("checksAlways outlives the directory's deletion; opening it with checksAlways off is a conflict")
   func deleted() throws {
     let store = try opened(true)
     try store.commit(Self.key(0), Self.payload(0))

@@ -1,8 +1,8 @@
 @testable import NuthatchStore
 
-/// Keys that are searched at one place, whatever the size of the index up to 2^17 slots: somebody looked for them.
+/// Keys with the same home slot in every index of up to 2^17 slots. They were found by trying.
 enum CollidingKeys {
-  /// Of metas: more than fit within reach of one place.
+  /// Keys of metas: more than the longest probe.
   static let metas = keys(.meta, metaNames)
   static let bodies = keys(.body, bodyNames)
   static let thumbs = keys(.thumb, thumbNames)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("Keys that are searched at one place") struct CollisionTests {
+@Suite("Keys with the same home slot in the index") struct CollisionTests {
   /// What a store has to hold, and to have counted since it was opened.
   private struct Model {
     struct Value {
@@ -42,7 +42,9 @@ import Testing
     #expect(report.bytes == model.bytes, note)
   }
 
-  @Test("do what they do to a dictionary, and are counted exactly", arguments: 0..<modelRuns(3))
+  @Test(
+    "a store of colliding keys matches a dictionary after random operations, with exact counts",
+    arguments: 0..<modelRuns(3))
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)
     var dice = Dice(seed)
@@ -71,13 +73,13 @@ import Testing
         store = try Store.open(folder.path)
         model.commits = 0
       case 134:
-        // Somebody deletes it while it is in use.
+        // The index is deleted while it is in use.
         try? folder.remove("index")
       case 135:
         try store.clear()
         model.values = [:]
       case 136..<138:
-        // All packs but those that others append to: nobody does.
+        // Drops all packs that no other store appends to, which are all.
         try store.trim(to: 0)
         let dropped = try store.statistics().droppedRecords
         #expect(dropped == model.values.count, note)
@@ -107,7 +109,7 @@ import Testing
   /// What an index may take that has room for so few records.
   private static let most = (1 << 17) * IndexLayout.slotSize + (64 << 10)
 
-  @Test("are refused when there are more than are searched, and others aren't")
+  @Test("colliding keys beyond the longest probe are refused, other keys aren't")
   func refused() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, Self.options)
@@ -133,14 +135,16 @@ import Testing
     try folder.remove("index")
     let again = try Store.open(folder.path)
     try check(again, "from the packs")
-    // Who makes room has some.
+    // A removal makes room for another key.
     #expect(try again.remove(keys[0]))
     try again.commit(keys[keys.count - 1], [1, 2, 3])
     #expect(try again.bytes(keys[keys.count - 1]) == [1, 2, 3])
     again.close()
   }
 
-  @Test("in packs have no index grow without bound, nor be refused", arguments: [false, true])
+  @Test(
+    "packs with more colliding keys than an index can hold neither bloat it nor block new records",
+    arguments: [false, true])
   func packs(_ isIndexThere: Bool) throws {
     let (folder, other) = (try Folder(), try Folder())
     let keys = CollidingKeys.metas

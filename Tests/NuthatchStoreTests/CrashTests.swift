@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-/// One of them, and what it said until it ended.
+/// A process that a test kills, and what it printed until it ended.
 final class Victim {
   let process = Process()
   let pipe = Pipe()
@@ -50,13 +50,14 @@ final class Victim {
   }
 }
 
-/// Processes that are killed in the middle of whatever they do.
-@Suite("Killed processes", .serialized) struct CrashTests {
+@Suite("Processes killed at random moments", .serialized) struct CrashTests {
   private static func key(_ number: UInt64) -> RecordKey {
     RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
   }
 
-  @Test("leave whole records, and every one that they had kept", arguments: [256 << 20, 4 << 20])
+  @Test(
+    "processes killed by SIGKILL leave whole records, and all that they reported as kept",
+    arguments: [256 << 20, 4 << 20])
   func killed(_ limit: Int) throws {
     let folder = try Folder()
     let seed = newSeed()
@@ -92,7 +93,7 @@ final class Victim {
           #expect(found ?? 0 >= version, "\(note), key \(number)")
         }
       }
-      // SIGKILL may end a writer in the middle of a record, which nobody was promised: found, and out of the way.
+      // SIGKILL may end a writer in the middle of a record that it hasn't reported. The first verify finds and retires it.
       #expect(try store.verify().damaged <= victims.count, note)
       #expect(try store.verify().damaged == 0, note)
       #expect(folder.files().allSatisfy { !$0.hasSuffix(".tmp") }, note)
@@ -101,7 +102,7 @@ final class Victim {
     }
   }
 
-  @Test("leave no room reserved, also while another one goes on")
+  @Test("room that killed processes reserved for packs is freed while another process goes on")
   func reserved() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
@@ -120,7 +121,7 @@ final class Victim {
     #expect(try store.bytes(RecordKey(.meta, "mine")) == [1])
   }
 
-  @Test("leave their locks, also when they had forked children")
+  @Test("a killed process's locks are free even if its forked child lives")
   func forked() throws {
     let folder = try Folder()
     let victim = try Victim(["fork", folder.path])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A damaged directory") struct DamageTests {
+@Suite("Damaged directories") struct DamageTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -37,7 +37,7 @@ import Testing
     return found
   }
 
-  @Test("is not one where a pack ends with what was written in part: nobody was promised anything there")
+  @Test("bytes behind a pack's last record aren't damage")
   func rest() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     defer { store.close() }
@@ -61,7 +61,7 @@ import Testing
     #expect(try !other.verify().isClean)
   }
 
-  @Test("keeps every record when the index is gone, cut, emptied, of another version or something else")
+  @Test("no record is lost if the index is missing, truncated, zeroed or of another version")
   func index() throws {
     try fill()
     #expect(try survivors("whole") == Self.count)
@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test(
-    "sets a folder aside that has a file's name, and keeps what is in it",
+    "a folder that has the name of a store's file is moved aside with its contents",
     arguments: ["index", "index.new", "limits", "limits.new"])
   func foreignFolder(_ name: String) throws {
     try fill()
@@ -101,7 +101,7 @@ import Testing
     #expect(try Set(kept.map { try folder.read($0 + "/theirs") }) == [[0], [1]])
   }
 
-  @Test("gives right bytes or a miss for every flipped bit of the packs")
+  @Test("a flipped bit in a pack gives a miss, never wrong bytes")
   func packBits() throws {
     try fill()
     let seed = newSeed()
@@ -126,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("gives right bytes or a miss for any damage to the index, and verify finds the records again")
+  @Test("a damaged index gives right bytes or misses, and verify reports no damaged record")
   func indexBits() throws {
     let seed = newSeed()
     var dice = Dice(seed)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("drops nothing because the index says that a pack is larger than it can be", arguments: 0..<7)
+  @Test("no pack is dropped if a damaged index says that it is larger than a pack can be", arguments: 0..<7)
   func used(_ byte: Int) throws {
     func key(_ number: Int) -> RecordKey { RecordKey(.meta, "\(number)") }
     let store = try Store.open(folder.path, .init(diskBytes: 32 << 20))
@@ -167,7 +167,7 @@ import Testing
     again.close()
   }
 
-  @Test("writes what is in memory also when the index says that the directory was cleared later")
+  @Test("records in memory are written even if a damaged index says that a later clear happened")
   func cleared() throws {
     try Store.open(folder.path).close()
     try folder.poke("index", at: IndexLayout.clearedBefore + 5, [0x20])
@@ -180,7 +180,9 @@ import Testing
     again.close()
   }
 
-  @Test("makes a new index in place of one that can't be read", arguments: [EIO, EACCES])
+  @Test(
+    "an index that can't be opened is replaced, and other stores go on with the new one",
+    arguments: [EIO, EACCES])
   func index(_ reason: Int32) throws {
     try fill()
     let other = try Store.open(folder.path)
@@ -192,14 +194,14 @@ import Testing
       #expect(store.lookup(Self.key(number))?.copied() == Self.bytes(number))
     }
     store.finish()
-    // Who had the old one goes on with the new one.
+    // The store that had the old index goes on with the new one.
     try other.commit(Self.key(0), [1])
     #expect(try other.verify().isClean)
     other.close()
     #expect(try Store.open(folder.path).bytes(Self.key(0)) == [1])
   }
 
-  @Test("keeps the rest when packs are gone, cut, foreign or of another version")
+  @Test("records in other packs stay if a pack is missing, truncated, foreign or of another version")
   func packs() throws {
     try fill()
     let names = folder.files()
@@ -229,7 +231,7 @@ import Testing
     #expect(!folder.files().contains("00000078.tmp"))
   }
 
-  @Test("replaces and removes what lies in packs that nobody can read as anything else, and no slower")
+  @Test("records in unreadable packs are removed and replaced, with few files opened")
   func unreadable() throws {
     try fill()
     for name in folder.files() {
@@ -245,14 +247,14 @@ import Testing
         _ = try store.commit(Self.key(number), PayloadShape(), [bytes])
       }
     }
-    // What waited to be marked in its pack was tried again with every other one.
+    // Each commit once retried all retirements that had failed, which opened many more files.
     #expect(calls.openings - before < 20 * Self.count)
     for number in 0..<Self.count {
       #expect(store.lookup(Self.key(number)).map { Array($0.unsafeBytes) } == Self.bytes(number))
     }
   }
 
-  @Test("takes in packs that the index doesn't know")
+  @Test("packs that the index doesn't know are taken in")
   func unknownPacks() throws {
     try fill()
     let other = try Folder()
@@ -272,7 +274,7 @@ import Testing
     #expect(try survivors("back") == Self.count)
   }
 
-  @Test("holds no pack because a damaged record was looked for in it", arguments: [1, 3])
+  @Test("a lookup of a damaged record doesn't pin its pack", arguments: [1, 3])
   func leftPacks(_ lookups: Int) throws {
     let key = RecordKey(.meta, "key")
     let first = try Store.open(folder.path, .init(diskBytes: 16 << 20))
@@ -287,7 +289,7 @@ import Testing
     store.close()
   }
 
-  @Test("is cleared of its packs when a folder has the name of one, which stays")
+  @Test("clear deletes packs but no folder that has a pack's name")
   func folderAsPack() throws {
     try fill()
     try FileManager.default.createDirectory(
@@ -305,7 +307,7 @@ import Testing
     store.close()
   }
 
-  @Test("may have a socket under the name of its index, or of a pack")
+  @Test("a store opens with a socket in place of its index or a pack")
   func sockets() throws {
     try fill()
     for name in ["index", "packs/00000001.pack"] {
@@ -329,7 +331,7 @@ import Testing
     }
   }
 
-  @Test("follows no symbolic link, whatever has one's name, and writes through none")
+  @Test("no file of a store is read or written through a symbolic link")
   func links() throws {
     let outside = try Folder()
     let victim = outside.path + "/victim"
@@ -362,7 +364,7 @@ import Testing
     }
   }
 
-  @Test("is never one that others can write to, and no symbolic link is followed in it")
+  @Test("a directory that others can write to is refused, and symbolic links in it aren't followed")
   func permissions() throws {
     try fill()
     var status = stat()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Somebody deletes the directory of a store that is open, as a person does who wants room.
-@Suite("A directory that is deleted while it is open") struct DeletedDirectoryTests {
+/// A person deletes the directory of an open store to make room.
+@Suite("Directories that are deleted while a store has them open") struct DeletedDirectoryTests {
   private static let (a, b) = (RecordKey(.meta, "a"), RecordKey(.meta, "b"))
   private let parent: Folder
   private let path: String
@@ -37,7 +37,8 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
   }
 
-  @Test("is made again by who keeps a record", arguments: [Store.Spill.eager, .pressure])
+  @Test(
+    "a commit recreates a deleted directory with the same limit", arguments: [Store.Spill.eager, .pressure])
   func madeAgain(_ spill: Store.Spill) throws {
     let store = try Store.open(path, Store.Options(diskBytes: 5 << 20, memoryBytes: 1 << 20, spill: spill))
     let lease = try store.commit(Self.a, [1])
@@ -54,7 +55,9 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("is noticed by who can't make a pack, without a look", arguments: [Store.Spill.eager, .pressure])
+  @Test(
+    "a commit that can't create a pack notices that the directory was deleted",
+    arguments: [Store.Spill.eager, .pressure])
   func unnoticed(_ spill: Store.Spill) throws {
     let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: spill))
     try parent.remove("cache")
@@ -67,7 +70,7 @@ import Testing
     #expect(try other.bytes(Self.a) == [1])
   }
 
-  @Test("is noticed by who appends to a pack that went with it, which isn't lost then")
+  @Test("a writer whose pack was deleted recreates the directory and keeps its records there")
   func appending() throws {
     let store = try Store.open(path)
     try store.commit(Self.a, [1])
@@ -77,7 +80,7 @@ import Testing
     #expect(try Store.open(path).bytes(Self.b) == [2])
   }
 
-  @Test("gets what is in memory only when the store ends")
+  @Test("a store that ends recreates a deleted directory for the records in memory")
   func atEnd() throws {
     let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: .pressure))
     try store.commit(Self.a, [1])
@@ -87,7 +90,7 @@ import Testing
     #expect(try Store.open(path).bytes(Self.a) == [1])
   }
 
-  @Test("has the limit of others where they have made it again")
+  @Test("a directory that another store has recreated keeps that store's limit")
   func limits() throws {
     let (store, other) = try madeByOther(Store.Options(diskBytes: 5 << 20))
     #expect(try store.bytes(Self.a) == [2])
@@ -95,7 +98,7 @@ import Testing
     #expect(try other.statistics().diskLimit == Limits.standard)
   }
 
-  @Test("isn't made, nor waited for, by lookups, whatever has its name")
+  @Test("a lookup doesn't recreate a deleted directory or block on a pipe in place of its lock file")
   func pipe() throws {
     let store = try Store.open(path)
     try store.commit(Self.a, [1])
@@ -110,7 +113,8 @@ import Testing
     #expect(try store.bytes(Self.b) == [2])
   }
 
-  @Test("is followed by a lock that was moved away", arguments: [false, true])
+  @Test(
+    "a store goes on with the new lock file after the old one was moved or deleted", arguments: [false, true])
   func moved(_ isMoved: Bool) throws {
     let (store, old) = (try Store.open(path), path + "/locks")
     try store.commit(Self.a, [1])
@@ -126,7 +130,7 @@ import Testing
     #expect(store.index?.identity == other.index?.identity)
   }
 
-  @Test("is noticed by who asks for a change")
+  @Test("a removal and a clear recreate a deleted directory")
   func change() throws {
     let store = try Store.open(path)
     try store.commit(Self.a, [1])
@@ -139,7 +143,7 @@ import Testing
     #expect(parent.files("cache").contains("packs"))
   }
 
-  @Test("is not made again by who only looks, or closes")
+  @Test("a lookup and a close don't recreate a deleted directory")
   func looks() throws {
     let store = try Store.open(path)
     try store.commit(Self.a, [1])
@@ -150,7 +154,7 @@ import Testing
     #expect(!parent.files("").contains("cache"))
   }
 
-  @Test("leads who only looks to what others keep there now")
+  @Test("a lookup finds the records that another store keeps in the recreated directory")
   func others() throws {
     let (store, other) = try madeByOther()
     #expect(try store.bytes(Self.a) == [2])
@@ -161,7 +165,7 @@ import Testing
     #expect(try store.commit(answer: RecordKey(group, [0]), [1], asked: asked) == nil)
   }
 
-  @Test("doesn't keep an answer that was asked for before it was deleted")
+  @Test("an answer that was asked for before the directory was deleted isn't kept")
   func asked() throws {
     let store = try Store.open(path)
     let group = Array("g".utf8).withUnsafeBytes { RecordGroup($0) }
@@ -173,7 +177,7 @@ import Testing
     #expect(try store.commit(answer: RecordKey(group, [0]), [1], asked: again) != nil)
   }
 
-  @Test("gives back every descriptor and mapping, however often that happens")
+  @Test("repeated deletions of a directory leak no descriptor and no mapping")
   func leaves() throws {
     let store = try Store.open(path)
     var counts: [Int] = []
@@ -189,7 +193,7 @@ import Testing
     #expect(maps.split(separator: "\n").filter { $0.contains(path) && $0.contains("/packs/") }.isEmpty)
   }
 
-  @Test("says so when it can't be made again, and goes on when it can")
+  @Test("a commit throws while a deleted directory can't be recreated, and works afterwards")
   func parentIsGone() throws {
     let store = try Store.open(path)
     try store.commit(Self.a, [1])
@@ -209,7 +213,7 @@ import Testing
     #expect(try store.bytes(Self.b) == [2])
   }
 
-  @Test("keeps what is in memory only, but for answers")
+  @Test("a flush writes records in memory to the recreated directory")
   func memory() throws {
     let store = try Store.open(path, Store.Options(memoryBytes: 1 << 20, spill: .pressure))
     let first = try store.commit(Self.a, [1]).sequence
@@ -223,7 +227,7 @@ import Testing
     }
   }
 
-  @Test("goes on under several threads")
+  @Test("threads read and write on while the directory is deleted again and again")
   func threads() throws {
     let store = try Store.open(path)
     let isDone = Counter()

@@ -2,11 +2,11 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("Too many bytes") struct DropTests {
+@Suite("Records dropped for the disk limit") struct DropTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("cost the oldest records, and only as many as must go")
+  @Test("the oldest records are dropped at the disk limit, and only as many as necessary")
   func limit() throws {
     let limit = 8 << 20
     let store = try Store.open(folder.path, .init(diskBytes: limit))
@@ -29,7 +29,7 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("leave nothing in the index for good when somebody was killed while dropping")
+  @Test("verify removes the index entries of a pack whose drop was interrupted")
   func leftovers() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     for number in 0..<300 { try store.commit(RecordKey(.thumb, "\(number)"), content(1, 10_000)) }
@@ -43,7 +43,7 @@ import Testing
     #expect(try store.statistics().thumbs == intact)
   }
 
-  @Test("spare what was used")
+  @Test("records that are used are moved, not dropped, and keep their sequences")
   func visited() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     let loved = (0..<20).map { RecordKey(.thumb, "loved \($0)") }
@@ -62,7 +62,7 @@ import Testing
     #expect(try store.lookup(RecordKey(.thumb, "0")) == nil)
   }
 
-  @Test("of bodies never push out thumbs")
+  @Test("new bodies never push out thumbnails")
   func families() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     for number in 0..<100 {
@@ -78,7 +78,7 @@ import Testing
     #expect(try store.statistics().diskBytes <= 16 << 20)
   }
 
-  @Test("of large bodies that were all used cost older ones of them, not thumbs and not the newest")
+  @Test("large bodies that were all used push out older bodies, not thumbnails")
   func visitedLarge() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     for number in 0..<370 {
@@ -96,7 +96,7 @@ import Testing
     #expect(try store.statistics().diskBytes <= 16 << 20)
   }
 
-  @Test("are dropped on demand, while leases stay readable and are accounted for")
+  @Test("a trim drops packs while leases on them stay readable and count as pinned")
   func trim() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     let lease = try store.commit(RecordKey(.body, "b"), content(9, 100_000))

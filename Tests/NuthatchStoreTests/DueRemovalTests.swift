@@ -6,7 +6,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A removal that can't be done now") struct DueRemovalTests {
+@Suite("Removals that can't be done at once") struct DueRemovalTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -30,7 +30,8 @@ import Testing
   }
 
   @Test(
-    "hides what it takes out, and is done before anything else is kept", arguments: Way.allCases,
+    "a removal that waits for a lock hides its records at once and is done before the next commit",
+    arguments: Way.allCases,
     [Store.Spill.eager, .pressure])
   func hides(_ way: Way, _ spill: Store.Spill) throws {
     let followed = Atomic(0)
@@ -62,7 +63,7 @@ import Testing
     #expect(try other.bytes(Self.key("a")) == [4] && other.bytes(Self.key("b")) == [2])
   }
 
-  @Test("is done by the next question, by a close, and by a clear", arguments: [0, 1, 2])
+  @Test("a postponed removal is done by the next `moment`, `close` or `clear`", arguments: [0, 1, 2])
   func ends(_ end: Int) throws {
     let store = try Store.open(folder.path)
     #expect(try keep("a", [1], store))
@@ -82,7 +83,7 @@ import Testing
     #expect(try Store.open(folder.path).lookup(Self.key("a")) == nil)
   }
 
-  @Test("stays due until what follows it can be done, too")
+  @Test("a removal stays postponed until its `following` closure succeeds, and blocks no other key")
   func follows() throws {
     let isBroken = Atomic(true)
     let store = try Store.open(folder.path) { (_, _, _) throws(StoreFault) in
@@ -93,7 +94,7 @@ import Testing
     #expect(fault?.kind == .io && store.hasDueRemovals)
     #expect(throws: StoreFault.self) { try store.doWhatIsDue() }
     #expect(try store.moment(Self.group("a")) == nil)
-    // It is in nobody else's way.
+    // Removals and commits of other keys don't wait for it.
     #expect(store.removeOrNote([], [Self.key("c")]) == nil)
     #expect(try keep("b", [2], store) && keep("c", [3], store))
     #expect(try store.bytes(Self.key("c")) == [3] && store.lookup(Self.key("a")) == nil)
@@ -108,7 +109,8 @@ import Testing
   }
 
   @Test(
-    "is kept from others, too, and done by the first of them who keeps something", arguments: Way.allCases)
+    "other stores don't find a record whose removal is postponed, and their next commit removes it",
+    arguments: Way.allCases)
   func others(_ way: Way) throws {
     let store = try Store.open(folder.path)
     let followed = Atomic(0)
@@ -127,7 +129,7 @@ import Testing
     #expect(!other.isThere(Self.key("a")) && !other.isCurrent(mark, Self.key("a")))
     #expect(!other.isCurrent(early) && other.momentNow(Self.group("a")) == nil)
     #expect(try other.bytes(Self.key("b")) == [2] && other.momentNow(Self.group("b")) != nil)
-    // They are no removals of its own.
+    // The other store has no postponed removals of its own.
     #expect(!other.hasDueRemovals && !other.losesRemovals && !store.losesRemovals)
     _ = consume held
     #expect(try other.commit(answer: Self.key("a"), [3], asked: early) == nil)
@@ -135,7 +137,7 @@ import Testing
     #expect(try keep("a", [4], other) && other.bytes(Self.key("a")) == [4])
   }
 
-  @Test("outlives the process that asked for it, and is done before it is asked again")
+  @Test("a postponed removal is seen and done by a store that is opened later")
   func outlives() throws {
     let dead = try other()
     #expect(try keep("a", [1], dead) && keep("b", [2], dead))
@@ -151,7 +153,7 @@ import Testing
     withExtendedLifetime(dead) {}
   }
 
-  @Test("of others is done by a clear")
+  @Test("a clear does the postponed removals of other stores")
   func cleared() throws {
     let (store, other) = (try Store.open(folder.path), try other())
     #expect(try keep("a", [1], store))
@@ -163,7 +165,7 @@ import Testing
     #expect(try keep("a", [2], other) && other.bytes(Self.key("a")) == [2])
   }
 
-  @Test("is seen by those who go over to another lock, because the first was deleted")
+  @Test("a postponed removal is seen by all stores after the lock file was deleted and replaced")
   func deletedLock() throws {
     let (store, other) = (try Store.open(folder.path), try other())
     #expect(try keep("a", [1], store) && other.bytes(Self.key("a")) == [1])
@@ -177,7 +179,8 @@ import Testing
   }
 }
 
-@Suite("Posted removals") final class PostedRemovalTests: @unchecked Sendable {
+@Suite("PostedRemovals, the table of postponed removals") final class PostedRemovalTests: @unchecked Sendable
+{
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: PostedRemovals.size, alignment: 8)
   private let posted: PostedRemovals
 
@@ -192,7 +195,7 @@ import Testing
     RecordGroup(low: UInt64(number), high: UInt64(number) << 12)
   }
 
-  @Test("have a place for each of 64 groups")
+  @Test("the table of posted removals holds 64 groups")
   func places() {
     for number in 1...64 { #expect(posted.post(group(number)) != nil) }
     #expect(posted.post(group(65)) == nil && posted.all.count == 64)
@@ -203,7 +206,7 @@ import Testing
     #expect(posted.post(group(65)) != nil && posted.contains { $0 == group(65) })
   }
 
-  @Test("stay when they were posted again while they were done")
+  @Test("a removal that is posted again while it is being done stays posted")
   func again() throws {
     #expect(posted.post(group(1)) != nil)
     let seen = posted.all
@@ -212,7 +215,7 @@ import Testing
     #expect(posted.all.map(\.group) == [group(1)])
   }
 
-  @Test("are mended where a process was killed while it posted one, or took it back")
+  @Test("the table of posted removals mends cells that a killed process left half-written")
   func killed() {
     #expect(posted.post(group(1)) != nil)
     // The second place is taken, the third has its number but no bit, the fourth has its bits only.
@@ -224,7 +227,7 @@ import Testing
     #expect(nhs_load64(memory) == 0b101 && nhs_load64(memory + 8) == 0b101)
   }
 
-  @Test("are posted and taken back by many at once")
+  @Test("threads post and take back removals at once, and none is left")
   func many() {
     DispatchQueue.concurrentPerform(iterations: 4) { [posted] thread in
       for round in 0..<2000 {

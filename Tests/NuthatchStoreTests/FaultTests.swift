@@ -3,13 +3,13 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Every system call of a scenario fails in turn: first the first one, then the second … until a run needs no more
-/// calls than that. After each, nothing may be wrong, and everything may go on.
-@Suite("A store whose system calls fail") struct FaultTests {
+/// Each system call of a scenario fails in turn, until a run has fewer calls than that. After each failure
+/// the store must not give wrong bytes, and must work again.
+@Suite("System calls of a store that fail") struct FaultTests {
   private static let limit = 4 << 20
 
-  /// Keeps, reads, replaces, removes, fills several packs and one large record, and opens anew in between. Whatever
-  /// throws is taken note of as "may be old or new".
+  /// Keeps, reads, replaces, removes, fills several packs and one large record, and opens anew in between. A call that
+  /// throws may have left the old or the new record.
   private final class Scenario {
     static let payloads = (0..<14).map { content(UInt64($0), 200_000) }
     let folder: Folder
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "gives no wrong bytes, and works again afterwards",
+    "after any system call fails the store gives no wrong bytes and works again",
     arguments: [
       ("EIO", EIO, false), ("ENOSPC for good", ENOSPC, true), ("EMFILE for good", EMFILE, true),
     ])
@@ -98,7 +98,7 @@ import Testing
     #expect(call > 25)
   }
 
-  @Test("reads and writes the rest when a call stops half-way")
+  @Test("a read or write that stops halfway is continued")
   func short() throws {
     for call in 0..<40 {
       let folder = try Folder()
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("says that the disk is full when a pack can't be reserved, and goes on when it can")
+  @Test("a commit throws `noSpace` while no pack can be reserved, and works once there is room")
   func full() throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
@@ -132,7 +132,7 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "k")) == [1])
   }
 
-  @Test("leaves a pack that can't be written, and goes on in another one")
+  @Test("a record whose write fails is written to a new pack")
   func badPlace() throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(EIO))
@@ -159,7 +159,7 @@ import Testing
     #expect(try again.bytes(RecordKey(.meta, "4")) == [1])
   }
 
-  @Test("touches no mapped page for which there is no room, where each change takes new room")
+  @Test("on a full btrfs no mapped page is written: commits throw `noSpace`, lookups work")
   func copying() throws {
     let folder = try Folder()
     let btrfs: UInt32 = 0x9123_683E
@@ -192,7 +192,7 @@ import Testing
     #expect(try again.bytes(key(5)) == nil)
     #expect(try again.verify().intact == 99)
     again.close()
-    // Room can be made, whatever may be said of it.
+    // A clear deletes the packs even if it throws.
     let last = try Store.open(folder.path, .init(), system)
     system.fillUp(true)
     #expect(throws: StoreFault.self) { try last.clear() }
@@ -203,7 +203,7 @@ import Testing
     #expect(FileSystems.writesInPlace(0xEF53) && !FileSystems.writesInPlace(0x794C_7630))
   }
 
-  @Test("doesn't say that a record is removed whose place in the index can't be written")
+  @Test("a removal throws `noSpace` if the record's index page can't be written")
   func copyingOnePage() throws {
     let folder = try Folder()
     let btrfs: UInt32 = 0x9123_683E
@@ -240,7 +240,7 @@ import Testing
     #expect(try again.verify().intact == keys.count - 1)
   }
 
-  @Test("gives up an index that serves nobody when there is no room for a new one beside it")
+  @Test("an index of another boot is given up if there is no room for a new one beside it")
   func indexOfAnotherBoot() throws {
     let folder = try Folder()
     try Store.open(folder.path).close()
@@ -259,7 +259,7 @@ import Testing
     #expect(try Store.open(folder.path, .init(), system).bytes(RecordKey(.meta, "k")) == [1])
   }
 
-  @Test("needs no room that is reserved: where none can be, a full disk shows when something is written")
+  @Test("packs work where no room can be reserved, and a full disk then fails the write")
   func unreserved() throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
@@ -306,14 +306,14 @@ import Testing
   }
 
   @Test(
-    "needs no renaming that can be told to replace nothing, which NFS and others don't have",
+    "packs replace no file where the file system lacks RENAME_NOREPLACE, such as NFS",
     arguments: [EINVAL, ENOSYS])
   func renaming(_ number: Int32) throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(EIO))
     system.refuseCarefulRenaming(number)
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20), system)
-    // Numbers that are taken stay so, by whatever it is.
+    // Names that are taken stay taken, by a file or a dangling link.
     try Data([1]).write(to: URL(fileURLWithPath: folder.path + "/packs/00000001.pack"))
     symlink("nowhere", folder.path + "/packs/00000003.pack")
     try store.commit(RecordKey(.meta, "small"), [1])
@@ -327,7 +327,7 @@ import Testing
   }
 
   @Test(
-    "makes smaller packs where the disk has no room for a whole one, and larger ones when it has again",
+    "packs are smaller while the disk has little room, and larger again later",
     arguments: [ENOSPC, EDQUOT, EFBIG])
   func littleRoom(_ reason: Int32) throws {
     let folder = try Folder()
@@ -362,7 +362,7 @@ import Testing
   }
 
   @Test(
-    "checks record after record of a pack with two system calls each, a small one with one, and keeps no file for good"
+    "checking a pack's records takes two system calls each (small: one) and one open file"
   )
   func checking() throws {
     let folder = try Folder()

@@ -80,7 +80,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
     hooks.withLock { beforeLink = body }
   }
 
-  /// Does something once, when somebody else has a byte that is to be locked.
+  /// Does something once, when another holder has a byte that is to be locked.
   func interfereAtHeldLock(_ body: @escaping @Sendable () -> Void) {
     hooks.withLock { atHeldLock = body }
   }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import NuthatchStore
 
-/// What a program makes of a directory that knows docs/FORMAT.md only, and what the store makes of that program's packs.
-@Suite("The format") struct FormatTests {
-  /// What both can say of a record.
+/// Compares the store with `support/store_format.py`, a reader and writer that knows docs/FORMAT.md only.
+@Suite("The format of the directory (docs/FORMAT.md)") struct FormatTests {
+  /// The properties of a record that both sides report.
   private struct Record: Hashable, Decodable {
     var kind: Int
     var key: String
@@ -60,7 +60,7 @@ import Testing
     return found
   }
 
-  @Test("is what the document says: records, index, lock and limits")
+  @Test("a reader made from docs/FORMAT.md finds all records, the limit and the posted removals")
   func read() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
@@ -91,7 +91,7 @@ import Testing
     #expect(Set(reading.named ?? []) == kept)
   }
 
-  @Test("is enough to write packs that the store takes in")
+  @Test("packs that a writer made from docs/FORMAT.md are read and appended to")
   func write() throws {
     let folder = try Folder()
     try Self.run(["write", folder.path])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("What control groups leave of the memory") struct GroupRoomTests {
+@Suite("Memory limits of control groups") struct GroupRoomTests {
   private static let two = "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
   private static let one = "35 24 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
   private static let unlimited = "9223372036854771712"
@@ -19,7 +19,7 @@ import Testing
     return withExtendedLifetime(machine) { read(MemoryGauge(machine.path)) }
   }
 
-  @Test("The limit of version 2 is the smallest of max and high on the way to the root")
+  @Test("a cgroup v2 limit is the smallest `memory.max` or `memory.high` on the way to the root")
   func version2() throws {
     func limit(_ files: [String: String]) throws -> Int? {
       try gauge("0::/a/b\n", Self.two, files) { $0.groupLimit }
@@ -31,11 +31,11 @@ import Testing
     #expect(try limit(["a/b/memory.max": "max", "a/memory.high": "2000"]) == 2000)
     #expect(try limit(["memory.max": "1000", "a/b/memory.max": "5000"]) == 1000)
     #expect(try limit(["a/b/memory.max": "garbage", "a/b/memory.high": "-1", "a/memory.max": ""]) == nil)
-    // Not of this process.
+    // The limit of a group that this process isn't in.
     #expect(try limit(["a/c/memory.max": "1000"]) == nil)
   }
 
-  @Test("The limit of version 1 is the smallest on the way to the root, and of groups that can't be seen")
+  @Test("a cgroup v1 limit is the smallest on the way to the root, hierarchical_memory_limit included")
   func version1() throws {
     func limit(_ files: [String: String], _ cgroup: String = "4:memory:/a/b\n") throws -> Int? {
       try gauge(cgroup, Self.one, files) { $0.groupLimit }
@@ -56,7 +56,7 @@ import Testing
     #expect(try limit(["memory/memory.stat": "hierarchical_memory_limit\n\nx y z\n"], "4:memory:/\n") == nil)
   }
 
-  @Test("Version 1 beside version 2 counts where it has the memory")
+  @Test("with cgroup v1 and v2 mounted the memory limits of both are read")
   func hybrid() throws {
     let mounts = Self.one + "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
     let cgroup = "9:name=systemd:/s\n4:memory:/a\n0::/s\n"
@@ -66,7 +66,7 @@ import Testing
     #expect(try gauge(cgroup, mounts, both) { $0.groupLimit } == 3000)
   }
 
-  @Test("Of several mounts the one counts that shows the process's group, and most above it")
+  @Test("of several cgroup mounts the one counts that shows the process's group and most groups above it")
   func mounts() throws {
     let other = "34 24 0:30 /else /sys/fs/cgroup/else rw - cgroup2 cgroup2 rw\n"
     let part = "36 24 0:30 /a/b /sys/fs/cgroup/part rw - cgroup2 cgroup2 rw\n"
@@ -84,13 +84,13 @@ import Testing
     #expect(try gauge("0::/\n", "", ["memory.max": "7000"]) { $0.groupLimit } == nil)
   }
 
-  @Test("Room is what the tightest group leaves when the kernel has dropped pages of files")
+  @Test("the tightest cgroup decides how much room is left, and pages of files count as room")
   func room() throws {
     func room(_ files: [String: String]) throws -> Int? {
       try gauge("0::/a/b\n", Self.two, files) { $0.groupRoom }
     }
     #expect(try room([:]) == nil)
-    // Without what it uses nothing is known.
+    // The limit alone, without the group's usage.
     #expect(try room(["a/b/memory.max": "5000"]) == nil)
     var files = [
       "a/b/memory.max": "5000", "a/b/memory.current": "4500",

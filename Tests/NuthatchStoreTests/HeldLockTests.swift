@@ -17,13 +17,13 @@ struct HeldByte: ~Copyable {
   deinit { close(fd) }
 }
 
-@Suite("While another process holds a lock and does nothing") struct HeldLockTests {
+@Suite("Locks that another process holds and doesn't release") struct HeldLockTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
   private static let key = RecordKey(.meta, "key")
 
-  /// Seconds that it takes, and what it throws.
+  /// Returns how long `body` takes, and what it throws.
   private func time(_ body: () throws -> Void) -> (seconds: Double, fault: StoreFault?) {
     let begin = nhs_monotonic_ns()
     var fault: StoreFault?
@@ -31,7 +31,7 @@ struct HeldByte: ~Copyable {
     return (Double(nhs_monotonic_ns() - begin) / 1e9, fault)
   }
 
-  @Test("many records that are in memory only are given up in a second, not in five for each")
+  @Test("with the index lock held, memory pressure gives up unwritten records after 1 s, not 5 s for each")
   func pressure() throws {
     let store = try Store.open(folder.path, .init(spill: .pressure))
     for number in 0..<5 { try store.commit(RecordKey(.meta, "key \(number)"), [1]) }
@@ -43,7 +43,7 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("what is in memory only is tried to be written once before a close, and is lost after five seconds")
+  @Test("with the index lock held, `flushAtEnd` throws `busy` after 5 s and a close loses unwritten records")
   func ending() throws {
     let store = try Store.open(folder.path, .init(spill: .pressure))
     for number in 0..<5 { try store.commit(RecordKey(.meta, "key \(number)"), [1]) }
@@ -58,7 +58,7 @@ struct HeldByte: ~Copyable {
     try other.flushAtEnd()
   }
 
-  @Test("records are found, and one that is kept ends as busy after a second, the next ones at once")
+  @Test("with the index lock held, lookups work; a commit throws `busy` after 1 s, later ones at once")
   func writers() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
@@ -85,7 +85,7 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("a record that needs room ends as busy after a second, the next ones at once")
+  @Test("with the dropping lock held, a commit that needs room throws `busy` after 1 s, later ones at once")
   func room() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
     defer { store.close() }
@@ -97,7 +97,7 @@ struct HeldByte: ~Copyable {
     while try store.statistics().droppedPacks == 0 { try keep() }
     let held = try HeldByte(folder, .dropping)
     var last: (seconds: Double, fault: StoreFault?) = (0, nil)
-    // There is room for some.
+    // Some records still have room.
     while last.fault == nil, number < 1000 { last = time { try keep() } }
     #expect(last.fault?.kind == .busy && last.seconds >= 1)
     #expect(last.fault?.message.contains("process \(getpid()) (") == true)
@@ -111,7 +111,7 @@ struct HeldByte: ~Copyable {
     #expect(folder.allocated <= 4 << 20 + 2 * store.disk.current.limits.packCapacity)
   }
 
-  @Test("many threads that keep records are told within the time of one")
+  @Test("with the index lock held, commits of eight threads throw `busy` within 6 s in all")
   func threads() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
@@ -131,7 +131,9 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("what changes the directory ends as busy after five seconds", arguments: [false, true])
+  @Test(
+    "clear, trim, flush and remove throw `busy` after 5 s if another process holds their lock",
+    arguments: [false, true])
   func upkeep(_ isDropping: Bool) throws {
     let store = try Store.open(folder.path, .init(spill: .pressure))
     try store.commit(Self.key, [1])
@@ -152,7 +154,7 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("a process that joins others opens the directory and finds what is there")
+  @Test("a second store opens while the index lock is held, and finds the records")
   func joining() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
@@ -165,7 +167,7 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("a process that comes alone opens the directory after a second and finds what is there")
+  @Test("the first store opens after 1 s while the index lock is held, and finds the records")
   func alone() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
@@ -182,7 +184,7 @@ struct HeldByte: ~Copyable {
     other?.close()
   }
 
-  @Test("a process that comes alone is told that the directory is busy when there is no index yet")
+  @Test("opening a directory without an index throws `busy` while the index lock is held")
   func aloneWithout() throws {
     try Store.open(folder.path).close()
     try folder.remove("index")
@@ -193,7 +195,7 @@ struct HeldByte: ~Copyable {
     try Store.open(folder.path).close()
   }
 
-  @Test("a limit that is trimmed to is not reached: busy, also when there is little to drop")
+  @Test("a trim throws `busy` while the index lock is held, even if there is little to drop")
   func trimming() throws {
     let store = try Store.open(folder.path)
     try store.commit(Self.key, [1])
@@ -205,7 +207,7 @@ struct HeldByte: ~Copyable {
   }
 }
 
-@Suite("A directory of version 0.1") struct EarlierVersionTests {
+@Suite("Directories of version 0.1") struct EarlierVersionTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -228,7 +230,7 @@ struct HeldByte: ~Copyable {
     close(fd)
   }
 
-  @Test("is taken over with its records, which are not appended to")
+  @Test("a directory of version 0.1 is taken over; its packs are read, not appended to")
   func isTakenOver() throws {
     try makeEarlier()
     let before = try folder.files().map { try folder.read("packs/" + $0) }
@@ -246,7 +248,7 @@ struct HeldByte: ~Copyable {
     #expect(open(folder.path + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600) == -1)
   }
 
-  @Test("is a conflict while a program of that version has it open, and nothing is changed")
+  @Test("a directory that version 0.1 has open is a conflict and stays unchanged")
   func isOpen() throws {
     try makeEarlier()
     let lock = open(folder.path + "/lock", O_RDWR)
@@ -262,14 +264,14 @@ struct HeldByte: ~Copyable {
     store.close()
   }
 
-  @Test("is taken over also while another program of this version is taking it over")
+  @Test("a directory of version 0.1 is taken over even if another process takes it over meanwhile")
   func isTakenOverAtOnce() throws {
     try makeEarlier()
     let path = folder.path + "/lock"
     let lock = open(path, O_RDWR)
     #expect(nhs_lock_byte(lock, 2, CChar(UInt8(ascii: "w")), 0) == 0)
     let system = FaultyCalls(.number(EIO))
-    // The other one puts its link there, and is done.
+    // The other process puts its link there and releases the lock.
     system.interfereAtHeldLock {
       unlink(path)
       symlink("locks", path)
@@ -282,7 +284,7 @@ struct HeldByte: ~Copyable {
     #expect(open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600) == -1)
   }
 
-  @Test("is a conflict also when a program of that version opens a new one at the same moment")
+  @Test("a new directory that version 0.1 opens at the same moment is a conflict")
   func isOpenedAtOnce() throws {
     let path = folder.path + "/lock"
     nonisolated(unsafe) var lock: Int32 = -1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("An index whose words are anything") struct HostileIndexTests {
+@Suite("Index files with arbitrary contents") struct HostileIndexTests {
   private static let limit = 64 << 20
   private static let count = 120
 
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("is replaced, whatever it says of the limit")
+  @Test("a store goes on after its index got an impossible limit")
   func limit() throws {
     let folder = try Folder()
     let store = try Self.store(folder)
@@ -40,7 +40,7 @@ import Testing
     store.finish()
   }
 
-  @Test("costs no pack when it says that the limit is another one", arguments: [0, 1, 64 << 10])
+  @Test("a wrong limit in the index doesn't cause packs to be dropped", arguments: [0, 1, 64 << 10])
   func lowLimit(_ limit: UInt64) throws {
     let folder = try Folder()
     let store = try Self.store(folder)
@@ -53,7 +53,7 @@ import Testing
     store.finish()
   }
 
-  @Test("grows no further than its records need when many slots claim one place, and keeps the records")
+  @Test("an index in which many slots claim one home slot stays small and keeps its records")
   func oneHome() throws {
     let folder = try Folder()
     let store = try Self.store(folder)
@@ -69,7 +69,7 @@ import Testing
       try folder.poke("index", at: at, slot)
     }
     #expect(made == 1500)
-    // More than there are: the next new record has it grow.
+    // The index counts more records than there are, so that the next new record makes it grow.
     try folder.poke("index", at: IndexLayout.counters + 2, [1])
     try store.fill(1, 10)
     #expect(try folder.read("index").count < 16 << 20)
@@ -81,7 +81,7 @@ import Testing
     store.finish()
   }
 
-  @Test("reserves no more for a pack than the limit is for, whatever it says of that")
+  @Test("a limit in the index that is too high doesn't enlarge the room reserved for a pack")
   func highLimit() throws {
     let folder = try Folder()
     let store = try Self.store(folder)
@@ -93,7 +93,7 @@ import Testing
     store.finish()
   }
 
-  @Test("costs no pack when its table names packs that aren't there, and one of them often")
+  @Test("no pack is dropped if the index lists missing packs, or one pack many times")
   func table() throws {
     for isTwice in [false, true] {
       let folder = try Folder()
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(
-    "gives no pack a number twice, whatever it says is the next one",
+    "no pack number is given out twice, even if the index names a wrong next number",
     arguments: [nil, 1 << 31, UInt64(UInt32.max) - 1, UInt64(UInt32.max)])
   func packNumbers(_ before: UInt64?) throws {
     let folder = try Folder()
@@ -134,13 +134,13 @@ import Testing
     try later.withBytes { (bytes) throws(StoreFault) in
       _ = try store.commit(Self.key(1), PayloadShape(), [bytes])
     }
-    // It has the first pack mapped.
+    // The other store still has the first pack mapped.
     #expect(other.lookup(Self.key(1))?.copied() == later)
     store.finish()
     other.finish()
   }
 
-  @Test("has payloads checked also when it says that there is no session")
+  @Test("payloads are checked even if the index says that there is no session")
   func noSession() throws {
     let folder = try Folder()
     let store = try Self.store(folder)
@@ -154,7 +154,8 @@ import Testing
   }
 
   @Test(
-    "is made anew when the numbers that it would give next can't be", arguments: [0, UInt64.max, 1 << 63])
+    "a store works if the index's next sequence or next pack number is out of range",
+    arguments: [0, UInt64.max, 1 << 63])
   func nextNumbers(_ word: UInt64) throws {
     for place in [IndexLayout.nextSequence, IndexLayout.nextPack] {
       let folder = try Folder()

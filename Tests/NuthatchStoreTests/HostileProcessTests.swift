@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("Processes to whose index somebody else writes at random", .serialized) struct HostileProcessTests {
+@Suite("Stores whose index is overwritten at random", .serialized) struct HostileProcessTests {
   private static let limit = 8 << 20
   /// What the directory may take: the limit, a pack of each family for each process, and an index, the next one included.
   private static let most = 32 << 20
@@ -38,7 +38,7 @@ import Testing
       _ = withUnsafeMutableBytes(of: &word) { pread(fd, $0.baseAddress, 8, off_t(at)) }
       return word
     }
-    /// One in use, as good as always.
+    /// Returns a slot in use, or the first slot after 200 tries.
     func taken() -> Int {
       for _ in 0..<200 {
         let at = slot()
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("give right bytes or a miss, go on, and fill no disk")
+  @Test("processes give no wrong bytes and fill no disk while their index is overwritten at random")
   func alterations() throws {
     let seed = newSeed()
     var dice = Dice(seed)

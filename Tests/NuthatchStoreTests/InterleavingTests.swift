@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Several users of a directory, each with everything of its own, as processes have it.
+/// Several stores on one directory that share no memory, like stores of different processes.
 protocol SeveralUsers {
   var folder: Folder { get }
 }
@@ -23,13 +23,12 @@ extension SeveralUsers {
   func bytes(_ key: RecordKey, _ user: Store) -> [UInt8]? { (try? user.bytes(key)) ?? nil }
 }
 
-/// One does something in the middle of what another one does.
-@Suite("In the middle of what another one does") struct InterleavingTests: SeveralUsers {
+@Suite("Operations of several stores that interleave") struct InterleavingTests: SeveralUsers {
   private static let key = RecordKey(.meta, "key")
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("a record that is half written isn't taken for a damaged one", arguments: [false, true])
+  @Test("verify doesn't count a record as damaged that another store is writing", arguments: [false, true])
   func halfWritten(_ isReplacing: Bool) throws {
     let calls = FaultyCalls(.short)
     let (own, other) = (try user(calls), try user())
@@ -47,7 +46,7 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("a new index loses nothing that is half written")
+  @Test("a record that is being written isn't lost when another store makes a new index")
   func newIndex() throws {
     let calls = FaultyCalls(.short)
     let own = try user(calls)
@@ -70,7 +69,7 @@ extension SeveralUsers {
     own.finish()
   }
 
-  @Test("who only reads follows those who had to make a new index")
+  @Test("a store that only reads follows to the index that another store made")
   func readers() throws {
     let (own, reader) = (try user(), try user())
     try keep(Self.key, [1], own)
@@ -86,7 +85,7 @@ extension SeveralUsers {
     for user in [own, reader, other] { user.finish() }
   }
 
-  @Test("a clear reaches also who can't open anything at the moment")
+  @Test("a clear reaches a store that can't open any file at that moment")
   func clearedWithoutFiles() throws {
     let calls = FaultyCalls(.number(24), isLasting: true)
     let (own, other) = (try user(calls), try user())
@@ -102,7 +101,7 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("no pack has a number that another one had, also after the index was deleted")
+  @Test("no pack gets an earlier pack's number, even after the index was deleted")
   func numbers() throws {
     let (own, other) = (try user(), try user())
     let lease = try keep(Self.key, [1], own)
@@ -123,7 +122,7 @@ extension SeveralUsers {
   }
 
   @Test(
-    "no record of another time is found when lock and index were both deleted, packs being there or not",
+    "no store finds an earlier record of a key after both lock and index were deleted",
     arguments: [false, true])
   func numbersWithoutLock(_ leavesPack: Bool) throws {
     let (own, other) = (try user(), try user())
@@ -132,7 +131,7 @@ extension SeveralUsers {
     let lease = try keep(Self.key, [1], own)
     #expect(bytes(Self.key, own) == [1])
     if leavesPack {
-      // All but the first one, which somebody appends to.
+      // Drops all packs but the first one, which another store appends to.
       try own.trim(to: 0)
     } else {
       try other.clear()
@@ -141,7 +140,7 @@ extension SeveralUsers {
     let third = try user()
     try keep(Self.key, [2], third)
     for _ in 0..<2 { #expect(bytes(Self.key, third) == [2]) }
-    // It may have the world of before for a while, but nothing else than what is there now.
+    // The store may still have the deleted index for a while, but must not find an earlier record.
     let found = bytes(Self.key, own)
     #expect(found == nil || found == [2])
     own.current.lookForDeletion()
@@ -159,7 +158,9 @@ extension SeveralUsers {
     for user in [own, other, third] { user.finish() }
   }
 
-  @Test("a pack that is dropped while somebody verifies is no damage", arguments: [1, 2, 10, 11, 12, 20, 40])
+  @Test(
+    "a pack that another store drops during a verify isn't reported as damaged",
+    arguments: [1, 2, 10, 11, 12, 20, 40])
   func verifying(_ count: Int) throws {
     let calls = FaultyCalls(.number(5))
     let (own, other) = (try user(calls), try user())
@@ -174,7 +175,7 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("what is moved as a large record doesn't come back when it was removed meanwhile")
+  @Test("a large record that was removed doesn't come back when it is moved")
   func movedLarge() throws {
     let own = try user()
     let key = RecordKey(.body, "large")
@@ -195,14 +196,13 @@ extension SeveralUsers {
   }
 }
 
-/// Records that are one process's only, and what others do to their keys.
-@Suite("Records that are in memory only, in several processes") struct PrivateInterleavingTests: SeveralUsers
-{
+@Suite("Records in memory only, with several stores on the directory")
+struct PrivateInterleavingTests: SeveralUsers {
   private static let key = RecordKey(.meta, "key")
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("go when another one clears the directory", arguments: [false, true])
+  @Test("a clear by another store removes records that are in memory only", arguments: [false, true])
   func cleared(_ writes: Bool) throws {
     let (own, other) = (try user(spill: .pressure), try user())
     try keep(Self.key, [1], own)
@@ -212,7 +212,7 @@ extension SeveralUsers {
     #expect(try own.statistics().memory.unwritten == 0)
     try own.flush()
     for user in [own, other] { #expect(bytes(Self.key, user) == nil) }
-    // What comes afterwards stays.
+    // Records that are kept after the clear stay.
     try keep(Self.key, [2], own)
     #expect(bytes(Self.key, own) == [2])
     try own.flush()
@@ -220,7 +220,7 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("don't come back when another one cleared and this one hadn't looked yet")
+  @Test("a flush after another store's clear doesn't bring records in memory back")
   func clearedBeforeFlush() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     try keep(Self.key, [1], own)
@@ -230,7 +230,7 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("are earlier than what others keep later, also by a new index")
+  @Test("a flush doesn't replace a later record that another store kept, even with a new index")
   func order() throws {
     let own = try user(spill: .pressure)
     for number in 0..<200 { try keep(RecordKey(.meta, "\(number)"), [0], own) }
@@ -243,11 +243,11 @@ extension SeveralUsers {
     for user in [own, other] { user.finish() }
   }
 
-  @Test("never take the place of a later one, that can't be read at the moment")
+  @Test("a flush throws while a later record of the key can't be read, and doesn't replace it")
   func unreadable() throws {
     let calls = FaultyCalls(.short)
     let (own, other) = (try user(calls, spill: .pressure), try user())
-    // There is a pack of its own.
+    // The store then has a pack of its own.
     _ = try own.commit(RecordKey(.meta, "another"), [])
     try keep(Self.key, [1], own)
     try keep(Self.key, [2], other)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Remembers texts: "+a" brings one, "-a" takes it away, "+a body-…" has a body.
+/// A reader that holds texts: "+a" adds the text a, "-a" removes it, "+a body-…" adds it with a body.
 final class TextReader: JournalReader {
   struct Entry { let text: String, place: JournalPlace, body: String? }
   private(set) var entries: [Entry] = []
@@ -49,14 +49,14 @@ final class Texts {
     }
   }
 
-  /// What there is, after a look at what others have added.
+  /// Returns all texts, after reading the records that others have added.
   func all() throws -> [String] {
     try journal.changing(makes: false) { _ in } ?? ()
     return reader.texts
   }
 }
 
-@Suite("The journal") struct JournalTests {
+@Suite("Journal, the log of the outbox") struct JournalTests {
   let folder: Folder
 
   init() throws { folder = try Folder() }
@@ -64,7 +64,7 @@ final class Texts {
   private func log() throws -> [UInt8] { try folder.read("outbox/log") }
   private func damaged() -> [String] { folder.files("outbox").filter { $0.hasPrefix("damaged-") } }
 
-  @Test("keeps records across openings, and makes nothing before there is one")
+  @Test("the journal keeps records across openings and creates no file before the first record")
   func keeps() throws {
     #expect(try Texts(folder.path).all() == [])
     #expect(folder.files("") == [])
@@ -80,7 +80,7 @@ final class Texts {
     }
   }
 
-  @Test("is read on by everybody who has it open")
+  @Test("several journals on one file read each other's records in order")
   func shared() throws {
     let (one, other) = (Texts(folder.path), Texts(folder.path))
     try one.write("+a")
@@ -92,7 +92,7 @@ final class Texts {
     #expect(numbers == [1, 2, 3])
   }
 
-  @Test("of which the last bytes are missing has all but the last record", arguments: [1, 7, 20, 33, 39])
+  @Test("a truncated journal loses its last record at most", arguments: [1, 7, 20, 33, 39])
   func torn(_ missing: Int) throws {
     try Texts(folder.path).write("+a", "+b")
     let whole = try log()
@@ -107,7 +107,7 @@ final class Texts {
     #expect(try Texts(folder.path).all().last == "c")
   }
 
-  @Test("sets damage aside, wherever it is, and has every other record")
+  @Test("a damaged record of the journal is set aside, and all others are read")
   func damage() throws {
     let texts = (0..<8).map { "+text\($0)" }
     let writer = Texts(folder.path)
@@ -130,7 +130,7 @@ final class Texts {
         let kept = try other.read("outbox/" + aside)
         #expect(kept.count == 40)
       }
-      // It has been left out; nobody finds it again.
+      // The damaged record has been left out of the log; later readers don't find it again.
       let later = Texts(other.path)
       #expect(try later.all() == expected)
       #expect(later.journal.damage == [])
@@ -139,7 +139,7 @@ final class Texts {
     }
   }
 
-  @Test("isn't impressed by a payload that looks like a record")
+  @Test("a payload that looks like a record isn't taken for one when the journal is damaged")
   func disguise() throws {
     let writer = Texts(folder.path)
     try writer.write("+a")
@@ -152,7 +152,7 @@ final class Texts {
     #expect(try Texts(folder.path).all() == ["a", "b"])
   }
 
-  @Test("whose beginning is damaged is told by its second copy, and set aside without both")
+  @Test("a journal with a damaged head is read by the head's copy; if both are damaged it is set aside")
   func beginning() throws {
     try Texts(folder.path).write("+a")
     // Some of its bytes are random.
@@ -168,7 +168,7 @@ final class Texts {
     #expect(try Texts(folder.path).all() == ["b"])
   }
 
-  @Test("of another version is left alone")
+  @Test("a journal of another version throws and stays unchanged")
   func otherVersion() throws {
     try Texts(folder.path).write("+a")
     var head = JournalHead(salt: 1, next: 1).bytes
@@ -184,7 +184,7 @@ final class Texts {
     #expect(try log() == before)
   }
 
-  @Test("grows no larger than what is wanted of it")
+  @Test("a journal is rewritten when most of its records are no longer wanted")
   func rewriting() throws {
     let (writer, other) = (Texts(folder.path), Texts(folder.path))
     let filler = String(repeating: "x", count: 50_000)
@@ -196,14 +196,14 @@ final class Texts {
     #expect(try writer.all() == ["keep", "more"])
     let numbers = writer.reader.wanted.map(\.sequence)
     #expect(numbers == [1, 122])
-    // What was taken away isn't left lying about.
+    // Texts that were removed leave no bytes in the log.
     try writer.write("-keep", "-more", "+\(filler)", "-\(filler)")
     #expect(try log().count == JournalHead.length)
     try writer.write("+last")
     #expect(writer.reader.wanted.map(\.sequence) == [127])
   }
 
-  @Test("that was removed is begun anew")
+  @Test("a journal that was deleted is begun anew by the next write")
   func removed() throws {
     let writer = Texts(folder.path)
     try writer.write("+a")
@@ -213,7 +213,7 @@ final class Texts {
     #expect(try Texts(folder.path).all() == ["b"])
   }
 
-  @Test("lets one send at a time")
+  @Test("only one journal at a time has the lease, and only one has taken a record")
   func lease() throws {
     let (one, other) = (Texts(folder.path), Texts(folder.path))
     try one.write("+a")
@@ -227,7 +227,7 @@ final class Texts {
     #expect(try other.journal.tryTake(7))
   }
 
-  @Test("keeps long bodies beside it, and sweeps up those that nobody names")
+  @Test("long bodies are files beside the journal, and files that no record names are swept up")
   func bodies() throws {
     let writer = Texts(folder.path)
     let bytes = content(1, 300_000)
@@ -239,7 +239,7 @@ final class Texts {
       try bytes.withUnsafeBytes { try body.append($0) }
       let sum = try body.finish()
       guard named else { return (body.name, sum) }
-      // Nobody takes it away meanwhile.
+      // A sweep meanwhile doesn't delete the body.
       _ = try Texts(folder.path).journal.changing(makes: false) { $0.sweep() }
       try writer.write("+a \(body.name)")
       body.keep()
@@ -265,7 +265,7 @@ final class Texts {
   }
 
   @Test(
-    "loses nothing that it has promised, whichever system call fails",
+    "no acknowledged record of the journal is lost when a system call fails",
     arguments: [ENOSPC, EIO, 0], [false, true])
   func faults(_ number: Int32, _ isLasting: Bool) throws {
     for count in 0..<200 {
@@ -291,7 +291,7 @@ final class Texts {
       let found = try Texts(folder.path).all()
       #expect(found.filter { promised.contains($0) } == promised, "\(number) \(isLasting) \(count)")
       #expect(found.allSatisfy { promised.contains($0) || open.contains($0) }, "\(number) \(count)")
-      // It goes on where it could not.
+      // The journal works again.
       try faulty.write("+e")
       #expect(try Texts(folder.path).all().last == "e")
       #expect(folder.files("outbox").filter { $0.hasPrefix("damaged-") } == [])
@@ -301,10 +301,11 @@ final class Texts {
   }
 
   @Test(
-    "keeps the name of its folder and of all that it lies in, whoever made them", arguments: [false, true])
+    "the journal's first write syncs the log and the folders above it, even if they existed",
+    arguments: [false, true])
   func names(_ isThere: Bool) throws {
     let directory = folder.path + "/new/newer"
-    // Whoever was killed may have left it like this.
+    // A process that was killed may have left the folders like this.
     try FileManager.default.createDirectory(
       atPath: directory + (isThere ? "/outbox" : ""), withIntermediateDirectories: true)
     let calls = FaultyCalls(.number(EIO))
@@ -319,7 +320,7 @@ final class Texts {
     }
   }
 
-  @Test("takes a record back that never reached the disk")
+  @Test("a journal record that couldn't be synced is taken back")
   func syncs() throws {
     let calls = FaultyCalls(.number(EIO))
     let writer = Texts(folder.path, calls)

@@ -5,7 +5,7 @@ import Testing
 
 /// A process that is killed at the Nth system call of a kind, anywhere between its first commit and its last close:
 /// also while it seals, drops, moves, spills, trims, and puts another index in its index's place.
-@Suite("A process killed at a system call", .serialized) struct KillTests {
+@Suite("Processes killed at a system call", .serialized) struct KillTests {
   private static let calls = [
     "openat", "close", "fcntl", "fallocate", "ftruncate", "lseek", "mmap", "munmap", "pread64", "pwrite64",
     "pwritev", "renameat2", "unlinkat",
@@ -15,7 +15,7 @@ import Testing
     RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
   }
 
-  /// How often the process makes each call when nobody kills it.
+  /// Returns how often the process makes each call if it isn't killed.
   private func counted(_ folder: Folder) throws -> [String: Int] {
     let log = folder.path + "/calls"
     let victim = try Victim(
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "leaves what it promised, and a store in order",
+    "a process killed at any system call leaves the records that it reported, and an intact store",
     .enabled(if: FileManager.default.isExecutableFile(atPath: Victim.tracer)))
   func killed() throws {
     let seed = newSeed()

@@ -3,8 +3,8 @@ import Testing
 
 @testable import NuthatchStore
 
-/// For a process that goes through more than it will come back to: pages of the index don't pile up in its memory.
-@Suite("A store that stays lean") struct LeanTests {
+/// `stayLean` is for a process that reads many records once: pages of the index don't pile up in its memory.
+@Suite("Stores that keep few pages of the index mapped") struct LeanTests {
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "lean \(number)") }
 
   /// How many pages of the index are mapped.
@@ -29,7 +29,7 @@ import Testing
     return least
   }
 
-  @Test("lets go of the index's pages again and again, also of one that has grown")
+  @Test("a store that stays lean unmaps the index's pages again and again, also after the index grew")
   func letsGo() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 1 << 30))

@@ -3,11 +3,12 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("The limit of the disk") struct LimitTests {
+@Suite("The disk limit") struct LimitTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("is kept to by processes that keep a little each and end", arguments: [100_000, 700_000])
+  @Test(
+    "stores that keep one record each and close stay within the disk limit", arguments: [100_000, 700_000])
   func shortLived(_ size: Int) throws {
     let limit = 4 << 20
     for number in 0..<(15_000_000 / size) {
@@ -21,7 +22,7 @@ import Testing
     #expect(try Store.open(folder.path).verify().isClean)
   }
 
-  @Test("is everybody's, from the moment on at which somebody changes it")
+  @Test("a changed disk limit applies to all open stores and is kept in the directory")
   func shared() throws {
     func user(_ limit: Int?) throws -> any RecordStore {
       try Store.records(
@@ -38,7 +39,7 @@ import Testing
     #expect(own.statistics().diskBytes > 19 << 20)
     let other = try user(8 << 20)
     #expect(own.statistics().diskLimit == 8 << 20)
-    // Its next records are what makes room.
+    // The next commits of the first store make room.
     for number in 200..<205 { try keep(number, own) }
     #expect(own.statistics().diskBytes <= 9 << 20)
     let third = try user(nil)
@@ -47,7 +48,7 @@ import Testing
     #expect(try Store.open(folder.path).statistics().diskLimit == 8 << 20)
   }
 
-  @Test("is exceeded by no more than a pack of each family for each process that writes")
+  @Test("processes that write exceed the disk limit by at most one pack of each family each")
   func writers() throws {
     let limit = 4 << 20
     let store = try Store.open(folder.path, .init(diskBytes: limit))
@@ -70,7 +71,7 @@ import Testing
     #expect(try store.verify().damaged <= 4)
   }
 
-  @Test("costs a hit nothing: the index is written when a record is met first, and never again")
+  @Test("the first hit of a record changes one word of the index; later hits write nothing")
   func hits() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     let keys = (0..<50).map { RecordKey(.thumb, "\($0)") }
@@ -83,7 +84,7 @@ import Testing
     #expect(changed.count == keys.count && changed.allSatisfy { $0 % 8 == 7 && $0 >= 1024 })
     let index = try #require(store.disk.current.index)
     let lock = UnsafeMutableRawPointer(mutating: store.disk.locks.file.indexWord - 8)
-    // Whoever writes there from now on ends this process.
+    // A write to these pages ends this process from now on.
     #expect(mprotect(index.base, index.length, PROT_READ) == 0 && mprotect(lock, 4096, PROT_READ) == 0)
     for _ in 0..<20 {
       for (number, key) in keys.enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 /// A file system that fails, or turns read-only, may drop pages that it couldn't write: a mapping then has other bytes and
 /// hears of no error. Here zeros are written to the file instead.
-@Suite("A store whose written pages are lost") struct LostPagesTests {
+@Suite("Written pages that a failing file system lost") struct LostPagesTests {
   private static let btrfs: UInt32 = 0x9123_683E
   private static let count = 6
 
@@ -27,7 +27,7 @@ import Testing
       try store.commit(Self.key(100), [1])
     case .readOnly, .readOnlyByRemoval:
       calls.refuseWriting()
-      // What can't be written in memory says no more than that.
+      // A failed write to a mapped page doesn't tell that the file system is read-only.
       calls.fillUp(true)
       #expect(throws: StoreFault.self) {
         if notice == .readOnly {
@@ -45,7 +45,7 @@ import Testing
       #expect(truncate(folder.path + "/packs/" + (try #require(folder.files().last)), 0) == 0)
       _ = other.copied()
       #expect(other.isBroken)
-      // It may have looked just now, because another test's touch failed, and looks again after the pause only.
+      // The store may have just checked, because another test's touch failed. It checks again only after the pause.
       usleep(UInt32(FailedAccesses.pause / 1000))
     }
   }
@@ -80,7 +80,9 @@ import Testing
 
   private func isRight(_ lease: Lease?, _ number: Int) -> Bool { lease?.copied() == Self.payload(number) }
 
-  @Test("doesn't give them once it knows, and gives all others", arguments: Notice.allCases)
+  @Test(
+    "a record whose pages were lost isn't found once the store has noticed, all others are",
+    arguments: Notice.allCases)
   func notices(_ notice: Notice) throws {
     let store = try opened()
     let (held, lost) = (try store.lookup(Self.key(1)), try store.lookup(Self.key(2)))
@@ -98,7 +100,9 @@ import Testing
     #expect(lost?.reading { $0.count } == nil)
   }
 
-  @Test("doesn't give what is lost later, nor keep it in memory", arguments: Notice.allCases)
+  @Test(
+    "once a store distrusts the disk, memory holds checked copies and lost records are misses",
+    arguments: Notice.allCases)
   func later(_ notice: Notice) throws {
     let store = try opened()
     let mapped = try #require(try store.lookup(Self.key(3)))
@@ -117,7 +121,7 @@ import Testing
     #expect(mapped.isBroken)
   }
 
-  @Test("has other processes know, also those that come later, until nobody has the directory open")
+  @Test("all processes learn of lost pages, until the last one closes the directory")
   func others() throws {
     let (store, other) = (try opened(), try Store.open(folder.path))
     let held = try #require(try other.lookup(Self.key(2)))
@@ -142,7 +146,7 @@ import Testing
     #expect(try last.lookup(Self.key(2)) == nil)
   }
 
-  @Test("notices that the file system is read-only also where it only looks records up")
+  @Test("a store that only looks records up notices that the file system turned read-only")
   func readers() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
     for number in 0..<Self.count { try store.commit(Self.key(number), Self.payload(number)) }
@@ -158,7 +162,7 @@ import Testing
     #expect(try reader.lookup(Self.key(0)) == nil)
   }
 
-  @Test("goes on as before where a disk is only full")
+  @Test("a disk that is only full doesn't end the trust in checked bytes")
   func full() throws {
     let store = try opened()
     calls.fillUp(true)

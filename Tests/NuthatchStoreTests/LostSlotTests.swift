@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A slot that damage took from its record") struct LostSlotTests {
+@Suite("Damaged slots of the index") struct LostSlotTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -36,7 +36,7 @@ import Testing
     return (found.place, index.slots - index.base + found.place * IndexLayout.slotSize, found.slot)
   }
 
-  /// What shows that nobody has written a slot so.
+  /// Values that no writer can have put into a slot.
   enum Damage: CaseIterable {
     case odd, noPack, noPackAnyMore, noKind, elsewhere, version, flags
   }
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("keeps nobody from removing the record for good", arguments: Damage.allCases)
+  @Test("a record whose slot is damaged can be removed for good", arguments: Damage.allCases)
   func remove(_ damage: Damage) throws {
     let store = try filled()
     let other = try self.store()
@@ -80,7 +80,9 @@ import Testing
     again.finish()
   }
 
-  @Test("brings no earlier record back when a later one was kept and removed", arguments: Damage.allCases)
+  @Test(
+    "a removed record doesn't come back, even if an earlier one's slot was damaged",
+    arguments: Damage.allCases)
   func replace(_ damage: Damage) throws {
     let store = try filled()
     try self.damage(store, Self.key(5), damage)
@@ -96,7 +98,7 @@ import Testing
     again.finish()
   }
 
-  @Test("takes no record with it that is written late at that moment")
+  @Test("a flush writes a record whose earlier slot is damaged, and the record stays")
   func late() throws {
     try filled().finish()
     let store = try self.store(.pressure)
@@ -116,7 +118,7 @@ import Testing
     again.finish()
   }
 
-  @Test("isn't one that somebody writes to at this moment, for who only looks")
+  @Test("a reader doesn't treat a slot that is being written as damaged")
   func look() throws {
     let store = try filled()
     let index = try #require(store.index)
@@ -131,7 +133,7 @@ import Testing
     store.finish()
   }
 
-  @Test("has the copy that was made of a record stay, when it names the one that was retired for it")
+  @Test("a record's copy stays when a damaged slot names the retired original")
   func copies() throws {
     let store = try filled()
     let key = Self.key(3)

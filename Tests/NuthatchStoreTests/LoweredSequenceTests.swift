@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A next sequence that damage lowered") struct LoweredSequenceTests {
+@Suite("Next sequences that damage lowered") struct LoweredSequenceTests {
   private static func key(_ number: Int) -> RecordKey { RecordKey(.meta, "key \(number)") }
 
   private static func store(_ folder: Folder, _ spill: Store.Spill = .eager) throws -> any RecordStore {
@@ -21,7 +21,7 @@ import Testing
     try folder.poke("index", at: IndexLayout.nextSequence, [2, 0, 0, 0, 0, 0, 0, 0])
   }
 
-  @Test("has no earlier record that is written late win over a later one")
+  @Test("a record that is written late doesn't replace a later one after the next sequence was lowered")
   func late() throws {
     let folder = try Folder()
     let (store, other) = (try Self.store(folder), try Self.store(folder, .pressure))
@@ -39,7 +39,7 @@ import Testing
     other.finish()
   }
 
-  @Test("is noticed by who opens the directory when the index was made from the packs before")
+  @Test("opening a directory raises a lowered next sequence if the index was rebuilt from packs")
   func opening() throws {
     let folder = try Folder()
     let first = try Self.store(folder)
@@ -55,7 +55,7 @@ import Testing
     store.finish()
   }
 
-  @Test("is noticed by who takes a pack over, or takes one in")
+  @Test("a writer that takes a pack over or in raises a lowered next sequence")
   func adoption() throws {
     for isKnown in [true, false] {
       let folder = try Folder()
@@ -70,7 +70,7 @@ import Testing
       }
       let store = try Self.store(folder)
       let last = (0..<10).compactMap { store.lookup(Self.key($0))?.sequence }.max() ?? 0
-      // The first one takes the pack over.
+      // The first commit takes the pack over.
       try Self.commit(store, 20, [1])
       try Self.commit(store, 21, [1])
       #expect((store.lookup(Self.key(21))?.sequence ?? 0) > last && last > 0, "\(isKnown)")

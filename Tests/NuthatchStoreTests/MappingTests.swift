@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The one door through which files are mapped.
-@Suite("Mapped files") struct MappingTests {
+/// All files are mapped through `nhs_map_file`.
+@Suite("Mappings of files (nhs_map_file)") struct MappingTests {
   /// A file of some pages, each of which begins with its number + 1.
   private final class Pages: Sendable {
     static let size = 4096
@@ -30,7 +30,7 @@ import Testing
       }
     }
 
-    /// Leaves so many pages.
+    /// Truncates the file to this number of pages.
     func cut(to pages: Int) { ftruncate(fd, off_t(pages * Self.size)) }
 
     func map(isWritable: Bool) throws -> nhs_mapping {
@@ -40,7 +40,7 @@ import Testing
       return mapping
     }
 
-    /// What the file has at the beginning of a page.
+    /// Returns the first byte of a page of the file.
     func byte(_ page: Int) -> UInt8 {
       var byte: UInt8 = 0
       pread(fd, &byte, 1, off_t(page * Self.size))
@@ -54,7 +54,7 @@ import Testing
 
   private func isBroken(_ mapping: nhs_mapping) -> Bool { nhs_is_broken(mapping.broken) != 0 }
 
-  @Test("read zeros where a page can't be read, and say so; the others stay")
+  @Test("an unreadable page of a mapped file reads as zeros and marks the mapping as broken")
   func read() throws {
     let pages = try Pages(4)
     var mapping = try pages.map(isWritable: false)
@@ -68,7 +68,7 @@ import Testing
     #expect(begin(mapping, 3) == 0)
   }
 
-  @Test("take no more writes after one that failed, on any page")
+  @Test("after a failed write a mapping takes no more writes, on any page")
   func write() throws {
     let pages = try Pages(4)
     var mapping = try pages.map(isWritable: true)
@@ -83,7 +83,7 @@ import Testing
     #expect(begin(mapping, 1) == 0)
   }
 
-  @Test("are whole again when they are mapped again, if the file is")
+  @Test("a broken mapping is whole after it is mapped again, if the file is")
   func again() throws {
     let pages = try Pages(2)
     var mapping = try pages.map(isWritable: true)
@@ -98,7 +98,7 @@ import Testing
     #expect(begin(mapping, 0) == 1 && begin(mapping, 1) == 2 && !isBroken(mapping))
   }
 
-  @Test("know nothing of what was mapped at their addresses before")
+  @Test("a new mapping isn't marked as broken for an earlier one at its address")
   func reuse() throws {
     let pages = try Pages(2)
     for round in 0..<200 {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("may be many, and each breaks alone")
+  @Test("of 1500 mappings only those break whose missing page is touched")
   func many() throws {
     let pages = try Pages(2)
     let other = try Pages(2)
@@ -125,7 +125,9 @@ import Testing
     for number in mappings.indices { nhs_unmap_file(&mappings[number]) }
   }
 
-  @Test("break under many threads at the same time", arguments: [true, false])
+  @Test(
+    "threads that touch a mapping while its file is truncated read right bytes, or zeros",
+    arguments: [true, false])
   func threads(_ isWritable: Bool) throws {
     for _ in 0..<20 {
       let pages = try Pages(8)
@@ -150,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "leave the signal of everything else to whom it would go",
+    "SIGBUS outside of mapped files goes to the earlier handler, or ends the process",
     arguments: [
       ("own", 0, false), ("forked", 0, false), ("earlier-own", 0, false), ("ignored-sent", 0, false),
       ("earlier", 9, false), ("foreign", SIGBUS, true), ("ignored", SIGBUS, true), ("sent", SIGBUS, true),

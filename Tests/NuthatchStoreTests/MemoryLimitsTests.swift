@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("How much memory a store takes when nobody says") struct MemoryLimitsTests {
+@Suite("The default memory limit") struct MemoryLimitsTests {
   private static let mount = "35 24 0:30 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw\n"
 
   private func standard(kibibytes: Int?, cgroup: String = "0::/\n", _ files: [String: String] = [:]) throws
@@ -17,19 +17,19 @@ import Testing
     return withExtendedLifetime(machine) { MemoryLimits.standard(MemoryGauge(machine.path)) }
   }
 
-  @Test("is an eighth of the machine's, and 64 MiB at most")
+  @Test("the default memory limit is an eighth of the machine's memory, at most 64 MiB")
   func machine() throws {
     #expect(try standard(kibibytes: 80 << 10) == 10 << 20)
     #expect(try standard(kibibytes: 512 << 10) == 64 << 20)
     #expect(try standard(kibibytes: (512 << 10) - 8) == (64 << 20) - 1024)
     #expect(try standard(kibibytes: 128 << 20) == 64 << 20)
-    // What can't be known, or makes no sense, is no reason for none, or for too much.
+    // If the machine's memory is unknown or absurd, the limit is 64 MiB.
     #expect(try standard(kibibytes: nil) == 64 << 20)
     #expect(try standard(kibibytes: .max) == 64 << 20)
     #expect(try standard(kibibytes: nil, ["memory.max": "8000000"]) == 1_000_000)
   }
 
-  @Test("is an eighth of the tightest group's, wherever that is")
+  @Test("the default memory limit is an eighth of the smallest cgroup limit on the way to the root")
   func groups() throws {
     let own = "0::/a/b/c\n"
     #expect(try standard(kibibytes: 16 << 20, cgroup: own, ["a/b/c/memory.max": "80000000"]) == 10_000_000)
@@ -44,7 +44,7 @@ import Testing
     #expect(
       try standard(kibibytes: 16 << 20, cgroup: own, ["a/b/c/memory.max": "80000000", "a/memory.max": "800"])
         == 100)
-    // Another group's is nobody's business.
+    // The limit of a group that this process isn't in.
     #expect(try standard(kibibytes: 80 << 10, cgroup: own, ["a/d/memory.max": "8000"]) == 10 << 20)
     // More than the machine has.
     #expect(try standard(kibibytes: 80 << 10, cgroup: own, ["a/b/c/memory.max": "999999999999"]) == 10 << 20)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("is what a store has that wasn't told otherwise; an entry may be an eighth of it")
+  @Test("a store without a memory limit has the default, and an entry may take an eighth of it")
   func store() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path)

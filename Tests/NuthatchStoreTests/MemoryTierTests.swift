@@ -5,7 +5,7 @@ import Testing
 @testable import NuthatchStore
 
 @Suite("The memory tier") struct MemoryTierTests {
-  /// Something to keep, which says what it is.
+  /// An object to keep, with a number that identifies it.
   final class Thing: Sendable {
     let number: UInt64
     private let gone: Counter?
@@ -17,7 +17,7 @@ import Testing
   }
 
   private static func key(_ number: Int) -> RecordKey {
-    // Some longer than what a pin holds of it.
+    // Some keys are longer than the part that a pin holds.
     RecordKey(.thumb, "\(number)" + String(repeating: "x", count: number % 70))
   }
 
@@ -30,7 +30,7 @@ import Testing
     tier.find(.value, key)?.thing?.number
   }
 
-  @Test("does what a dictionary does that may forget, and its accounts are exact", arguments: 0..<20)
+  @Test("the memory tier matches a dictionary that may forget, with exact figures", arguments: 0..<20)
   func model(_ part: Int) {
     let seed = newSeed() &+ UInt64(part) &* 1_000_003
     for run in 0..<100 {
@@ -68,7 +68,7 @@ import Testing
           default:
             if let number = Self.found(tier, key) { #expect(number == model[key]?.number, note) }
           }
-          // What is found now is all there is.
+          // Entries that aren't found any more were evicted.
           for key in model.keys where Self.found(tier, key) == nil { model[key] = nil }
           let statistics = tier.statistics
           #expect(statistics.bytes == model.values.reduce(0) { $0 + $1.cost }, note)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("finds every entry while it grows and when entries are taken out")
+  @Test("the memory tier finds every entry while it grows and after removals")
   func grows() {
     let tier = MemoryTier(MemoryLimits(bytes: 1 << 30, items: .max))
     let count = 5_000
@@ -100,7 +100,7 @@ import Testing
     #expect(Self.found(tier, Self.key(1)) == 7)
   }
 
-  @Test("grows beyond what lies in small pages, and is empty again")
+  @Test("the memory tier grows to 270000 entries and can be emptied again")
   func growsLarge() {
     // 2 MiB of slots and more; the pins of a lane, too.
     let count = 270_000
@@ -124,7 +124,7 @@ import Testing
     #expect(tier.statistics.items == 0)
   }
 
-  @Test("tables are zeros, also where they are large, and begin and end where they should")
+  @Test("a ZeroedArray of any length is zero, and its first and last elements can be set")
   func tables() {
     for count in [1, 100, 262_143, 262_144, 262_145, 700_000] {
       let array = ZeroedArray<UInt64>(count)
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("keeps kinds, and records apart from what was made of them")
+  @Test("the memory tier keeps kinds apart, and records apart from values")
   func spaces() {
     let tier = MemoryTier(MemoryLimits(bytes: 1 << 20, items: .max))
     for kind in RecordKind.allCases {
@@ -154,7 +154,7 @@ import Testing
     #expect(tier.statistics.unwritten == 1)
   }
 
-  @Test("compares keys in full, since two of them may have one hash", arguments: [40, 60, 500])
+  @Test("the memory tier compares whole keys, not only their hashes", arguments: [40, 60, 500])
   func sameHash(_ length: Int) {
     let tier = MemoryTier(MemoryLimits(bytes: 1 << 20, items: .max))
     let key = RecordKey(.thumb, content(1, length))
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("gives whole entries to several threads that change it, and lets go of all of them")
+  @Test("threads get whole entries from the memory tier, and every entry is freed in the end")
   func threads() {
     let gone = Counter()
     let made = Counter()
@@ -215,7 +215,7 @@ import Testing
     #expect(gone.count == made.count, "seed \(seed)")
   }
 
-  /// What an exact LRU of so many entries hits.
+  /// Returns how often an exact LRU of `room` entries hits.
   private static func exactHits(_ trace: [Int], _ room: Int) -> Int {
     var lastUse: [Int: Int] = [:]
     var oldest = 0
@@ -230,7 +230,9 @@ import Testing
     return hits
   }
 
-  @Test("hits as often as an exact LRU does, or more, with and without scans", arguments: [false, true])
+  @Test(
+    "the memory tier's hit ratio is at most 0.01 below an exact LRU's, with and without scans",
+    arguments: [false, true])
   func hitRatio(_ scans: Bool) {
     let seed = newSeed()
     var dice = Dice(seed)

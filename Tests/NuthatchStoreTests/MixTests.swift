@@ -4,9 +4,9 @@ import Testing
 @testable import NuthatchStore
 
 /// Processes of several threads that do everything at once and are killed at any time.
-@Suite("Everything at once", .serialized) struct MixTests {
+@Suite("Killed processes with several threads", .serialized) struct MixTests {
   @Test(
-    "gives right bytes or a miss, and keeps to the limit",
+    "killed processes with several threads give no wrong bytes and keep to the disk limit",
     arguments: [8 << 20, 96 << 20])
   func mix(_ limit: Int) throws {
     let folder = try Folder()
@@ -19,7 +19,7 @@ import Testing
         try Victim(["mix", folder.path, "\($0)", "\(seed % 1000 + UInt64(round))"])
       }
       usleep(UInt32.random(in: 50_000..<1_500_000, using: &dice))
-      // Somebody deletes it while it is in use.
+      // The index is deleted while it is in use.
       if round % 3 == 0 { try? folder.remove("index") }
       usleep(UInt32.random(in: 0..<300_000, using: &dice))
       for victim in victims.shuffled(using: &dice) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("Random operations") struct ModelTests {
+@Suite("Random operations on a store") struct ModelTests {
   private static func size(_ dice: inout Dice) -> Int {
     switch Int.random(in: 0..<20, using: &dice) {
     case 0: 0
@@ -15,7 +15,9 @@ import Testing
     }
   }
 
-  @Test("do what they do to a dictionary, through reopening and lost indexes", arguments: 0..<modelRuns(12))
+  @Test(
+    "random operations match a dictionary, through reopening and deleted indexes",
+    arguments: 0..<modelRuns(12))
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)
     var dice = Dice(seed)
@@ -44,7 +46,7 @@ import Testing
         try? folder.remove("index")
         store = try Store.open(folder.path)
       case 55:
-        // Somebody deletes it while it is in use.
+        // The index is deleted while it is in use.
         try? folder.remove("index")
       case 56 where Int.random(in: 0..<4, using: &dice) == 0:
         try store.clear()
@@ -67,7 +69,7 @@ import Testing
     #expect(statistics.meta + statistics.bodies + statistics.thumbs == model.count, "seed \(seed)")
   }
 
-  @Test("of several threads do to each one's keys what they do to a dictionary", arguments: 0..<modelRuns(4))
+  @Test("random operations of threads on keys of their own match a dictionary", arguments: 0..<modelRuns(4))
   func threadsOfTheirOwn(_ run: Int) throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
@@ -106,7 +108,7 @@ import Testing
     #expect(statistics.meta + statistics.bodies + statistics.thumbs == kept.count, "seed \(seed)")
   }
 
-  @Test("of several threads give whole records, while the oldest are dropped")
+  @Test("threads find whole records while the oldest are dropped")
   func threads() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))

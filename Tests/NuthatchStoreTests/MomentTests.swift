@@ -23,11 +23,11 @@ import Testing
     try user.commit(answer: key(name), payload, asked: asked) != nil
   }
 
-  /// Each way in which another process, or the same one, takes an answer out.
+  /// The ways in which a store removes an answer.
   enum Removal: CaseIterable { case group, clear }
 
   @Test(
-    "aren't kept when their group was removed on the way, by whichever process",
+    "an answer isn't kept if its group was removed after its question, by any store",
     arguments: Removal.allCases, [false, true])
   func removedOnTheWay(_ removal: Removal, _ isPrivate: Bool) throws {
     let (own, other) = (try user(spill: isPrivate ? .pressure : .eager), try user())
@@ -47,7 +47,7 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
-  @Test("that are in one process's memory only are gone when another one removes them")
+  @Test("an answer in one store's memory is gone when another store removes its group or clears")
   func privateOnes() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     for removal in Removal.allCases {
@@ -65,7 +65,7 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
-  @Test("in memory only give way to a later one of another process, also when they are written to packs")
+  @Test("an answer in memory gives way to a later one that another store kept, also in a flush")
   func laterOne() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     #expect(try keep("a", [1], moment("a", own), own))
@@ -81,19 +81,19 @@ import Testing
     try #require((0...).lazy.map { "n\($0)" }.first { group($0).counter == group(other).counter })
   }
 
-  @Test("leave no earlier one to be found when they are lost from memory", arguments: [false, true])
+  @Test("losing an answer from memory doesn't bring an earlier one back", arguments: [false, true])
   func earlierOne(isPressed: Bool) throws {
     let (own, other) = (try user(spill: .pressure), try user())
     #expect(try keep("a", [1], moment("a", other), other))
     #expect(try keep("a", [2], moment("a", own), own))
-    // Counts as a removal of the answer's group, too.
+    // The counter is shared, so this counts as a removal of the answer's group, too.
     _ = try other.remove([group(name(besides: "a"))], [])
     if isPressed { own.relieve(.critical) }
     for user in [own, other] { #expect(bytes(key("a"), user) != [1]) }
     for user in [own, other] { user.finish() }
   }
 
-  @Test("never take the place of the answer to a later question", arguments: [false, true])
+  @Test("an answer doesn't replace the answer to a later question", arguments: [false, true])
   func overtaken(_ isPrivate: Bool) throws {
     let (own, other) = (try user(spill: isPrivate ? .pressure : .eager), try user())
     let early = try moment("a", own)
@@ -105,7 +105,7 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
-  @Test("that are in memory only aren't given while a later one in the packs goes")
+  @Test("an answer in memory isn't found while a later one in the packs is being deleted")
   func laterOneGoes() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     #expect(try keep("a", [1], try moment("a", own), own))
@@ -117,7 +117,7 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
-  @Test("that are in memory only stay while it can't be told whether the packs have a later one")
+  @Test("an answer in memory stays while a pack that may have a later one can't be read")
   func untold() throws {
     let (own, other) = (try user(spill: .pressure), try user())
     let early = try moment("a", other)
@@ -134,7 +134,7 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
-  @Test("are removed with their group, all of it and nothing else, also from a larger index")
+  @Test("removing a group removes all its answers and no others, also from an index that has grown")
   func group() throws {
     let own = try user()
     for variant in 0..<200 {
@@ -160,7 +160,7 @@ import Testing
     later.finish()
   }
 
-  @Test("keep their counters when the index grows, and have others when it is made anew")
+  @Test("a moment stays current when the index grows, not when the index is made anew")
   func counters() throws {
     let own = try user()
     let asked = try moment("a", own)

@@ -18,7 +18,7 @@ private final class FakeHost: PressureHost {
   func at(_ due: Int64, _ action: @escaping () -> Void) -> LoopTimer { timers.add(due: due, action) }
   func cancelTimer(_ timer: LoopTimer) { timers.cancel(timer) }
 
-  /// Looks once at all descriptors and runs what is due.
+  /// Polls all descriptors once and runs the timers that are due.
   func turn(after seconds: Double = 0) {
     now += Int64(seconds * 1e9)
     for (fd, watch) in watched {
@@ -37,7 +37,7 @@ private final class FakeSource: PressureSource {
   func look(_ events: UInt32) -> PressureSign { sign }
 }
 
-/// Anything to read from it is an event without a grade.
+/// A pipe: each byte written to it is an event without a grade.
 private final class PipeSource: PressureSource {
   let origin = PressureOrigin.kernel
   let descriptor: (fd: Int32, events: UInt32)?
@@ -80,7 +80,7 @@ private final class PipeSource: PressureSource {
     return (watch, log)
   }
 
-  @Test("without a grade is a warning, critical when it goes on, and nothing for 2 s after each")
+  @Test("pressure without a grade is a warning, then critical; for 2 s after each, events are held off")
   func grades() throws {
     let source = PipeSource()
     let host = FakeHost()
@@ -106,7 +106,7 @@ private final class PipeSource: PressureSource {
     source.end()
   }
 
-  @Test("isn't listened for any more where none will ever be told")
+  @Test("a source of memory pressure that has ended is no longer watched")
   func gone() throws {
     let source = PipeSource()
     let host = FakeHost()
@@ -118,7 +118,7 @@ private final class PipeSource: PressureSource {
     withExtendedLifetime(watch) {}
   }
 
-  @Test("is listened for once the program has lived for a while, and never by one that is over before")
+  @Test("memory pressure is watched 2 s after the start, and never if stopped before")
   func startDelay() throws {
     var made = 0
     func sources() -> [any PressureSource] {
@@ -145,7 +145,7 @@ private final class PipeSource: PressureSource {
     #expect(host.timers.nextDue == nil)
   }
 
-  @Test("is critical at once when hardly anything is left, also within 2 s of a warning")
+  @Test("pressure is critical at once if hardly any memory is left, even within 2 s of a warning")
   func short() throws {
     let host = FakeHost()
     let source = FakeSource()
@@ -164,7 +164,7 @@ private final class PipeSource: PressureSource {
     #expect(host.timers.nextDue == nil)
   }
 
-  @Test("is read from the kernel's totals, and an event without any is none")
+  @Test("an event of the kernel is pressure only if its stall totals have grown enough")
   func stall() throws {
     // A plain file in the place of the kernel's.
     let path = folder.path + "/memory.pressure"
@@ -192,7 +192,7 @@ private final class PipeSource: PressureSource {
     #expect(full.look(UInt32(POLLERR)) == .gone)
   }
 
-  @Test("can be listened for on this machine, if its kernel tells")
+  @Test("memory pressure of the kernel can be watched on this machine, if it offers that")
   func kernel() throws {
     let path = "/proc/pressure/memory"
     guard access(path, W_OK) == 0, let source = StallSource(path, .some, stall: 200_000, window: 2_000_000)
@@ -207,14 +207,14 @@ private final class PipeSource: PressureSource {
     watch.stop()
   }
 
-  @Test("is told by a file of the kernel's if the environment names one, by none for /dev/null, else the own")
+  @Test("a named pressure file that isn't the kernel's is ignored, and /dev/null turns pressure off")
   func standard() throws {
     func origins(_ named: String?) -> [PressureOrigin] {
       PressureWatch.standardSources(folder.path, named: named).map(\.origin)
     }
     #expect(origins("/dev/null") == [])
     #expect(origins("") == [])
-    // What is none of the kernel's files is passed over, and nothing is written there.
+    // A file that isn't the kernel's is ignored, and nothing is written to it.
     let (fifo, text) = (folder.path + "/fifo", folder.path + "/text")
     mkfifo(fifo, 0o600)
     let stalls = "some avg10=0.00 total=5\nfull avg10=0.00 total=5\n"
@@ -239,12 +239,12 @@ private final class PipeSource: PressureSource {
         toFile: folder.path + "/" + name, atomically: false, encoding: .utf8)
     }
     #expect(origins(folder.path + "/named") == [.kernel, .kernel])
-    // It was the own one that was armed.
+    // The kernel's own file was armed, not the named one.
     #expect(try folder.read("named").starts(with: [UInt8](repeating: 32, count: 40)))
     #expect(try folder.read("proc/pressure/memory").starts(with: Array("full 200000".utf8)))
   }
 
-  @Test("makes every open store give up memory, and each counts it")
+  @Test("memory pressure makes every open store give up memory, and each store counts it")
   func stores() throws {
     let others = try Folder()
     let one = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure))
@@ -270,7 +270,7 @@ private final class PipeSource: PressureSource {
     #expect(try one.bytes(RecordKey(.meta, "k")) == content(1, 2000))
   }
 
-  @Test("is polled where nobody tells, by the tightest limit")
+  @Test("polled memory pressure follows the tighter of the machine's and the cgroup's memory")
   func polling() throws {
     func level(available: Int, limit: Int? = nil, used: Int = 0, inactive: Int = 0) throws -> MemoryPressure?
     {
@@ -312,7 +312,7 @@ final class Machine {
   }
 }
 
-@Suite("Limits of control groups") struct CgroupTests {
+@Suite("Control groups that are found through /proc") struct CgroupTests {
   private func machine(_ cgroup: String, _ mountinfo: String, _ files: [String: String]) throws -> Machine {
     let machine = try Machine()
     try machine.put("proc/meminfo", "MemTotal:       8000 kB\nMemAvailable:   4000 kB\n")
@@ -329,7 +329,7 @@ final class Machine {
 
   private static let two = "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
 
-  @Test("of version 2 are looked for from the own one up")
+  @Test("cgroup v2 limits are searched from the process's own group up to the root")
   func version2() throws {
     let machine = try machine(
       "0::/user.slice/a b.service\n", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n" + Self.two,
@@ -350,7 +350,7 @@ final class Machine {
     #expect(MemoryLimits.standard(MemoryGauge(machine.path)) == 0)
   }
 
-  @Test("of version 1, beside version 2, without the number that means none")
+  @Test("a cgroup v1 limit beside v2 counts, except the number that means no limit")
   func version1() throws {
     let machine = try machine(
       "9:name=systemd:/\n4:cpu,memory:/x/y\n0::/\n",
@@ -366,7 +366,7 @@ final class Machine {
     #expect(Cgroups(machine.path).pressureFile == machine.path + "/sys/fs/cgroup/unified/memory.pressure")
   }
 
-  @Test("of a container that sees its own group as the outermost")
+  @Test("a container's cgroup limit is found when its own group is mounted as the root")
   func container() throws {
     let mount = "35 24 0:30 /docker/abc /sys/fs/cgroup ro - cgroup2 cgroup ro\n"
     let files = ["sys/fs/cgroup/memory.max": "2000000\n", "sys/fs/cgroup/in/memory.max": "1000000\n"]
@@ -378,7 +378,7 @@ final class Machine {
     #expect(try total("0::/docker/other\n", mount, files) == 2_000_000)
   }
 
-  @Test("that make no sense are none")
+  @Test("cgroup files that make no sense set no limit")
   func nonsense() throws {
     for text in ["", "-5\n", "many\n", "99999999999999999999\n", "\n"] {
       #expect(try total("0::/a\n", Self.two, ["sys/fs/cgroup/a/memory.max": text]) == 8000 << 10, "\(text)")

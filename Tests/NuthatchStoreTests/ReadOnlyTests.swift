@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A directory that can only be read") struct ReadOnlyTests {
+@Suite("Directories that can only be read") struct ReadOnlyTests {
   let folder: Folder
   let calls = FaultyCalls(.short)
   init() throws { folder = try Folder() }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(
-    "gives what is in it, and nothing is written there",
+    "a read-only directory gives all its records, and nothing is written to it",
     arguments: ["", "boot", "index", "locks", "all"], [EROFS, EACCES])
   func reading(_ missing: String, _ number: Int32) throws {
     try fill(visits: missing == "locks")
@@ -101,14 +101,15 @@ import Testing
     store.close()
     #expect(calls.refusedWrites == 0)
     #expect(try everything() == before)
-    // Who may write to it finds it as it was.
+    // A store that may write finds the directory as it was.
     let writable = try Store.open(folder.path)
     #expect(!writable.isReading)
     try expectAll(writable)
     #expect(try writable.verify().isClean)
   }
 
-  @Test("follows who writes to it where it is mounted otherwise") func following() throws {
+  @Test("a store on a read-only mount follows a writer that has the directory mounted otherwise")
+  func following() throws {
     try fill()
     let writer = try Store.open(folder.path)
     let reader = try openToRead()
@@ -130,11 +131,12 @@ import Testing
     #expect(calls.refusedWrites == 0)
   }
 
-  @Test("keeps removed records away also with an index of its own") func removed() throws {
+  @Test("a store on a read-only mount with an index of its own doesn't find removed records")
+  func removed() throws {
     try fill()
     let writer = try Store.open(folder.path)
     let name = folder.path + "/index"
-    // The reader finds none, and makes one.
+    // The reader finds no index, and makes one in memory.
     #expect(rename(name, name + "-away") == 0)
     let reader = try openToRead()
     #expect(rename(name + "-away", name) == 0)
@@ -146,9 +148,8 @@ import Testing
     #expect(try reader.bytes(Self.key(9)) == content(9, 2000))
   }
 
-  @Test("says what is damaged, and leaves it there", arguments: [true, false]) func damage(_ hasIndex: Bool)
-    throws
-  {
+  @Test("verify of a read-only directory reports damage and changes nothing", arguments: [true, false])
+  func damage(_ hasIndex: Bool) throws {
     try fill()
     if !hasIndex { try folder.remove("index") }
     let name = "packs/" + folder.files()[0]
@@ -168,7 +169,8 @@ import Testing
     #expect(calls.refusedWrites == 0)
   }
 
-  @Test("must belong to this user, and be there") func refused() throws {
+  @Test("opening throws `readOnly` if a read-only directory is empty, `denied` if others may write to it")
+  func refused() throws {
     // It is empty.
     expectRefusal { _ = try openToRead() }
     #expect(folder.files("").isEmpty)
@@ -179,7 +181,7 @@ import Testing
     try openToRead().close()
   }
 
-  @Test("is read by as many threads as there are") func threads() async throws {
+  @Test("threads read all records of a read-only directory at once") func threads() async throws {
     try fill()
     try folder.remove("index")
     let store = try openToRead()
@@ -198,7 +200,7 @@ import Testing
     }
   }
 
-  @Test("has records of version 0.1") func earlier() throws {
+  @Test("a read-only directory of version 0.1 gives its records") func earlier() throws {
     try fill()
     for name in folder.files().map({ "packs/" + $0 }) {
       var head = Array(try folder.read(name).prefix(64))
@@ -215,7 +217,7 @@ import Testing
   }
 }
 
-@Suite("An outbox that can only be read") struct ReadOnlyOutboxTests {
+@Suite("Outboxes that can only be read") struct ReadOnlyOutboxTests {
   final class Reader: JournalReader {
     var payloads: [[UInt8]] = []
     func begin() { payloads = [] }
@@ -225,7 +227,9 @@ import Testing
     var bodies: Set<String> { [] }
   }
 
-  @Test("shows what is in it, and takes nothing", arguments: ["whole", "torn", "without a lock"])
+  @Test(
+    "a read-only outbox shows its records, and gives no lease and takes no record",
+    arguments: ["whole", "torn", "without a lock"])
   func reading(_ state: String) throws {
     let folder = try Folder()
     let (first, second) = (Reader(), Reader())

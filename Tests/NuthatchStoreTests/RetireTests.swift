@@ -4,11 +4,11 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Removed and replaced records must not come back: by no index that is made anew, and by no look through the packs.
-@Suite("What was removed or replaced") struct RetireTests {
+/// Removed and replaced records must not come back when the index is made anew or the packs are verified.
+@Suite("Removed and replaced records") struct RetireTests {
   private static let key = RecordKey(.meta, "key")
 
-  /// One of several processes, as it were.
+  /// A store that shares no memory with the others, like a store of another process.
   private static func user(_ folder: Folder, _ calls: any SystemCalls = LinuxCalls()) throws
     -> any RecordStore
   {
@@ -21,7 +21,7 @@ import Testing
     _ = try bytes.withBytes { (bytes) throws(StoreFault) in try user.commit(key, PayloadShape(), [bytes]) }
   }
 
-  /// That the key is removed for good, and that the index knows what there is.
+  /// Expects the key to stay removed, and the index to match the packs.
   private static func expectGone(_ key: RecordKey, _ folder: Folder, _ note: Comment) throws {
     let user = try user(folder)
     #expect(try user.remove(key) || user.lookup(key) == nil, note)
@@ -37,14 +37,14 @@ import Testing
     later.finish()
   }
 
-  @Test("stays away when the process that did it died in the middle", arguments: 0..<40)
+  @Test("a removed record stays gone, whichever system call the last writer died at", arguments: 0..<40)
   func death(_ count: Int) throws {
     let folder = try Folder()
     do {
       let calls = FaultyCalls(.number(5), isLasting: true)
       let user = try Self.user(folder, calls)
       try Self.keep(Self.key, [1], user)
-      // From now on it does nothing that anybody sees.
+      // From now on its system calls fail, so that others see nothing of it.
       calls.arm(after: count)
       try? Self.keep(Self.key, [2], user)
     }
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "stays away when the process that moved it died in the middle",
+    "a removed record stays gone, whichever system call a process that moved it died at",
     arguments: Array(stride(from: 100, to: 500, by: 4)))
   func deathOfTheMover(_ count: Int) throws {
     let folder = try Folder()
@@ -77,7 +77,7 @@ import Testing
     try Self.expectGone(Self.key, folder, "after \(count) calls")
   }
 
-  @Test("stays away when it was removed while somebody moved it, who died then")
+  @Test("a record stays gone that was removed while a process that then died moved it")
   func deathOfTheMoverLater() throws {
     let folder = try Folder()
     let other = try Self.user(folder)
@@ -94,7 +94,7 @@ import Testing
           do { #expect(try other.remove(Self.key)) } catch { Issue.record(error) }
           isRemoved.signal()
         }
-        // It may have to wait for the end of the other one; if it hasn't, this is more than it needs.
+        // The removal may have to wait for the end of the move. If it hasn't to, a second is more than it needs.
         Thread.sleep(forTimeInterval: 1)
         // The rest of the copy is written, and nothing more is done.
         calls.arm(after: 1)
@@ -105,14 +105,14 @@ import Testing
       #expect(calls.failures > 0)
     }
     isRemoved.wait()
-    // Goes on in the pack that was left behind.
+    // This commit appends to the pack that was left behind.
     try Self.keep(RecordKey(.meta, "after"), [1], other)
     #expect(other.lookup(Self.key) == nil)
     other.finish()
     try Self.expectGone(Self.key, folder, "afterwards")
   }
 
-  @Test("isn't found again by who looks through the packs meanwhile", arguments: 1..<8)
+  @Test("a verify during a removal doesn't bring the record back", arguments: 1..<8)
   func verifying(_ count: Int) throws {
     let folder = try Folder()
     let calls = FaultyCalls(.number(5))
@@ -128,7 +128,7 @@ import Testing
     try Self.expectGone(Self.key, folder, "at \(count)")
   }
 
-  @Test("isn't found again when somebody removes what has just replaced it", arguments: 1..<8)
+  @Test("a record that another store removes while it is being replaced doesn't come back", arguments: 1..<8)
   func removing(_ count: Int) throws {
     let folder = try Folder()
     let calls = FaultyCalls(.number(5))

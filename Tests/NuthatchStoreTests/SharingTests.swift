@@ -4,8 +4,8 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Several users of a directory, each with everything of its own, as processes have it.
-@Suite("A directory in use") struct SharingTests {
+/// Several stores on one directory that share no memory, like stores of different processes.
+@Suite("Directories that several stores use") struct SharingTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -21,12 +21,12 @@ import Testing
     (try? user.bytes(Self.key(name))) == Array(name.utf8)
   }
 
-  /// What everybody keeps, after something was deleted, everybody finds.
+  /// Expects each store to find the records of all stores after these files were deleted.
   private func isOne(deleting names: [String]) throws {
     let old = [try user(), try user()]
     try keep("before", old[0])
     for name in names { try folder.remove(name) }
-    // The newcomer first: it has nobody to ask.
+    // The new store first: it can't know of the deletion.
     let new = try user()
     for (number, user) in [new, old[1], old[0]].enumerated() { try keep("after \(number)", user) }
     for user in [new, old[0], old[1]] {
@@ -35,7 +35,7 @@ import Testing
       #expect(has("before", user))
       for number in 0..<3 { #expect(has("after \(number)", user), "\(number)") }
     }
-    // And only one of them at a time can change anything.
+    // All have the same index and the same lock file.
     #expect(Set([new, old[0], old[1]].map { $0.index?.identity }).count == 1)
     let links = try [new, old[0], old[1]].map { try LinuxCalls().status($0.disk.locks.file.fd) }
     #expect(Set(links.map(\.inode)).count == 1)
@@ -43,7 +43,7 @@ import Testing
     for user in [new, old[0], old[1]] { user.finish() }
   }
 
-  @Test("tells a record from those that others put in its place")
+  @Test("a record's mark differs from those of all records that replace it")
   func marks() throws {
     let (own, other) = (try user(), try user())
     let hash = Self.key("a").hash
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "gives who keeps a record its lease, whatever another one drops meanwhile",
+    "a commit returns a readable lease, even if another store drops packs meanwhile",
     arguments: [500, 700_000], [true, false])
   func overtaken(_ size: Int, _ clears: Bool) throws {
     // At least two unlockings a record: making the pack, and publishing.
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("has no pack dropped that somebody begins to append to")
+  @Test("a trim and another store's commit to a left pack leave index and packs consistent")
   func adopted() throws {
     for count in 1...4 {
       let folder = try Folder()
@@ -126,20 +126,20 @@ import Testing
     }
   }
 
-  @Test("stays one when its index is deleted")
+  @Test("stores go on sharing a directory whose index is deleted")
   func index() throws { try isOne(deleting: ["index"]) }
 
-  @Test("stays one when its lock is deleted")
+  @Test("stores go on sharing a directory whose lock file is deleted")
   func lock() throws { try isOne(deleting: ["locks"]) }
 
-  @Test("becomes one again when lock and index are deleted")
+  @Test("stores share a directory again after its lock and index were deleted")
   func both() throws {
     let old = try user()
     try keep("before", old)
     try folder.remove("locks")
     try folder.remove("index")
     let new = try user()
-    // Two worlds now, until the old user looks: each eighth of a pack.
+    // The old store uses the deleted files until it looks, which it does after each eighth of a pack.
     old.current.lookForDeletion()
     try keep("old", old)
     try keep("new", new)
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "becomes one again when everything in it was deleted, or its packs with their folder",
+    "stores share a directory again after all its contents, or its packs, were deleted",
     arguments: [["index", "locks", "packs"], ["packs"]], [false, true])
   func contents(_ names: [String], _ isAlone: Bool) throws {
     let old = try user()
@@ -186,7 +186,7 @@ import Testing
     for user in [old, new].compactMap({ $0 }) { user.finish() }
   }
 
-  @Test("is found again by who looks for what it had, when everything in it was deleted")
+  @Test("a lookup notices that the directory's contents were deleted, and later records are found")
   func contentsMissed() throws {
     let user = try user()
     try keep("before", user)
@@ -198,7 +198,7 @@ import Testing
     user.finish()
   }
 
-  @Test("that others cleared keeps what is theirs, when who clears it had everything deleted")
+  @Test("a clear after the contents were deleted removes what another store has kept since")
   func contentsCleared() throws {
     let old = try user()
     try keep("before", old)
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("may lose its lock with nobody else there")
+  @Test("a store whose lock file is deleted makes a new one and keeps its records")
   func alone() throws {
     let user = try user()
     try keep("before", user)
@@ -231,7 +231,7 @@ import Testing
     user.finish()
   }
 
-  @Test("isn't kept in memory when it is cleared")
+  @Test("a clear frees the old index in memory")
   func clears() throws {
     let user = try user()
     for number in 0..<20 {
@@ -244,7 +244,7 @@ import Testing
     user.finish()
   }
 
-  @Test("has no pack dropped of which nobody knows whether it is being written")
+  @Test("a pack whose lock can't be checked counts as being written")
   func busy() throws {
     let writer = try user()
     try keep("k", writer)
@@ -264,7 +264,7 @@ import Testing
     #expect(!PackWriter.isBusy(directory, 4711))
   }
 
-  @Test("is counted without a system call")
+  @Test("statistics make no system call")
   func counts() throws {
     let faulty = FaultyCalls(.number(EIO), isLasting: true)
     let store = try Store.open(folder.path, .init(), faulty)
@@ -277,7 +277,7 @@ import Testing
     #expect(statistics.packs == 1)
   }
 
-  @Test("is warned about on another machine's file system, and not on this one's")
+  @Test("statistics warn of network and FUSE file systems, not of local ones")
   func warning() throws {
     #expect(try Store.open(folder.path).statistics().warning == nil)
     for (magic, name) in [

@@ -3,20 +3,20 @@ import Testing
 
 @testable import NuthatchStore
 
-/// Processes that keep records in memory: killed, forked, and told to give it up.
+/// Processes that keep records in memory and are killed, forked, or told to give memory up.
 @Suite("Processes with records in memory", .serialized) struct SpillCrashTests {
   private static func key(_ number: UInt64) -> RecordKey {
     RecordKey(RecordKind.allCases[Int(number % 3)], "key \(number)")
   }
 
-  @Test("lose nothing by SIGKILL that they had flushed, and leave nothing torn")
+  @Test("a process killed by SIGKILL loses no record that it had flushed, and leaves nothing torn")
   func killed() throws {
     let folder = try Folder()
     let seed = newSeed()
     var dice = Dice(seed)
     var promises = 0
     let usual = crashRounds(10)
-    // Longer and longer, where none gets so far as to promise anything.
+    // If no process has flushed anything before its kill, later rounds wait longer and longer.
     for round in 1...usual + 50 where round <= usual || promises == 0 {
       let note: Comment = "seed \(seed), round \(round)"
       let victim = try Victim(["spill", folder.path])
@@ -44,7 +44,7 @@ import Testing
     #expect(promises > 0)
   }
 
-  @Test("may be forked at any moment: the child has no part in its parent's memory, and may have its own")
+  @Test("the child of a fork has no part in its parent's records in memory, and may have its own")
   func forked() throws {
     let victim = try Victim(["forks", try Folder().path], forks: true)
     let said = try victim.pipe.fileHandleForReading.readToEnd().map { String(decoding: $0, as: UTF8.self) }
@@ -53,7 +53,7 @@ import Testing
     #expect(victim.process.terminationStatus == 0)
   }
 
-  @Test("have as much less in memory as was private, after all had to go")
+  @Test("memory pressure gives at least nine tenths of the private bytes back to the system")
   func resident() throws {
     let victim = try Victim(["memory", try Folder().path])
     let said =

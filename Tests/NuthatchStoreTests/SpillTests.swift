@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("Records in memory") struct SpillTests {
+@Suite("Records in memory that aren't written yet") struct SpillTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
@@ -17,7 +17,7 @@ import Testing
     return statistics.meta + statistics.bodies + statistics.thumbs
   }
 
-  @Test("are found like others, and go to packs when the store is closed")
+  @Test("a record in memory is found like any other, and written when the store is closed")
   func closing() throws {
     let store = try open()
     let key = RecordKey(.thumb, "k")
@@ -39,7 +39,7 @@ import Testing
     #expect(try stored() == 1)
   }
 
-  @Test("go to packs by flush, one by one when room is wanted, and when they are too large")
+  @Test("records in memory are written by a flush, for room, and at once if they are too large")
   func flushing() throws {
     let store = try open(100_000)
     for number in 0..<5 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 2000)) }
@@ -69,7 +69,7 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("make room under pressure; the first sign writes all of them")
+  @Test("a warning of memory pressure writes all records in memory, and critical pressure frees them")
   func pressure() throws {
     let store = try open()
     for number in 0..<50 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), 8000)) }
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("stay when the disk is full, and are written when it isn't any more")
+  @Test("records in memory stay while the disk is full, and are written afterwards")
   func full() throws {
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
     let store = try Store.open(
@@ -120,7 +120,7 @@ import Testing
     #expect(try store.bytes(RecordKey(.meta, "0")) == content(0, 3000))
   }
 
-  @Test("stay when a later one that is a little too large for memory can't be kept in a pack")
+  @Test("a record in memory stays if its larger replacement can't be written to a pack")
   func tooLarge() throws {
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
     let store = try Store.open(folder.path, .init(memoryBytes: 80_000, spill: .pressure), system)
@@ -138,7 +138,7 @@ import Testing
     store.close()
   }
 
-  @Test("never take the place of a later one that another process kept")
+  @Test("a flush doesn't replace a later record that another process wrote")
   func superseded() throws {
     let store = try open()
     let key = RecordKey(.meta, "k")
@@ -152,7 +152,7 @@ import Testing
     #expect(try store.statistics().memory.unwritten == 0)
   }
 
-  @Test("are the same ones, by their sequence, before and after they went to packs")
+  @Test("a record has the same sequence in memory and in a pack")
   func identity() throws {
     let store = try open(100_000)
     let keys = (0..<60).map { RecordKey(RecordKind.allCases[$0 % 3], "\($0)") }
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test("that are later have higher sequences, also when the index was deleted in between")
+  @Test("a later record has a higher sequence, even if the index was deleted in between")
   func sequencesGoOn() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure))
@@ -197,13 +197,13 @@ import Testing
     other.close()
   }
 
-  @Test("don't come back as later ones after an index was made anew that knew nothing of them")
+  @Test("records in memory don't replace later ones after an index was made anew without them")
   func identityWithoutIndex() throws {
     let store = try open()
     let (early, late) = (RecordKey(.meta, "early"), RecordKey(.meta, "late"))
     try store.commit(early, [1])
     let sequence = try store.commit(late, [1]).sequence
-    // What another process does who finds no index and only the packs.
+    // As another process does that finds the packs and no index.
     let index = try #require(store.disk.current.index)
     index.set(nextSequence: 1)
     _ = try [2].withBytes { (bytes) throws(StoreFault) in
@@ -216,7 +216,8 @@ import Testing
     #expect(try store.commit(late, [3]).sequence > sequence)
   }
 
-  @Test("do what they do to a dictionary, with pixels beside them", arguments: 0..<24)
+  @Test(
+    "random operations match a dictionary, with records in memory and pixels beside them", arguments: 0..<24)
   func model(_ run: Int) throws {
     let seed = newSeed() &+ UInt64(run)
     var dice = Dice(seed)
@@ -275,7 +276,7 @@ import Testing
     #expect(try stored() == model.count, "seed \(seed)")
   }
 
-  @Test("of several threads are whole, while room is made and packs are dropped")
+  @Test("threads find whole records in memory while memory is freed and packs are dropped")
   func threads() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20, memoryBytes: 300_000, spill: .pressure))
     let seed = newSeed()
@@ -310,7 +311,7 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("have limits that the store compares with others")
+  @Test("opening a directory with other memory or spill options is a conflict")
   func options() throws {
     let store = try open(500_000, items: 100)
     let same = Store.Options(diskBytes: 4 << 30, memoryBytes: 500_000, memoryItems: 100, spill: .pressure)
@@ -335,11 +336,11 @@ import Testing
   }
 }
 
-@Suite("Leases in memory") struct MemoryLeaseTests {
+@Suite("Leases and pixels in the memory tier") struct MemoryLeaseTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("give back what was kept, and hold no dropped pack")
+  @Test("a lease in memory gives its record back and doesn't pin a dropped pack")
   func leases() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
     let key = RecordKey(.thumb, "raw")

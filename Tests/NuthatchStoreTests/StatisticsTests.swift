@@ -3,19 +3,19 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("The figures of a store") struct StatisticsTests {
+@Suite("Statistics of a store") struct StatisticsTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
   private func key(_ number: Int) -> RecordKey { RecordKey(.thumb, "\(number)") }
 
-  @Test("count every record kept, and every look into memory, once")
+  @Test("statistics count every commit and every lookup in memory once")
   func lookups() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20, memoryBytes: 1 << 20))
     for number in 0..<30 { try store.commit(key(number), content(UInt64(number), 1000)) }
     for number in 0..<40 { #expect(try (store.lookup(key(number)) != nil) == (number < 30)) }
     #expect(try store.statistics().commits == 30)
-    // One whose bytes are damaged is a miss.
+    // A record whose bytes are damaged is a miss.
     let slot = try #require(store.disk.current.index?.find(key(7).hash)?.slot)
     let pack = "packs/" + PackName.of(slot.location.pack)
     store.close()
@@ -34,7 +34,7 @@ import Testing
     #expect(memory.privateBytes == 10_000 && memory.bytes >= 10_000 && memory.bytes < 15_000)
   }
 
-  @Test("count what had to go: by room, by number, under pressure")
+  @Test("statistics count what left memory for room, for the number of items and under pressure")
   func evictions() throws {
     let store = try Store.open(
       folder.path, .init(diskBytes: 8 << 20, memoryBytes: 100_000, memoryItems: 50, spill: .pressure))
@@ -65,7 +65,7 @@ import Testing
     for number in 300..<320 { #expect(try store.bytes(key(number)) == content(UInt64(number), 9000)) }
   }
 
-  @Test("count nothing that stayed because it couldn't be written")
+  @Test("statistics count no eviction of records that stay because they can't be written")
   func stays() throws {
     let system = FaultyCalls(.number(ENOSPC), isLasting: true)
     let store = try Store.open(folder.path, .init(memoryBytes: 1 << 20, spill: .pressure), system)
@@ -81,7 +81,7 @@ import Testing
     store.close()
   }
 
-  @Test("tell the bytes that leases hold of packs that are gone, until they let go")
+  @Test("statistics tell the bytes of deleted packs that leases pin")
   func pinned() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 16 << 20))
     var leases = [try store.commit(key(0), [1]), try store.commit(RecordKey(.body, "b"), [2])]

@@ -5,7 +5,7 @@ import Testing
 
 /// A process that is killed after any number of the instructions of a commit, or of a removal, in a pack that is written
 /// through memory: also between writing, publishing and retiring, where it makes no system call.
-@Suite("A process killed at an instruction", .serialized) struct StepTests {
+@Suite("Processes killed at an instruction", .serialized) struct StepTests {
   private static let limit = 1 << 30
 
   private static func filler(_ number: UInt64) -> [UInt8] {
@@ -24,7 +24,8 @@ import Testing
   private static let isOrdinary = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
   @Test(
-    "leaves all of it or nothing, and everything else", .enabled(if: isOrdinary),
+    "a process killed at any instruction of a commit or removal has done all of it or nothing",
+    .enabled(if: isOrdinary),
     arguments: [("keep", 55_000), ("replace", 75_000), ("remove", 80_000), ("piece", 100_000)])
   func killed(_ what: String, _ steps: Int) throws {
     let seed = newSeed()
@@ -33,11 +34,11 @@ import Testing
       let count = Int.random(in: 0..<steps, using: &dice)
       let note: Comment = "seed \(seed), round \(round): \(what), \(count) instructions"
       let folder = try Folder()
-      // Somebody else may have it open all the while, so that nobody puts things in order afterwards.
+      // In every other round a store has the directory open all the while, so that no first opening repairs it.
       let witness = round % 2 == 0 ? try Store.open(folder.path, .init(diskBytes: Self.limit)) : nil
       let victim = try Victim(["steps", folder.path, what, "\(count)"])
       let said = victim.end()
-      // Where nobody may follow another process's steps.
+      // On this machine no process may trace another one.
       if victim.process.terminationStatus == 5 { return }
       #expect(victim.process.terminationStatus == 0, note)
       let isDone = said.last?.hasPrefix("count") == true
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  /// Looks at everything, and then replaces what the killed one was at.
+  /// Looks at all records, and then replaces those that the killed process was writing.
   private func check(_ store: Store, _ what: String, _ isDone: Bool, _ note: Comment) throws {
     for number in 0..<42 as Range<UInt64> {
       #expect(try store.bytes(Self.key(1000 + number * 3)) == Self.filler(number), note)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A store") struct StoreTests {
+@Suite("Stores") struct StoreTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  @Test("gives back what was kept, with its shape, also when opened again")
+  @Test("a store returns a record and its shape, also after it is opened again")
   func keeps() throws {
     let key = RecordKey(.thumb, "a nut")
     let store = try Store.open(folder.path)
@@ -28,7 +28,7 @@ import Testing
     #expect(try again.lookup(key)?.shape == shape)
   }
 
-  @Test("keeps kinds apart, takes payloads in parts, empty ones and long keys")
+  @Test("a store keeps kinds apart and takes payloads in parts, empty payloads and long keys")
   func kinds() throws {
     let store = try Store.open(folder.path)
     for (number, kind) in RecordKind.allCases.enumerated() {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("replaces and removes, and no new index brings anything back")
+  @Test("a replaced or removed record doesn't come back when the index is made anew")
   func replaces() throws {
     let key = RecordKey(.meta, "key")
     let other = RecordKey(.meta, "other")
@@ -83,7 +83,7 @@ import Testing
     #expect(try store.statistics().meta == 0)
   }
 
-  @Test("keeps large records in packs of their own")
+  @Test("a large record has a pack of its own")
   func large() throws {
     let store = try Store.open(folder.path)
     let key = RecordKey(.body, "large")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("takes another number for a pack when there is one of that name", arguments: [100, 700_000])
+  @Test("a new pack skips numbers whose file names are taken", arguments: [100, 700_000])
   func numbers(_ size: Int) throws {
     let store = try Store.open(folder.path, .init(diskBytes: 8 << 20))
     for name in ["00000001.pack", "00000002.tmp"] {
@@ -112,12 +112,12 @@ import Testing
     let key = RecordKey(.body, "k")
     try store.commit(key, content(1, size))
     #expect(try store.bytes(key) == content(1, size))
-    // What nobody is writing is gone by then.
+    // The .tmp file, which no process is writing, is deleted by then.
     #expect(folder.files() == ["00000001.pack", "00000003.pack"])
     #expect(try folder.read("packs/00000001.pack") == [1, 2, 3])
   }
 
-  @Test("that is opened twice in a process has the same records, until each is closed")
+  @Test("two handles on one directory share its records until each is closed")
   func shared() throws {
     let link = folder.path + "-link"
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
@@ -135,7 +135,7 @@ import Testing
     two.close()
   }
 
-  @Test("keeps its limit in the directory")
+  @Test("the disk limit is kept in the directory")
   func limit() throws {
     try Store.open(folder.path, .init(diskBytes: 64 << 20)).close()
     let store = try Store.open(folder.path)
@@ -145,7 +145,7 @@ import Testing
     #expect(try Store.open(folder.path).statistics().diskLimit == 4 << 30)
   }
 
-  @Test("leaves leases readable after removal, clearing and closing")
+  @Test("a lease stays readable after a removal, a clear and a close")
   func leases() throws {
     let store = try Store.open(folder.path)
     let key = RecordKey(.thumb, "k")
@@ -161,7 +161,7 @@ import Testing
     #expect(lease.copied() == content(3, 5000))
   }
 
-  @Test("takes little room when it holds little")
+  @Test("a store with few records takes little disk space, also over several openings")
   func small() throws {
     let store = try Store.open(folder.path)
     try store.commit(RecordKey(.body, "b"), content(1, 20_000))
@@ -179,7 +179,7 @@ import Testing
     #expect(folder.allocated < 300_000)
   }
 
-  @Test("lists its records")
+  @Test("forEach lists each record once and stops when it is told")
   func lists() throws {
     let store = try Store.open(folder.path)
     for number in 0..<100 { try store.commit(RecordKey(.meta, "\(number)"), content(UInt64(number), number)) }
@@ -202,7 +202,7 @@ import Testing
     #expect(count == 10)
   }
 
-  @Test("finds every record while its index grows")
+  @Test("a store finds every record while its index grows and after removals")
   func grows() throws {
     let store = try Store.open(folder.path)
     let count = 20_000

@@ -2,11 +2,11 @@ import Testing
 
 @testable import NuthatchStore
 
-@Suite("A trim") struct TrimTests {
+@Suite("Trims") struct TrimTests {
   let folder: Folder
   init() throws { folder = try Folder() }
 
-  /// What a store has at first: numbers of MB, and how long its records are.
+  /// The records that a store has at first: how many MB, and how long they are.
   struct Case: CustomTestStringConvertible, Sendable {
     let megabytes: Int
     let lengths: ClosedRange<Int>
@@ -27,7 +27,9 @@ import Testing
     Case(megabytes: 100, lengths: 20_000...120_000, kinds: [.body]),
   ]
 
-  @Test("leaves as much as it is told, and the newest", arguments: cases)
+  @Test(
+    "a trim leaves at most the bytes that it is told, hardly less, and drops the oldest records",
+    arguments: cases)
   func amount(_ shape: Case) throws {
     let store = try Store.open(folder.path, .init(diskBytes: shape.limit))
     var dice = Dice(UInt64(shape.megabytes))
@@ -55,7 +57,7 @@ import Testing
       // Of each family the oldest have gone, and nothing but those.
       for family in [Family.bulk, .small] {
         let isThere = try keys.filter { $0.kind.family == family }.map { try store.lookup($0) != nil }
-        // A look is a use: who was looked at isn't older than others afterwards, since all were.
+        // A lookup is a use. It doesn't change the order, since all records are looked up.
         let first = isThere.firstIndex(of: true) ?? isThere.endIndex
         let holes = isThere[first...].count { !$0 }
         #expect(holes <= 24, "\(holes) holes, \(size)")
@@ -65,7 +67,7 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("keeps what was used rather than what wasn't, and the order of what stays")
+  @Test("a trim keeps used records before unused ones, and the order of the rest")
   func order() throws {
     let store = try Store.open(folder.path)
     let keys = (0..<1000).map { RecordKey(.thumb, "\($0)") }
@@ -88,7 +90,7 @@ import Testing
     #expect(try store.verify().isClean)
   }
 
-  @Test("keeps the order also when the index is made anew")
+  @Test("records keep their order of age through a trim and an index that is made anew")
   func turns() throws {
     let limit = 4 << 30
     var store: Store? = try Store.open(folder.path, .init(diskBytes: limit))
@@ -106,8 +108,10 @@ import Testing
   }
 }
 
-@Suite("What has been kept when there is too much for the limit") struct OverflowTests {
-  @Test("takes most of the limit", arguments: [RecordKind.thumb, .body], [4 << 20, 16 << 20, 64 << 20])
+@Suite("Disk use at the limit") struct OverflowTests {
+  @Test(
+    "a store that drops records for its limit uses at least 85 % of the limit",
+    arguments: [RecordKind.thumb, .body], [4 << 20, 16 << 20, 64 << 20])
   func use(_ kind: RecordKind, _ limit: Int) throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: limit))

@@ -40,12 +40,12 @@ import Testing
   }
 
   @Test(
-    "are left alone if they are packs, and are whole for whoever knows them",
+    "packs of another version are left alone until a clear, and whole for a program that knows them",
     arguments: [1, 4, 9] as [UInt32])
   func packs(_ version: UInt32) throws {
     try fill()
     let names = folder.files().map { "packs/" + $0 }
-    // Whoever wrote these wrote its index, too.
+    // A program of that version has written its index, too.
     for name in names { try say(version, name) }
     try say(99, "index")
     let before = try names.map(folder.read)
@@ -62,18 +62,18 @@ import Testing
       store.close()
       #expect(try names.map(folder.read) == before)
     }
-    // Who knows them goes on with them.
+    // A program that knows the version finds all records.
     for name in names { try say(PackHeader.version, name) }
     let store = try Store.open(folder.path)
     #expect(try found(store) == 60)
     for name in names { try say(version, name) }
-    // Who clears the directory wants nothing to be left.
+    // A clear deletes packs of any version.
     try store.clear()
     #expect(folder.files().isEmpty)
   }
 
   @Test(
-    "are made anew if they are indexes, and not believed if they say the limit",
+    "an index of another version is made anew, and a limits file of another version is ignored",
     arguments: [1, 3, 9] as [UInt32])
   func others(_ version: UInt32) throws {
     try fill()

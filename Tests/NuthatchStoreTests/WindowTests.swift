@@ -5,13 +5,13 @@ import Testing
 @testable import NuthatchStore
 
 /// Packs of which more than the first two mebibytes are written: through memory, where the file system is made for it.
-@Suite("Packs that are written through memory") struct WindowTests {
+@Suite("Packs that are written through mapped memory") struct WindowTests {
   /// Packs of 16 MiB: one window of four pieces, and one of three.
   private static let limit = 1 << 30
 
   private static func key(_ number: Int) -> RecordKey { RecordKey(.body, "window \(number)") }
 
-  /// Large ones at first. Only small ones open a piece.
+  /// The first payloads are large, the later ones small. Only a small record opens a piece.
   private static func payload(_ number: Int) -> [UInt8] {
     content(UInt64(number), number < 34 ? 60_000 : 8000)
   }
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("keep every record, of every size, and lose none with the index")
+  @Test("a pack written through mapped memory has every record of every size, also without the index")
   func whole() throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(EIO))
@@ -71,7 +71,8 @@ import Testing
   }
 
   @Test(
-    "are written without it when any of its system calls fails", arguments: [EIO, ENOSPC, EINVAL, ENOMEM])
+    "a writer goes on by system calls when a call that maps its pack fails",
+    arguments: [EIO, ENOSPC, EINVAL, ENOMEM])
   func failing(_ number: Int32) throws {
     for grace in 0..<80 {
       let folder = try Folder()
@@ -98,7 +99,7 @@ import Testing
   }
 
   @Test(
-    "are written without it, whatever fails for good, also when memory is wanted meanwhile",
+    "no kept record is lost when a writer's system calls fail for good, also under memory pressure",
     arguments: [EIO, ENOSPC, EINVAL, ENOMEM, EMFILE], [false, true])
   func failingForGood(_ number: Int32, isMemoryWanted: Bool) throws {
     for grace in 0..<80 {
@@ -131,7 +132,7 @@ import Testing
     Issue.record("there is no end of system calls")
   }
 
-  @Test("are not opened for large records")
+  @Test("large records don't map a pack for writing")
   func large() throws {
     let folder = try Folder()
     let system = FaultyCalls(.number(EIO))
@@ -141,7 +142,7 @@ import Testing
     #expect(system.populations == before)
   }
 
-  @Test("are closed under the writer's feet, by threads that want memory, while others hold what was written")
+  @Test("leases stay right while other threads close a writer's mapped memory")
   func threads() throws {
     let folder = try Folder()
     let wrong = Counter()
@@ -167,7 +168,7 @@ import Testing
             if let lease = try own.lookup(Self.key(number)) { leases.append((number, lease)) }
             if step % 100 == 99 { try own.trim(to: 8 << 20) }
           default:
-            // Somebody else's face: closing it ends nothing of the others.
+            // Another handle: closing it ends nothing of the others.
             let other = try Store.open(folder.path)
             _ = try other.lookup(Self.key(1000 + step % 90))
             other.close()
@@ -187,7 +188,7 @@ import Testing
     #expect(try Store.open(folder.path).verify().damaged == 0)
   }
 
-  @Test("give back what nobody wrote to, and go on where they ended")
+  @Test("a closed pack gives back unwritten room, and the next store appends to it")
   func closed() throws {
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: Self.limit))
@@ -203,7 +204,7 @@ import Testing
     #expect(folder.files().count == 1)
   }
 
-  @Test("are for file systems and kernels that are known to be good at it")
+  @Test("packs are written through memory on XFS and recent ext4, not on btrfs or tmpfs")
   func kinds() {
     #expect(FileSystems.givesLargePages(0xEF53, kernel: 0x6_0010))
     #expect(!FileSystems.givesLargePages(0xEF53, kernel: 0x6_0001))
