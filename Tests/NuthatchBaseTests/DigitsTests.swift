@@ -2,7 +2,7 @@ import NuthatchBase
 import Testing
 
 @Suite("Digits") struct DigitsTests {
-  @Test("stand behind zeros where they are few, and are never cut")
+  @Test("a number is padded with zeros to its width, and never cut")
   func width() {
     #expect(7.digits(3) == "007" && 0.digits(1) == "0" && 1234.digits(3) == "1234")
     #expect(

@@ -1,8 +1,8 @@
 import NuthatchBase
 import Testing
 
-@Suite("A fifo") struct FifoTests {
-  @Test("gives what it has in the order in which it came, however much came and went before")
+@Suite("Fifos") struct FifoTests {
+  @Test("a fifo gives its elements in the order in which they were added")
   func order() {
     var fifo = Fifo<Int>()
     #expect(fifo.isEmpty && fifo.first == nil && fifo.popFirst() == nil)
@@ -24,7 +24,7 @@ import Testing
     #expect(taken == added && fifo.isEmpty)
   }
 
-  @Test("lets go of an element when it is taken")
+  @Test("a fifo releases an element when it is taken")
   func letsGo() {
     final class Element {}
     var fifo = Fifo<Element>()

@@ -3,7 +3,7 @@ import NuthatchBase
 import Testing
 
 @Suite("Names in a folder") struct FolderNamesTests {
-  @Test("are all that are in it, without itself and the folder that it is in")
+  @Test("folderNames returns all names in a folder except . and ..")
   func names() throws {
     var template = Array("/tmp/nuthatch-names-XXXXXX".utf8CString)
     try #require(mkdtemp(&template) != nil)
@@ -16,7 +16,7 @@ import Testing
     rmdir(folder)
   }
 
-  @Test("are not there without a folder")
+  @Test("folderNames returns nil if there is no folder")
   func unreadable() {
     #expect(folderNames("/nowhere/at/all") == nil)
     #expect(folderNames("/etc/passwd") == nil)

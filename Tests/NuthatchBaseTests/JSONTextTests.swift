@@ -2,7 +2,7 @@ import NuthatchBase
 import Testing
 
 @Suite("JSON that is written") struct JSONTextTests {
-  @Test("has names, commas and what is in each other")
+  @Test("JSON text has names, commas and nested values")
   func values() {
     var json = JSONText()
     json.object { json in
@@ -26,7 +26,7 @@ import Testing
     #expect(json.bytes.isEmpty)
   }
 
-  @Test("escapes what may not stand in a string, and what would end a script in a page")
+  @Test("JSON text escapes control characters, quotes, backslashes and <")
   func strings() {
     var json = JSONText()
     json.put(nil, "ü \"\\\n\u{1f}\u{7f}</script>")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "has three digits after the point at most",
+    "JSON text gives thousandths at most three digits after the point",
     arguments: [
       (0, "0"), (-5, "0"), (1, "0.001"), (20, "0.02"), (300, "0.3"), (1000, "1"), (12_000, "12"),
       (12_034, "12.034"), (999_999_999_999, "999999999.999"), (1_000_000_000_000_010, "1000000000000.01"),

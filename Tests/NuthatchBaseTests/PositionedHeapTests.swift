@@ -14,8 +14,8 @@ private enum Order: HeapOrder {
   static func setPosition(of element: Item, to position: Int32) { element.position = position }
 }
 
-@Suite("Heaps") struct PositionedHeapTests {
-  @Test("give the least key first, whatever was added, moved and taken out before")
+@Suite("Heaps with positions") struct PositionedHeapTests {
+  @Test("a heap gives the least key first after random insertions, moves and removals")
   func order() {
     var heap = PositionedHeap<Order>()
     let items = (0..<200).map { _ in Item(.random(in: 0..<100)) }

@@ -2,7 +2,7 @@ import NuthatchBase
 import Testing
 
 @Suite("Timers") struct TimerQueueTests {
-  @Test("fire in the order of their times, and only when due")
+  @Test("timers fire in the order of their times, and only when due")
   func order() {
     var timers = TimerQueue()
     var fired: [Int64] = []
@@ -14,7 +14,7 @@ import Testing
     #expect(timers.nextDue == times.first { $0 > 499 })
   }
 
-  @Test("that were cancelled don't fire")
+  @Test("a cancelled timer doesn't fire")
   func cancelled() {
     var timers = TimerQueue()
     var fired = 0
@@ -27,7 +27,7 @@ import Testing
     #expect(timers.nextDue == nil)
   }
 
-  @Test("let go of what their action keeps when they are cancelled or due, though they themselves are kept")
+  @Test("a timer that is cancelled or due releases its action, though the timer itself is kept")
   func released() {
     final class Thing {}
     var timers = TimerQueue()
@@ -43,7 +43,7 @@ import Testing
     timers.cancel(kept[1])
     #expect(one == nil && other == nil)
   }
-  @Test("that were cancelled leave at once")
+  @Test("the next due time is right after 100000 other timers were cancelled")
   func cancelledAtOnce() {
     var timers = TimerQueue()
     var fired: [Int64] = []

@@ -3,7 +3,7 @@ import NuthatchBase
 import Testing
 
 @Suite("Whole files") struct WholeFileTests {
-  @Test("have all their bytes, or nearly so many as are wanted of a long one")
+  @Test("a whole file is read with all its bytes, a long one up to about the limit")
   func content() throws {
     var name = Array("/tmp/nuthatch-whole-XXXXXX".utf8CString)
     let file = mkstemp(&name)
@@ -20,7 +20,7 @@ import Testing
     #expect((40_000..<bytes.count).contains(part.count) && part == Array(bytes.prefix(part.count)))
   }
 
-  @Test("that can't be read have none, and errno says why")
+  @Test("reading a file that can't be read returns nil, and errno says why")
   func unreadable() {
     #expect(WholeFile.content(of: "/nowhere/at/all", atMost: 100) == nil && errno == ENOENT)
     #expect(WholeFile.content(of: "/", atMost: 100) == nil && errno == EISDIR)

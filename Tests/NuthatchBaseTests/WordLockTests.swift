@@ -11,7 +11,7 @@ import Testing
     var count = 0
   }
 
-  @Test("let one thread in at a time")
+  @Test("a word lock lets one thread in at a time")
   func exclusion() async {
     let counter = Counter()
     await withTaskGroup(of: Void.self) { group in
@@ -22,7 +22,7 @@ import Testing
     #expect(counter.lock.withLock { counter.count } == 200_000)
   }
 
-  @Test("are free again after an error")
+  @Test("a word lock is free again after an error")
   func error() {
     struct Failure: Error {}
     let counter = Counter()
@@ -31,7 +31,7 @@ import Testing
     #expect(counter.count == 1)
   }
 
-  @Test("are waited for until a time at most")
+  @Test("waiting for a word lock ends at the given time")
   func deadline() async {
     let counter = Counter()
     let past = nhs_monotonic_ns()
@@ -39,7 +39,7 @@ import Testing
     #expect(!counter.lock.lock { past })
     #expect(!counter.lock.lock { nhs_monotonic_ns() + 1_000_000 })
     #expect(!counter.lock.withLockIfFree { counter.count += 1 })
-    // Whoever waits gets it as soon as it is free.
+    // A waiting thread gets the lock as soon as it is free.
     async let waits = counter.lock.lock { nhs_monotonic_ns() + 600_000_000_000 }
     counter.lock.unlock()
     #expect(await waits && counter.count == 0)
@@ -47,7 +47,7 @@ import Testing
     #expect(counter.lock.withLockIfFree { counter.count += 1 } && counter.count == 1)
   }
 
-  @Test("lie in the object that has them, always at one place")
+  @Test("an atomic word lies in the object that has it, always at one address")
   func address() {
     let counters = (0..<100).map { _ in Counter() }
     for counter in counters {
