@@ -29,14 +29,14 @@ extension AnswerFacts {
 
 @Suite("Dates") struct HTTPDateTests {
   @Test(
-    "have three forms",
+    "a date of HTTP has three forms",
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     ])
   func forms(text: String) { #expect(HTTPDate.seconds(text, now: now) == 784_111_777) }
 
   @Test(
-    "of another form are none",
+    "a date of any other form is none",
     arguments: [
       "", "0", "-1", "now", "06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 8:49:37 GMT",
@@ -46,7 +46,7 @@ extension AnswerFacts {
     ])
   func others(text: String) { #expect(HTTPDate.seconds(text, now: now) == nil) }
 
-  @Test("know leap years and the ends of time")
+  @Test("dates know leap years and the first and last year")
   func edges() {
     #expect(HTTPDate.seconds("Thu, 01 Jan 1970 00:00:00 GMT", now: now) == 0)
     #expect(HTTPDate.seconds("Tue, 29 Feb 2000 23:59:60 GMT", now: now) == 951_868_800)
@@ -54,7 +54,7 @@ extension AnswerFacts {
     #expect(HTTPDate.seconds("Fri, 31 Dec 9999 23:59:59 GMT", now: now) == 253_402_300_799)
   }
 
-  @Test("of two digits lie at most 50 years ahead")
+  @Test("a year of two digits lies at most 50 years ahead")
   func centuries() {
     #expect(
       HTTPDate.seconds("Wednesday, 15-Nov-73 22:13:19 GMT", now: now)
@@ -65,7 +65,7 @@ extension AnswerFacts {
 
 @Suite("Cache-Control") struct CacheDirectivesTests {
   @Test(
-    "max-age is a number, bare or quoted; of several the least; what is none is 0",
+    "max-age is a number, bare or quoted; of several the least; an invalid one is 0",
     arguments: [
       ("max-age=10", 10), ("MAX-AGE=10", 10), ("max-age=\"10\"", 10), ("a, max-age=10 , b", 10),
       ("max-age=1800, max-age=1", 1), ("max-age=003", 3), ("max-age=99999999999999999999", 1 << 31),
@@ -77,7 +77,7 @@ extension AnswerFacts {
     #expect(CacheDirectives(fields(("Cache-Control", text))).seconds("max-age") == expected)
   }
 
-  @Test("lists fields, or stands for the whole")
+  @Test("a Cache-Control directive lists fields, or stands for the whole answer")
   func listed() {
     let one = CacheDirectives(fields(("Cache-Control", "no-cache=\"A, b\"")))
     #expect(one.fields("no-cache") == ["a", "b"])
@@ -87,7 +87,7 @@ extension AnswerFacts {
     )
   }
 
-  @Test("never traps", arguments: 0..<200)
+  @Test("random Cache-Control, Age, Expires and Date values never trap", arguments: 0..<200)
   func random(seed: Int) {
     var state = UInt64(seed) &* 6_364_136_223_846_793_005 &+ 1
     let alphabet = Array("max-age=\",\\ 0123456789;*\t'private no-store".utf8)
@@ -115,7 +115,7 @@ extension AnswerFacts {
       .grade
   }
 
-  @Test("follows max-age, and Age shortens it")
+  @Test("an answer is fresh for max-age minus Age")
   func maxAge() {
     #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 9) == .valid)
     #expect(grade(head(200, ("Cache-Control", "max-age=10")), after: 10) == .stale)
@@ -130,7 +130,7 @@ extension AnswerFacts {
         == .stale)
   }
 
-  @Test("counts how far Date is behind: under RFC 9111 from two seconds on, for the kit from a minute on")
+  @Test("age counts how far Date is behind: under RFC 9111 from 2 s on, for the kit from a minute on")
   func date() {
     func age(_ date: String, _ kind: FreshnessRules.Kind) -> Int64 {
       stored(head(200, ("Date", date))).age(FreshnessRules(kind), now: now + 5)
@@ -150,7 +150,7 @@ extension AnswerFacts {
     #expect(slow.age(FreshnessRules(.kit), now: now) == 11)
   }
 
-  @Test("follows Expires where there is no max-age, from the answer's own date on")
+  @Test("without max-age an answer is fresh until Expires, counted from its own Date")
   func expires() {
     let date = ("Date", "Tue, 14 Nov 2023 22:13:20 GMT")
     let later = ("Expires", "Tue, 14 Nov 2023 23:13:20 GMT")
@@ -162,7 +162,7 @@ extension AnswerFacts {
         FreshnessRules(.rfc9111), now: now) == 5)
   }
 
-  @Test("of the kit has its own numbers")
+  @Test("the kit's rules give pictures, validated answers and no-cache lifetimes of their own")
   func kit() {
     let rules = FreshnessRules(.kit)
     func lifetime(_ head: ResponseHead, isPicture: Bool) -> Int64 {
@@ -176,7 +176,7 @@ extension AnswerFacts {
     #expect(lifetime(head(200, ("Cache-Control", "max-age=1")), isPicture: true) == 1)
   }
 
-  @Test("by the age of the last change is a tenth of it, at most a day, for statuses that are understood")
+  @Test("heuristic freshness is a tenth of the time since Last-Modified, at most a day")
   func heuristic() {
     let rules = FreshnessRules(.rfc9111)
     let date = ("Date", "Tue, 14 Nov 2023 22:13:20 GMT")
@@ -187,7 +187,7 @@ extension AnswerFacts {
     #expect(stored(head(200, date, longAgo)).lifetime(rules, now: now) == 86_400)
   }
 
-  @Test("heeds what the request asks for")
+  @Test("freshness obeys the request's max-age, min-fresh, max-stale, no-cache and Pragma")
   func wishes() {
     let answer = head(200, ("Cache-Control", "max-age=60"))
     func wish(_ control: String) -> HeaderFields { fields(("Cache-Control", control)) }
@@ -205,7 +205,7 @@ extension AnswerFacts {
     #expect(!refused.mayServeOnError)
   }
 
-  @Test("allows what the server allows once it is over")
+  @Test("stale-while-revalidate and stale-if-error allow stale answers for as long as they say")
   func staleness() {
     let patient = head(200, ("Cache-Control", "max-age=10, stale-while-revalidate=20"))
     #expect(grade(patient, after: 5) == .valid)
@@ -226,7 +226,8 @@ extension AnswerFacts {
   }
 
   @Test(
-    "ends when the clock is set back, but for five seconds", arguments: [FreshnessRules.Kind.kit, .rfc9111])
+    "an answer is stale if the clock was set back by more than 5 s",
+    arguments: [FreshnessRules.Kind.kit, .rfc9111])
   func future(kind: FreshnessRules.Kind) {
     func freshness(_ control: String, _ back: Int64, _ wish: String? = nil) -> Freshness {
       stored(head(200, ("Cache-Control", control)), isPicture: true).freshness(
@@ -249,7 +250,7 @@ extension AnswerFacts {
     #expect(offline.grade == .valid)
   }
 
-  @Test("never traps, whatever times a record holds")
+  @Test("freshness never traps, whichever times a record holds")
   func oddTimes() {
     for request in [Int64.min, 0, .max] {
       for response in [Int64.min, 0, .max] {
@@ -273,7 +274,7 @@ extension AnswerFacts {
     StorageRules.mayStore(stored(head), request: request, FreshnessRules(kind))
   }
 
-  @Test("is for successes; under RFC 9111 for whatever says how long")
+  @Test("successes may be stored; under RFC 9111 other statuses too, if they say how long")
   func statuses() {
     #expect(mayStore(head(), .kit))
     #expect(!mayStore(head(404, ("Cache-Control", "max-age=5")), .kit))
@@ -285,7 +286,7 @@ extension AnswerFacts {
     #expect(!mayStore(head(304, ("Cache-Control", "max-age=5")), .rfc9111))
   }
 
-  @Test("is not for what nobody may keep, or nobody could find again")
+  @Test("no-store, Vary: * and requests for ranges forbid storing")
   func refusals() {
     for kind in [FreshnessRules.Kind.kit, .rfc9111] {
       #expect(!mayStore(head(200, ("Cache-Control", "max-age=5, no-store")), kind))
@@ -299,7 +300,7 @@ extension AnswerFacts {
     #expect(!mayStore(head(599, ("Cache-Control", "max-age=5, must-understand")), .rfc9111))
   }
 
-  @Test("leaves out what belongs to the connection")
+  @Test("storing leaves out Connection's fields, transfer fields and fields that no-cache lists")
   func hopByHop() {
     let kept = StorageRules.stored(
       head(
@@ -308,7 +309,7 @@ extension AnswerFacts {
     #expect(kept.fields.fields.map(\.name) == ["C", "Cache-Control", "Set-Cookie", "Set-Cookie"])
   }
 
-  @Test("is renewed by a 304, apart from what describes the body")
+  @Test("a 304 renews the stored fields except those that describe the body")
   func renewal() throws {
     let old = head(
       200, ("ETag", "\"1\""), ("Date", "Tue, 14 Nov 2023 22:13:20 GMT"), ("Cache-Control", "max-age=1"),
@@ -337,7 +338,7 @@ extension AnswerFacts {
     #expect(StorageRules.renewed(dated, by: head(304)) != nil)
   }
 
-  @Test("is undone by whatever changes things")
+  @Test("a successful unsafe method invalidates its URL, and Location and Content-Location of its origin")
   func invalidation() throws {
     let url = try WebURL("http://a.example/x")
     func count(_ method: String, _ head: ResponseHead) -> Int {
@@ -350,7 +351,7 @@ extension AnswerFacts {
     for method in ["GET", "HEAD", "OPTIONS", "TRACE"] { #expect(count(method, head()) == 0) }
   }
 
-  @Test("by Vary compares what was asked, not how it was written")
+  @Test("Vary compares the requests' values, not how the fields were written")
   func vary() {
     let names = Vary(fieldsOf: "Accept-Language, accept , X", "ACCEPT").names
     #expect(names == ["accept", "accept-language", "x"])

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Challenges") struct ChallengeTests {
   @Test(
-    "are told from their parameters, and from what stands in quotes",
+    "challenges are told from their parameters and from text in quotes",
     arguments: [
       (["Basic realm=\"x\""], [Challenge("basic", ["realm": "x"])]),
       (["NTLM", "Negotiate abc=="], [Challenge("ntlm"), Challenge("negotiate", ["abc": "="])]),
@@ -19,7 +19,7 @@ import Testing
         ["Digest realm=\"say \\\"x\\\", qop=\\\"auth-int\\\" \\\\\", qop=\"auth\""],
         [Challenge("digest", ["realm": "say \"x\", qop=\"auth-int\" \\", "qop": "auth"])]
       ),
-      // What is no challenge, and what ends too early.
+      // Values without a challenge, and challenges that end too early.
       ([", ,", "=x", ""], []),
       (["Digest realm=\"x"], [Challenge("digest", ["realm": "x"])]),
       (["Digest realm=\"x\\"], [Challenge("digest", ["realm": "x"])]),
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "of Digest cover the body where they don't go without",
+    "a Digest challenge covers the body only if it offers no other qop than auth-int",
     arguments: [
       ("auth-int", true), ("Auth-Int", true), ("auth-int, other", true), ("auth,auth-int", false),
       ("auth-int , AUTH", false), ("auth", false), ("", false),

@@ -17,7 +17,7 @@ import Testing
     jar.header(for: try WebURL(url), now: Self.now + seconds)
   }
 
-  @Test("go back to the host, and below the path, that they came from")
+  @Test("cookies go back to the host that set them, and only below their path")
   func places() throws {
     let jar = try jar(["a=1", "b=2; Path=/", "c = 3 ;path=/a/b/c", "d=x=y; Path=no"])
     #expect(try sent(jar, to: "https://www.example.org/a/x") == "a=1; d=x=y; b=2")
@@ -28,7 +28,7 @@ import Testing
     #expect(try sent(jar, to: "http://www.example.org:8080/a") == "a=1; d=x=y; b=2")
   }
 
-  @Test("of a domain go to all its hosts, and are set for one's own domain only")
+  @Test("cookies of a domain go to all its hosts, and only a host of the domain may set them")
   func domains() throws {
     let wide = try jar(["a=1; Domain=.Example.ORG; Path=/"])
     for host in ["example.org", "www.example.org", "x.y.example.org"] {
@@ -44,7 +44,7 @@ import Testing
     #expect(try sent(address, to: "http://1.127.0.0.1/") == nil)
   }
 
-  @Test("end when they are told to, and are replaced in their place")
+  @Test("cookies end at their time, and a new value replaces the old one in its place")
   func ends() throws {
     var jar = try jar([
       "a=1; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "b=2; Expires=Wed, 15-Nov-23 00:00:00 GMT",
@@ -64,7 +64,7 @@ import Testing
     #expect(isStillTheSame)
   }
 
-  @Test("that are secure come and go by https only")
+  @Test("secure cookies are accepted from and sent to https only")
   func secure() throws {
     let jar = try jar(["a=1; Secure", "__Host-b=2; Secure; Path=/", "__Secure-c=3; Secure"])
     #expect(try sent(jar, to: "https://www.example.org/a/") == "a=1; __Secure-c=3; __Host-b=2")
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "have dates of any form",
+    "dates of cookies have any form",
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
       "6 nov 94 8:49:37", "08:49:37 november/06/1994 whatever",
@@ -84,21 +84,21 @@ import Testing
   func dates(_ text: String) { #expect(CookieDate.seconds(text) == 784_111_777) }
 
   @Test(
-    "have no dates that are none",
+    "a text without a whole or valid date is no cookie's date",
     arguments: [
       "", "soon", "Sun, 06 Nov 1994", "32 Nov 1994 08:49:37", "06 Nov 1594 08:49:37", "06 Nov 1994 24:00:00",
       "31 Nov 1994 08:49:37", "29 Feb 2023 08:49:37",
     ])
   func noDates(_ text: String) { #expect(CookieDate.seconds(text) == nil) }
 
-  @Test("of leap years' days count right")
+  @Test("dates of cookies count leap years right")
   func leapDays() {
     #expect(CookieDate.seconds("29 Feb 2024 00:00:00") == 1_709_164_800)
     #expect(CookieDate.seconds("1 Mar 2000 00:00:00") == 951_868_800)
     #expect(CookieDate.seconds("1 Jan 1970 00:00:01") == 1)
   }
 
-  @Test("are bounded; the oldest of a domain goes first")
+  @Test("the number of cookies is bounded, and the oldest of a domain goes first")
   func bounds() throws {
     var jar = CookieJar()
     for number in 0..<100 {
@@ -112,11 +112,11 @@ import Testing
     #expect(jar.cookies.count == CookieJar.most)
   }
 
-  @Test("are kept in a file as they are, and as curl does")
+  @Test("cookies are kept in a file unchanged, in curl's format")
   func file() throws {
     let jar = try jar(["a=1; Max-Age=10", "b=; Domain=example.org; Path=/", "c=3; Secure"])
     #expect(CookieJar(file: jar.file) == jar)
-    // What Unicode, but no file, takes for the end of a line.
+    // Characters that end a line in Unicode, but not in a file.
     let odd = try self.jar(["a=x\u{2028}y", "b=x\u{85}y"])
     #expect(CookieJar(file: odd.file) == odd && odd.cookies.count == 2)
     #expect(CookieJar(file: jar.file.replacing("\n", with: "\r\n")) == jar)
@@ -135,7 +135,7 @@ import Testing
       read.cookies[1].isHostOnly && read.cookies[1].isSecure && read.cookies[1].expires == 1_800_000_000)
   }
 
-  @Test("are sent up to 64 KiB")
+  @Test("a Cookie header has 64 KiB at most")
   func sentLength() throws {
     var jar = CookieJar()
     let url = try WebURL("http://a.example/")
@@ -169,14 +169,14 @@ import Testing
     machine late.example login late password l
     """
 
-  @Test("have users by host, in any order, with quotes, comments and macros")
+  @Test("a netrc has users by host, in any order, with quotes, comments and macros")
   func entries() {
     #expect(entry("a.example", Self.file) == "ann:p w\"\\x")
     #expect(entry("A.EXAMPLE", Self.file) == "ann:p w\"\\x")
     #expect(entry("b.example", Self.file) == "bob:second")
     #expect(entry("c.example", Self.file) == "cid:")
     #expect(entry("other.example", Self.file) == "any:one")
-    // What stands behind the default counts for nobody.
+    // Entries behind the default count for no host.
     #expect(entry("late.example", Self.file) == "any:one")
     #expect(entry("other.example", "machine a.example login ann password x") == nil)
     for odd in ["", "machine", "machine a.example login", "machine \"a.example", "macdef", "default"] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Header fields") struct HeaderTests {
   @Test(
-    "that would change the message are refused",
+    "header fields that would change the message are refused",
     arguments: [
       ("X", "a\r\nHost: evil"), ("X", "a\nb"), ("X", "a\rb"), ("X", "a\0b"), ("X", "\u{1b}[2J"),
       ("X\r\n", "a"),
@@ -15,7 +15,7 @@ import Testing
     #expect(throws: HeaderFault.self) { try HeaderFields(checking: [(name: name, value: value)]) }
   }
 
-  @Test("keep their order and repetitions, and are found in any spelling")
+  @Test("header fields keep their order and repetitions, and are found in any spelling")
   func lookup() throws {
     let fields = try HeaderFields(checking: [
       (name: "A", value: " 1 "), (name: "b", value: ""), (name: "a", value: "2\tü"),
@@ -27,7 +27,7 @@ import Testing
     #expect(!fields.contains("c"))
   }
 
-  @Test("named like a secret are secret")
+  @Test("header fields with a name like a secret's are secret")
   func secrets() {
     let names = [
       "Authorization", "Cookie", "X-Api-Key", "x-auth-token", "X-Session", "Client-Secret", "X-Password",
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("of a method: only tokens")
+  @Test("a method must be a token")
   func methods() {
     #expect(throws: Never.self) { try checkMethod("PROPFIND") }
     for method in ["", "GET /", "GET\r\n", "É"] {
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("are put together from lines")
+  @Test("a head is put together from its lines")
   func simple() throws {
     let steps = try parse(["HTTP/1.1 200 All right", "A: 1", "Folded: x", "  y", "a:2", "", "Trailer: t"])
     guard case .head(let head) = steps[5] else { return #expect(Bool(false), "\(steps)") }
@@ -69,7 +69,7 @@ import Testing
     #expect(steps[6] == .trailer)
   }
 
-  @Test("come after interim ones")
+  @Test("a head comes after interim heads")
   func interim() throws {
     let steps = try parse(["HTTP/1.1 103 Early Hints", "Link: x", "", "HTTP/2 204", ""])
     #expect(
@@ -77,7 +77,7 @@ import Testing
     #expect(steps[4] == .head(ResponseHead(status: 204)))
   }
 
-  @Test("have one status line, whatever later lines look like")
+  @Test("a head has one status line, even if later lines look like one")
   func oneStatusLine() throws {
     let steps = try parse([
       "HTTP/1.1 200 OK", "A: 1", "HTTP/1.1 500 : x", "B: 2", "", "HTTP/1.1 302 : x", "Location: /", "",
@@ -87,7 +87,7 @@ import Testing
     #expect(steps[5...] == [.trailer, .trailer, .trailer])
   }
 
-  @Test("hold no control character that a terminal or a next server would obey")
+  @Test("a head holds no control character that a terminal or another server would obey")
   func harmless() throws {
     let steps = try parse(["HTTP/1.1 404 \u{1b}[31mred", "A: b\rC: d", ""])
     guard case .head(let head) = steps[2] else { return #expect(Bool(false)) }
@@ -95,7 +95,7 @@ import Testing
     #expect(head.fields["A"] == "b C: d")
   }
 
-  @Test("tell whether a body may follow")
+  @Test("a head's status and the request's method tell whether a body may follow")
   func bodies() {
     for status in [200, 206, 301, 404, 500, 101] {
       #expect(ResponseHead(status: status).mayHaveBody(method: "GET"))
@@ -104,7 +104,7 @@ import Testing
     #expect(!ResponseHead(status: 200).mayHaveBody(method: "HEAD"))
   }
 
-  @Test("without an end are bounded")
+  @Test("a head without an end is refused")
   func bounded() throws {
     var parser = ResponseHeadParser()
     let line = Array(("A: " + String(repeating: "x", count: 1000) + "\r\n").utf8)
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("keep bytes that aren't UTF-8 as Latin-1")
+  @Test("bytes of a head that aren't UTF-8 are kept as Latin-1")
   func latin1() throws {
     var parser = ResponseHeadParser()
     for line in [Array("HTTP/1.1 200\r\n".utf8), Array("A: caf".utf8) + [0xe9, 13, 10]] {
@@ -126,14 +126,14 @@ import Testing
     #expect(head.fields["A"] == "café")
   }
 
-  @Test("announce one length or none")
+  @Test("a head announces one Content-Length or none")
   func length() throws {
     for values in [["5"], ["5", "5"], ["5, 5"]] { #expect(try head(values).contentLength() == 5) }
     #expect(try head([]).contentLength() == nil)
   }
 
   @Test(
-    "with a wrong length are refused",
+    "a head with an invalid or contradictory Content-Length is refused",
     arguments: [["5", "6"], ["5, 6"], ["-1"], ["x"], [""], ["9999999999999999999"]])
   func wrongLength(values: [String]) {
     #expect(throws: HeaderFault.self) { try head(values).contentLength() }

@@ -20,7 +20,7 @@ private let now: Int64 = 1_700_000_000
     ByteRange(fields(("Range", text)))?.resolved(in: length)
   }
 
-  @Test("are bytes of a body, as far as it has them")
+  @Test("a range selects the bytes that the body has of it")
   func resolved() {
     #expect(bytes("bytes=0-1") == 0..<2)
     #expect(bytes("bytes=3-") == 3..<10)
@@ -33,7 +33,7 @@ private let now: Int64 = 1_700_000_000
   }
 
   @Test(
-    "of another form count as not said",
+    "a range of another form is ignored",
     arguments: [
       "", "bytes", "bytes=", "bytes=-", "bytes=2-1", "bytes=a-b", "bytes=0-1,2-3", "lines=1-2", "bytes=1--2",
     ])
@@ -50,7 +50,7 @@ private let now: Int64 = 1_700_000_000
   private let date = ("Date", "Tue, 14 Nov 2023 22:13:20 GMT")
   private let changed = ("Last-Modified", "Tue, 14 Nov 2023 21:13:20 GMT")
 
-  @Test("on tags are weak, and above those on dates")
+  @Test("If-None-Match compares weakly and is above If-Modified-Since")
   func tags() {
     let tagged = head(200, ("ETag", "\"a,b\""), changed, date)
     #expect(reply(tagged, ("If-None-Match", "\"x\", W/\"a,b\"")) == .notModified)
@@ -60,7 +60,7 @@ private let now: Int64 = 1_700_000_000
     #expect(reply(head(), ("If-None-Match", "\"a\"")) == .whole)
   }
 
-  @Test("on dates take the answer's own date where it has no other")
+  @Test("If-Modified-Since compares with Date if the answer has no Last-Modified")
   func dates() {
     #expect(reply(head(200, changed), ("If-Modified-Since", changed.1)) == .notModified)
     #expect(reply(head(200, changed), ("If-Modified-Since", "Tue, 14 Nov 2023 21:13:19 GMT")) == .whole)
@@ -69,7 +69,7 @@ private let now: Int64 = 1_700_000_000
     #expect(reply(head(), ("If-Modified-Since", date.1)) == .whole)
   }
 
-  @Test("on parts are strong")
+  @Test("If-Range compares strongly")
   func parts() {
     let range = ("Range", "bytes=0-1")
     let tagged = head(200, ("ETag", "\"1\""), changed, date)
@@ -83,7 +83,7 @@ private let now: Int64 = 1_700_000_000
     #expect(reply(head(200, ("Last-Modified", date.1), date), range, ("If-Range", date.1)) == .whole)
   }
 
-  @Test("that are the server's business have no reply here")
+  @Test("conditions and ranges that only the server can judge get no reply from the cache")
   func passedOn() {
     #expect(reply(head(), ("If-Match", "\"1\"")) == nil)
     #expect(reply(head(), ("If-Unmodified-Since", date.1)) == nil)
@@ -92,7 +92,7 @@ private let now: Int64 = 1_700_000_000
     #expect(reply(head(200, ("Content-Encoding", "gzip")), ("Range", "bytes=0-1")) == nil)
   }
 
-  @Test("never trap", arguments: 0..<200)
+  @Test("random conditions and ranges never trap", arguments: 0..<200)
   func random(seed: Int) {
     var state = UInt64(seed) &* 6_364_136_223_846_793_005 &+ 1
     func text(_ alphabet: String) -> String {
@@ -122,7 +122,7 @@ private let now: Int64 = 1_700_000_000
     }
   }
 
-  @Test("are answered with the fields that belong to the reply")
+  @Test("replies of the cache have the fields that belong to 206, 304 and 416")
   func heads() {
     let stored = head(
       200, ("ETag", "\"1\""), ("Content-Type", "image/png"), ("Content-Length", "10"),
@@ -138,7 +138,7 @@ private let now: Int64 = 1_700_000_000
   }
 }
 
-@Suite("Rules of RFC 9111 beside the common ones") struct OtherRulesTests {
+@Suite("Rarer rules of RFC 9111") struct OtherRulesTests {
   private func grade(_ control: String, after age: Int64, _ wish: String) -> Freshness.Grade {
     AnswerFacts(
       head: head(200, ("Cache-Control", control)), requestTime: now, responseTime: now, isPicture: false
@@ -146,7 +146,7 @@ private let now: Int64 = 1_700_000_000
     .freshness(for: fields(("Cache-Control", wish)), FreshnessRules(.rfc9111), now: now + age).grade
   }
 
-  @Test("a reload doesn't ask about what is immutable, while that is fresh")
+  @Test("a reload doesn't revalidate an immutable answer that is fresh")
   func immutable() {
     #expect(grade("max-age=10, immutable", after: 5, "max-age=0") == .valid)
     #expect(grade("max-age=10, immutable", after: 10, "max-age=0") == .stale)
@@ -175,7 +175,7 @@ private let now: Int64 = 1_700_000_000
     }
   }
 
-  @Test("lists without an order are the same in any")
+  @Test("Vary compares lists without an order in any order")
   func vary() {
     func value(_ name: String, _ text: String) -> String? {
       Vary.values([name], in: fields((name, text)))[0].value
@@ -185,13 +185,13 @@ private let now: Int64 = 1_700_000_000
     #expect(value("accept-language", "en, de") != value("accept-language", "en, de;q=0.5"))
     #expect(value("accept", "a/b, c/d") == value("accept", "c/d,a/b"))
     #expect(value("x", "a, b") != value("x", "b, a"))
-    // Who gets a coding that stays on is not everybody.
+    // A coding that isn't taken off depends on the request.
     let coded = fields(("Vary", "Accept-Encoding"), ("Content-Encoding", "br"))
     #expect(Vary(coded).names == ["accept-encoding"])
     #expect(Vary(fields(("Vary", "Accept-Encoding"), ("Content-Encoding", "gzip"))).names.isEmpty)
   }
 
-  @Test("an answer to HEAD says whether what is stored is the same")
+  @Test("an answer to HEAD says whether the stored answer is still the same")
   func head200() {
     let stored = head(200, ("ETag", "\"1\""), ("Content-Length", "5"), ("X", "old"))
     func verdict(_ fields: (String, String)...) -> StorageRules.HeadVerdict {
@@ -219,7 +219,7 @@ private let now: Int64 = 1_700_000_000
     }
   }
 
-  @Test("an answer to POST is one to GET only when it says so, and for how long")
+  @Test("an answer to POST is stored for GET only if it names the URL and a lifetime")
   func post() throws {
     let url = try WebURL("http://a.example/x?y")
     func isStored(_ head: ResponseHead, _ kind: FreshnessRules.Kind = .rfc9111) -> Bool {

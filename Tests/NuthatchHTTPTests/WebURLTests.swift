@@ -4,7 +4,7 @@ import Testing
 
 @Suite("URLs") struct WebURLTests {
   @Test(
-    "are normalised",
+    "URLs are normalised",
     arguments: [
       ("http://example.org", "http://example.org/"),
       ("HTTP://EXAMPLE.org:80/A", "http://example.org/A"),
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "are refused with the place",
+    "an invalid URL is refused with the position of the error",
     arguments: [
       ("", 0), ("example.org/a", 0), ("ftp://example.org/", 0), ("file:///etc/passwd", 0), (" http://x/", 0),
       ("http:/example.org", 4), ("http://", 7), ("http:///a", 7), ("http://?q", 7), ("http://user@/", 12),
@@ -54,7 +54,7 @@ import Testing
     #expect(fault?.position == position, "\(fault?.reason ?? "") in \(text.debugDescription)")
   }
 
-  @Test("that are normal already are told from those that aren't", arguments: 0..<20)
+  @Test("a URL that is normal already is parsed like any other", arguments: 0..<20)
   func layout(seed: Int) {
     var random = SplitMix(UInt64(seed))
     let pieces = [
@@ -81,7 +81,7 @@ import Testing
     #expect(normal > 2)
   }
 
-  @Test("longer than 64 KiB are refused")
+  @Test("a URL longer than 64 KiB is refused")
   func tooLong() {
     #expect(throws: URLFault.self) {
       try WebURL("http://example.org/" + String(repeating: "a", count: 65_536))
@@ -89,7 +89,7 @@ import Testing
     #expect(throws: URLFault.self) { try WebURL("http://" + String(repeating: "a", count: 300)) }
   }
 
-  @Test("are no longer by what they are relative to")
+  @Test("a relative URL that is too long when resolved is refused")
   func resolvedLength() throws {
     let base = try WebURL("http://h/" + String(repeating: "a", count: 40_000) + "/")
     let part = Array(String(repeating: "b", count: 30_000).utf8)
@@ -97,7 +97,7 @@ import Testing
     #expect(try base.resolving([UInt8(ascii: "/")] + part).target.utf8.count == 30_001)
   }
 
-  @Test("that are too long show their beginning, and no password")
+  @Test("a URL that is too long is shown shortened and without its password")
   func shownLength() {
     let tail = String(repeating: "a", count: WebURL.longest)
     #expect(WebURL.redacted("http://h/\(tail)").utf8.count < 120)
@@ -106,14 +106,14 @@ import Testing
     #expect(WebURL.redacted("data:," + String(repeating: "\u{301}", count: 1000)).utf8.count < 200)
   }
 
-  @Test("need not be UTF-8")
+  @Test("a URL need not be UTF-8")
   func rawBytes() throws {
     #expect(try WebURL(bytes: Array("http://example.org/".utf8) + [0xfc]).target == "/%FC")
   }
 
   // The reference resolution examples of RFC 3986, 5.4, as far as they stay with http.
   @Test(
-    "resolve references",
+    "a URL resolves references as RFC 3986 does",
     arguments: [
       ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
       ("g?y", "/b/c/g?y"),
@@ -133,7 +133,7 @@ import Testing
     #expect(url.userinfo == nil)
   }
 
-  @Test("resolve to other hosts and schemes")
+  @Test("a URL resolves to other hosts and to http and https only")
   func resolvedElsewhere() throws {
     let base = try WebURL("https://a/b")
     #expect(try base.resolving(Array("//c/d".utf8)).address == "https://c/d")
@@ -143,7 +143,7 @@ import Testing
     #expect(throws: URLFault.self) { try base.resolving(Array("/a\r\nb".utf8)) }
   }
 
-  @Test("never show a password")
+  @Test("a URL never shows its password")
   func redaction() throws {
     let url = try WebURL("http://user:sesame@example.org/a")
     #expect("\(url)" == "http://user:***@example.org/a")
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test(
-    "show the name of who has a password, and nothing that may be one",
+    "a shown URL has the user's name, and nothing that may be a password",
     arguments: [
       ("HTTP://ann:sesame@x/", "HTTP://ann:***@x/"), ("  http://ann:sesame@x/", "  http://ann:***@x/"),
       ("http://ann:ses@ame:7@x/", "http://ann:***@x/"), ("http://ann:s%41@x:8/a", "http://ann:***@x:8/a"),
@@ -172,7 +172,7 @@ import Testing
     ])
   func oddRedaction(text: String, shown: String) { #expect(WebURL.redacted(text) == shown) }
 
-  @Test("know their origin")
+  @Test("a URL knows its origin")
   func origins() throws {
     #expect(try WebURL("http://A:80/x").origin == WebURL("http://a/y").origin)
     #expect(try WebURL("http://a/").origin != WebURL("https://a/").origin)
