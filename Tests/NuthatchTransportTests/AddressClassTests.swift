@@ -47,13 +47,13 @@ import Testing
     ("2606:4700::5efe:8.8.8.8", .public), ("fe80::5efe:8.8.8.8", .linkLocal),
   ]
 
-  @Test("have their class", arguments: table)
+  @Test("an address has the class of IANA's registries", arguments: table)
   func kind(_ text: String, _ expected: AddressClass) throws {
     let address = try #require(IPAddress(printed: text))
     #expect(AddressClass(address) == expected, "\(address)")
   }
 
-  @Test("are written as they are read")
+  @Test("an address is written as it is read")
   func printed() {
     for text in [
       "0.0.0.0", "255.255.255.255", "10.1.2.3", "::", "::1", "fe80::1", "2001:db8::8:800:200c:417a",
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("are recognised in hosts in every spelling, and names are not")
+  @Test("an address is recognised as a host in every spelling, and a name isn't")
   func hosts() {
     for host in [
       "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0x7f000001", "017700000001", "127.0.1",
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("are judged by three grades")
+  @Test("the three address guards refuse their classes")
   func grades() {
     for kind in AddressClass.allCases {
       #expect(!AddressGuard.any.refuses(kind, redirectedByPublic: true))

@@ -14,7 +14,7 @@ import Testing
 
   private let text = Array(String(repeating: "the quick brown fox; ", count: 5000).utf8)
 
-  @Test("are asked for when wanted, and only then")
+  @Test("content codings are asked for only if the request accepts compressed answers")
   func asked() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -29,7 +29,8 @@ import Testing
   }
 
   @Test(
-    "are taken off, whatever form they come in", arguments: ["gzip", "x-gzip", "GZIP", "deflate", "bare"])
+    "gzip and deflate are decoded, whichever form and pieces they come in",
+    arguments: ["gzip", "x-gzip", "GZIP", "deflate", "bare"])
   func decoded(_ coding: String) throws {
     let wire = try Wire()
     let packed =
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  @Test("may come one byte at a time, with every optional part of a header")
+  @Test("gzip may come one byte at a time, with every optional part of a header")
   func dribbled() throws {
     let wire = try Wire()
     let plain = Array("hello".utf8)
@@ -58,7 +59,7 @@ import Testing
     #expect(try wire.get("/a").text == "hello")
   }
 
-  @Test("may come in several members, with rubbish behind the last")
+  @Test("gzip may have several members, and rubbish behind the last")
   func members() throws {
     let wire = try Wire()
     let two = Gzip.packed(Array("one ".utf8)) + Gzip.packed(Array("two".utf8))
@@ -70,7 +71,7 @@ import Testing
     #expect(try wire.fault("/a").kind == .truncated)
   }
 
-  @Test("that end too early are truncated, with the right Content-Length, too")
+  @Test("a compressed body that ends too early is `truncated`, even with the right Content-Length")
   func cut() throws {
     let wire = try Wire()
     let packed = Gzip.packed(text)
@@ -80,7 +81,7 @@ import Testing
       wire.server.on("/a", script)
       #expect(try wire.fault("/a").kind == .truncated, "\(count)")
     }
-    // Nothing, where nobody said that there is nothing.
+    // An empty body is truncated unless the head says that it is empty.
     for (head, isCut) in [("", true), ("Content-Length: 0\r\n", false)] {
       wire.server.on(
         "/a", .raw("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\(head)\r\n"))
@@ -93,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("that are damaged are an error, in header, data, checksum or length")
+  @Test("a compressed body with a damaged header, data, checksum or length is a fault")
   func damaged() throws {
     let wire = try Wire()
     var cases: [[UInt8]] = [
@@ -115,7 +116,7 @@ import Testing
     #expect(try wire.fault("/a").kind == .http)
   }
 
-  @Test("that nobody here knows are passed on as they are, with their name")
+  @Test("an unknown content coding is passed on undecoded, with its name")
   func unknown() throws {
     let wire = try Wire()
     for coding in ["br", "zstd", "rot13", "gzip, br", "gzip, gzip"] {
@@ -129,7 +130,7 @@ import Testing
     #expect(try wire.get("/a").text == "as it is")
   }
 
-  @Test("mean nothing where there is no body, or a part of one")
+  @Test("a content coding is ignored for an answer without a body, or with a part of one")
   func bodiless() throws {
     let wire = try Wire()
     wire.server.on("/a", Script(headers: ["Content-Encoding": "gzip", "Content-Length": "77"]))
@@ -145,7 +146,7 @@ import Testing
     #expect(try wire.get("/a").text == "part")
   }
 
-  @Test("that blow up are ended at the limit, in little memory")
+  @Test("a compressed body that grows beyond the limit is stopped, in little memory")
   func bomb() throws {
     let wire = try Wire()
     let bomb = Gzip.bomb(zeros: 1 << 28)

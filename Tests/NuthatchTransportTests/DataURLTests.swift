@@ -3,7 +3,7 @@ import Testing
 @testable import NuthatchTransport
 
 @Suite("data: URLs") struct DataURLTests {
-  @Test("are decoded, percent and base64")
+  @Test("a data: URL is decoded from percent escapes and base64")
   func decoded() throws {
     for (text, type, plain) in [
       ("data:,hello", "text/plain;charset=US-ASCII", "hello"),
@@ -22,7 +22,7 @@ import Testing
     #expect(try DataURL("data:;base64,-_8", maxBytes: 9).bytes == [0xfb, 0xff])
   }
 
-  @Test("that are damaged are refused")
+  @Test("a damaged data: URL is refused")
   func refused() {
     for text in [
       "data:", "data:text/plain", "data", "http://a/", "data:,%", "data:,%4", "data:,%zz", "data:;base64,a",
@@ -33,13 +33,15 @@ import Testing
     }
   }
 
-  @Test("with a damaged escape are refused with the position of the %", arguments: ["%zz", "%az", "%a", "%"])
+  @Test(
+    "a data: URL with a damaged escape is refused with the position of the %",
+    arguments: ["%zz", "%az", "%a", "%"])
   func escapePosition(escape: String) {
     let fault = #expect(throws: TransportFault.self) { try DataURL("data:,a\(escape)", maxBytes: 100) }
     #expect(fault?.message == "the data: URL has a % without two hexadecimal digits at byte 7")
   }
 
-  @Test("have a limit")
+  @Test("a data: URL with more bytes than the limit is refused")
   func limit() throws {
     #expect(try DataURL("data:,12345", maxBytes: 5).bytes.count == 5)
     for text in ["data:,123456", "data:;base64,MTIzNDU2", "data:,\(String(repeating: "%41", count: 1000))"] {

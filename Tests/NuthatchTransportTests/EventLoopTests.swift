@@ -4,8 +4,8 @@ import Testing
 
 @testable import NuthatchTransport
 
-@Suite("The loop") struct EventLoopTests {
-  @Test("runs every job before it stops, and none after")
+@Suite("The event loop") struct EventLoopTests {
+  @Test("the event loop runs every job before it stops, and none after")
   func jobs() throws {
     let loop = try EventLoop()
     let done = Atomic<Int>(0)
@@ -17,7 +17,7 @@ import Testing
     #expect(done.load(ordering: .relaxed) == 1001)
   }
 
-  @Test("fires a timer not before its time")
+  @Test("the event loop fires a timer not before its time")
   func timer() throws {
     let loop = try EventLoop()
     let early = Atomic<Int>(0)
@@ -34,7 +34,7 @@ import Testing
     loop.stop {}
   }
 
-  @Test("can be made and stopped many times without leaving descriptors behind")
+  @Test("200 event loops can be made and stopped one after the other")
   func repeated() throws {
     for _ in 0..<200 { try EventLoop().stop {} }
   }

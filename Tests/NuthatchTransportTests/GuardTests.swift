@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchTransport
 
-@Suite("The guard") struct GuardTests {
+@Suite("The address guard") struct GuardTests {
   /// Loopback as it may be spelled in a URL. All of them are refused, or none is a URL at all.
   static let spellings = [
     "127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "127.1", "127.0.1", "0x7f000001", "0x7F.0x0.0x0.0x1",
@@ -17,19 +17,19 @@ import Testing
     "[2002:7f00:1::]", "[::ffff:0:127.0.0.1]",
   ]
 
-  @Test("refuses every spelling of this machine", arguments: spellings)
+  @Test("the strictest guard refuses this machine in every spelling", arguments: spellings)
   func spelling(_ host: String) throws {
     let wire = try Wire(ipv6: true)
     fake_name_set("loop.fake.test", "127.0.0.1")
     fake_name_set("loop.fake.test.", "127.0.0.1")
     guard let url = try? WebURL("http://\(host):\(wire.server.port)/") else { return }
     let fault = try wire.fault(url.address) { $0.addressGuard = .public }
-    // A name that nobody knows, or an address without a way to it, reaches nothing either.
+    // A name that isn't found reaches nothing either.
     #expect(fault.kind == .denied || fault.kind == .dns, "\(host) as \(url): \(fault)")
     #expect(wire.server.acceptedCount == 0, "\(host)")
   }
 
-  @Test("judges a transfer that only connects; it sends nothing, and closes its connection")
+  @Test("the guard judges a transfer that only connects; it sends nothing and uses no kept connection")
   func connecting() throws {
     let wire = try Wire()
     for scheme in ["http", "https"] {
@@ -55,12 +55,12 @@ import Testing
     #expect(refused.kind == .refused)
   }
 
-  @Test("has met at least 30 spellings that are URLs")
+  @Test("at least 30 spellings of this machine are URLs")
   func count() {
     #expect(GuardTests.spellings.count { (try? WebURL("http://\($0)/")) != nil } >= 30)
   }
 
-  @Test("names address and class")
+  @Test("the guard's error names the address and its class")
   func words() throws {
     let wire = try Wire()
     let fault = try wire.fault("http://127.1:\(wire.server.port)/") { $0.addressGuard = .public }
@@ -70,7 +70,7 @@ import Testing
     #expect(metadata.message.contains("link-local"))
   }
 
-  @Test("lets private addresses pass by default, and says what they are")
+  @Test("the default guard lets private addresses pass and reports their class")
   func guarded() throws {
     let wire = try Wire(ipv6: true)
     wire.server.on("/a", .ok("x"))
@@ -88,7 +88,7 @@ import Testing
     #expect(six.addressClass == .loopback)
   }
 
-  @Test("lets nothing private answer for a public origin's redirect")
+  @Test("the default guard refuses private addresses behind a redirect from a public origin")
   func redirected() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -97,7 +97,7 @@ import Testing
     #expect(wire.server.count("/a") == 1)
   }
 
-  @Test("judges a kept connection anew, and tries the host's other addresses")
+  @Test("the guard judges a kept connection anew")
   func reused() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -113,7 +113,7 @@ import Testing
     #expect(wire.server.count("/a") == 2)
   }
 
-  @Test("makes libcurl try the next address after one that is refused")
+  @Test("libcurl tries a name's next address after the guard has refused one")
   func nextAddress() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -123,11 +123,11 @@ import Testing
     #expect(record.timings.connection.address?.description == "127.0.0.1")
   }
 
-  @Test("is not fooled by a name that changes its address")
+  @Test("the guard judges each address of a name that changes its address")
   func rebinding() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
-    // Nothing that a name resolved to before counts: each of these is judged when its socket is opened.
+    // Earlier addresses of the name don't count: each one is judged when its socket is opened.
     fake_name_set("rebind.fake.test", "192.0.2.1;127.0.0.1;127.0.0.1")
     for _ in 0..<3 {
       let fault = try wire.fault(wire.server.url("/a", host: "rebind.fake.test")) {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NuthatchTransport
 
-// One set of fake names for the process, and a release frees all who wait: one test at a time.
+// The process has one set of fake names, and a release frees all lookups that hang: so one test at a time.
 @Suite("Name lookups", .serialized) struct NameLookupTests {
   private func stalled(_ count: Int, _ word: String) -> [String] {
     (0..<count).map { number in
@@ -25,7 +25,7 @@ import Testing
     return true
   }
 
-  @Test("that nobody here knows in a second go through a proxy, and are not asked about again")
+  @Test("a name that isn't found here in a second goes through the proxy, and isn't looked up again")
   func unknownBehindProxy() throws {
     let proxy = try TestServer.start()
     proxy.on("/a", .ok("by proxy"))
@@ -37,7 +37,7 @@ import Testing
     }
     fake_names_release()
     #expect(waitUntil { fake_names_waiting() == 0 })
-    // Nor at all where nobody judges, or no name is to leave this machine.
+    // No lookup at all if no guard judges the address, or if the proxy resolves names.
     fake_name_set("any-proxied.fake.test", "169.254.169.254")
     #expect(try wire.get("http://any-proxied.fake.test/a") { $0.addressGuard = .any }.text == "by proxy")
     let socks = ProxyChoice.explicit("socks5h://127.0.0.1:1")
@@ -47,7 +47,7 @@ import Testing
     #expect(try wire.fault("http://any-proxied.fake.test/a") { $0.proxy = here }.kind == .denied)
   }
 
-  @Test("that hang hold up no other name, and no cancel, nor the end")
+  @Test("lookups that hang hold up no other name, no cancel and no stop")
   func stuck() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -62,14 +62,14 @@ import Testing
     for id in ids.prefix(30) { wire.transport.cancel(id) }
     #expect(try wire.get(wire.server.url("/a", host: "localhost")).fault == nil)
     wire.transport.stop()
-    // Those who hang do so until the release below: nothing here waited for them.
+    // The lookups hang until the release below: nothing here has waited for them.
     #expect(fake_names_waiting() == 60)
     #expect(nhs_monotonic_ns() - begun < 20_000_000_000)
     fake_names_release()
     #expect(waitUntil { fake_names_waiting() == 0 })
   }
 
-  @Test("are made once for all who ask for a name, and remembered")
+  @Test("a name is looked up once for all transfers that ask for it, and remembered")
   func shared() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -90,7 +90,7 @@ import Testing
     #expect(fake_name_lookups("known.fake.test") == 1)
   }
 
-  @Test("that hang in hundreds hold up no other name")
+  @Test("hundreds of lookups that hang hold up no other name")
   func hundreds() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -104,7 +104,7 @@ import Testing
     #expect(waitUntil { fake_names_waiting() == 0 })
   }
 
-  @Test("never keep more threads than their limit")
+  @Test("lookups never have more threads than their limit")
   func bounded() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -117,7 +117,7 @@ import Testing
     #expect(waitUntil { fake_names_waiting() == 0 })
   }
 
-  @Test("are ended by silence, and say so")
+  @Test("a lookup that hangs is a timeout after the silence limit, and the error says so")
   func silent() throws {
     let wire = try Wire()
     let names = stalled(1, "silent")
@@ -127,7 +127,7 @@ import Testing
     fake_names_release()
   }
 
-  @Test("that find nothing are errors of the name, and are made anew")
+  @Test("a lookup that finds nothing is a `dns` fault, and is made anew for the next transfer")
   func unknown() throws {
     let wire = try Wire()
     wire.server.on("/a", .ok("x"))
@@ -138,7 +138,7 @@ import Testing
     #expect(try wire.get(wire.server.url("/a", host: "late.fake.test")).fault == nil)
   }
 
-  @Test("are not made for addresses or for this machine; through a proxy only to be judged")
+  @Test("addresses and this machine aren't looked up; names behind a proxy only for the guard")
   func needless() throws {
     let rules = TransportEnvironment { $0 == "https_proxy" ? "http://proxy.example:3128" : nil }
     for url in [

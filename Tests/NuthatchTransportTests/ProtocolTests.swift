@@ -4,11 +4,11 @@ import Testing
 
 @testable import NuthatchTransport
 
-/// What libcurl lets pass, or reports in its own way; and what a hostile or broken server may send.
-@Suite("The protocol") struct ProtocolTests {
+/// Answers that libcurl lets pass or reports in its own way, and answers of hostile or broken servers.
+@Suite("The HTTP protocol") struct ProtocolTests {
   private let ok = "HTTP/1.1 200 OK\r\n"
 
-  @Test("is kept to: everything else is a fault with its name")
+  @Test("an answer that breaks the rules of HTTP is a fault of the right kind")
   func faults() throws {
     let wire = try Wire()
     let cases: [(String, Set<TransportFault.Kind>)] = [
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("has forms that are odd and whole")
+  @Test("odd but whole answers are accepted")
   func oddities() throws {
     let wire = try Wire()
     let cases = [
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("without a length says that nobody knows whether the body is whole")
+  @Test("an answer that only the end of the connection delimits is reported as such")
   func closeDelimited() throws {
     let wire = try Wire()
     for (answer, isOpen) in [
@@ -85,7 +85,7 @@ import Testing
     #expect(try wire.get("/a").timings.connection.version == .http11)
   }
 
-  @Test("may break at every phase")
+  @Test("a connection that breaks in any phase is a fault of the right kind")
   func resets() throws {
     let wire = try Wire()
     let cases: [(Script, Set<TransportFault.Kind>)] = [
@@ -111,8 +111,8 @@ import Testing
     #expect([.reset, .refused].contains(try wire.fault("/b").kind))
   }
 
-  /// One of some hundreds that are reset at once is gone before libcurl asks who the peer is.
-  @Test("may break before anybody knows whom it leads to")
+  /// When hundreds of connections are reset at once, one may be gone before libcurl asks for the peer's address.
+  @Test("a connection that is reset before its peer is known is a `reset` fault")
   func noPeer() throws {
     let wire = try Wire()
     fake_peer_lost(Int32(wire.server.port))
@@ -124,7 +124,7 @@ import Testing
     #expect(wire.server.count() == 0)
   }
 
-  @Test("sends what may not be sent twice once, also when a kept connection breaks")
+  @Test("a request that isn't idempotent is sent once, even if a kept connection breaks")
   func once() throws {
     let wire = try Wire()
     wire.server.on("/good", .ok("x"))
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("has answers that count, whatever becomes of the rest of what is sent")
+  @Test("an early answer counts, even if the connection breaks while the body is being sent")
   func early() throws {
     let wire = try Wire()
     let upload = TransferExtras(upload: BodySource([.bytes([UInt8](repeating: 7, count: 20_000_000))]))
@@ -178,7 +178,7 @@ import Testing
         }
       }
     }
-    // What isn't whole doesn't count.
+    // An answer that isn't whole doesn't count.
     for (length, kinds) in [("6", [TransportFault.Kind.reset, .truncated]), (nil, [.reset])] {
       var script = Script(steps: [.text("early"), .reset], framing: length == nil ? .untilClose : .automatic)
       script.headers = length.map { ["Content-Length": $0] } ?? [:]
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("has an answer to a refused Expect: once more without it, over another connection")
+  @Test("a refused Expect is followed by one request without it, over another connection")
   func refusedExpect() throws {
     let wire = try Wire()
     let body = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 &* 5 >> 2) }
@@ -227,11 +227,11 @@ import Testing
     }
     #expect(record.text == "thanks")
     #expect(wire.server.requests("/own").map { $0.headers["Expect"] } == ["100-continue", nil])
-    // Who hasn't asked is told.
+    // A request that didn't ask for it gets the 417.
     #expect(try wire.get("/own") { $0.method = "POST" }.head?.status == 417)
   }
 
-  @Test("has interim answers, which are seen")
+  @Test("interim answers are shown")
   func interims() throws {
     let wire = try Wire()
     wire.server.on(
@@ -243,7 +243,7 @@ import Testing
     #expect(record.text == "x")
   }
 
-  @Test("has limits for heads: of one line, of all lines, of interim answers")
+  @Test("heads have limits for one line, all lines and interim answers")
   func hugeHeads() throws {
     let wire = try Wire()
     let line = String(repeating: "x", count: 60_000)
@@ -261,7 +261,7 @@ import Testing
     #expect(try wire.get("/a").text == "x")
   }
 
-  @Test("is HTTP only: nothing else is asked for, whoever says so")
+  @Test("a redirect to an ftp: URL is an answer, and nothing is asked over FTP")
   func redirects() throws {
     let wire = try Wire()
     wire.server.on("/a", .redirect(to: "ftp://127.0.0.1:\(wire.server.port)/b"))
@@ -271,7 +271,7 @@ import Testing
     #expect(wire.server.acceptedCount == 1)
   }
 
-  @Test("keeps the connection only where nothing was wrong")
+  @Test("requests after a faulty answer get their own answers")
   func after() throws {
     let wire = try Wire()
     wire.server.on("/good", .ok("x"))
@@ -286,7 +286,7 @@ import Testing
     }
   }
 
-  @Test("never answers with what was sent before it, which nobody had asked for")
+  @Test("bytes that a server sent unasked over a kept connection are never the next request's answer")
   func unasked() throws {
     let evil = "\(ok)Content-Length: 4\r\n\r\nevil"
     let length: HeaderLines = ["Content-Length": "42"]
@@ -315,7 +315,7 @@ import Testing
     }
   }
 
-  @Test("is ended where the sink has enough")
+  @Test("a transfer ends when its body is larger than maxBytes")
   func limits() throws {
     let wire = try Wire()
     wire.server.on("/a", Script(steps: [.chunk([UInt8](repeating: 1, count: 1001)), .wait("never")]))
@@ -326,10 +326,10 @@ import Testing
   }
 }
 
-@Suite("Pace") struct PaceTests {
+@Suite("Pace of transfers") struct PaceTests {
   private let second: Int64 = 1_000_000_000
 
-  @Test("tells silence, and a drip from progress")
+  @Test("the stall detector tells silence and slowness from progress")
   func judged() {
     var slowness = TransferRequest.Slowness()
     slowness.bytesPerSecond = 10
@@ -353,7 +353,7 @@ import Testing
       silent.check(at: 2 * second, silence: 2 * second, slowness: slowness).stall == .silence(2 * second))
   }
 
-  @Test("looks again when the next of both may be due, however far that is")
+  @Test("the stall detector looks again when silence or slowness may next be due")
   func next() {
     var slowness = TransferRequest.Slowness()
     var pace = StallDetector(startedAt: 5)
@@ -364,7 +364,7 @@ import Testing
     #expect(pace.check(at: 60, silence: .max, slowness: slowness).next == .max)
   }
 
-  @Test("ends a server that drips, in head and body")
+  @Test("a server that drips is ended by the slowness limit, in head and body")
   func drips() throws {
     let wire = try Wire()
     let drip = [UInt8](repeating: 120, count: 1000)

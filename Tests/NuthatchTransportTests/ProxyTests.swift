@@ -8,13 +8,13 @@ import Testing
     ProxyRules { environment[$0] }.proxy(for: try WebURL(url))
   }
 
-  @Test("come from the environment, by scheme, with exceptions")
+  @Test("proxies come from the environment, by scheme, with exceptions")
   func rules() throws {
     let both = ["http_proxy": "http://p:1", "HTTPS_PROXY": "http://s:2"]
     #expect(try proxy("http://a.example/", both) == "http://p:1")
     #expect(try proxy("https://a.example/", both) == "http://s:2")
     #expect(try proxy("http://a.example/", [:]) == nil)
-    // A CGI program's HTTP_PROXY is whatever its client sent as "Proxy:".
+    // For a CGI program HTTP_PROXY is the "Proxy:" field of its client.
     #expect(try proxy("http://a.example/", ["HTTP_PROXY": "http://p:1"]) == nil)
     #expect(try proxy("http://a.example/", ["all_proxy": "socks5://q:3"]) == "socks5://q:3")
     #expect(
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("get the request in full, and libcurl asks the environment nothing by itself")
+  @Test("a proxy gets the request in full, and libcurl reads no proxy from the environment by itself")
   func plain() throws {
     let proxy = try TestServer.start()
     proxy.on("/a", .ok("by proxy"))
@@ -57,7 +57,7 @@ import Testing
     #expect(try wire.get("/a") { $0.proxy = .explicit("http://127.0.0.1:\(proxy.port)") }.text == "by proxy")
   }
 
-  @Test("of the environment are left aside under the strictest guard")
+  @Test("the strictest guard ignores proxies of the environment")
   func strict() throws {
     let rules = TransportEnvironment { $0 == "http_proxy" ? "http://proxy.example:3128" : nil }
     var request = TransferRequest(url: try WebURL("http://a.example/a"))
@@ -77,7 +77,7 @@ import Testing
     #expect(asked.text == "asked for")
   }
 
-  @Test("are asked for the server by a transfer that only connects, where they tunnel")
+  @Test("a transfer that only connects asks a proxy for a tunnel where it uses one")
   func connecting() throws {
     let tunnel = try TunnelProxy.start()
     defer { tunnel.stop() }

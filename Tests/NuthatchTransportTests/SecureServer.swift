@@ -53,7 +53,7 @@ final class SecureServer {
     _ = run(["rm", "-r", folder])
   }
 
-  /// Ends the server in the middle of whatever it does.
+  /// Kills the server, also in the middle of an answer.
   func stop() { _ = end(process) }
 
   func url(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(port)\(path)" }

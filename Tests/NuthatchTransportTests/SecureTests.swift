@@ -13,7 +13,7 @@ struct SecureTests {
     try Wire(environment: [variable: server.certificate])
   }
 
-  @Test("share one connection among many requests, and say so")
+  @Test("many requests share one HTTP/2 connection, and the answers say so")
   func multiplexed() throws {
     let server = try SecureServer(files)
     let wire = try wire(server)
@@ -29,7 +29,7 @@ struct SecureTests {
     #expect(records.contains { $0.timings.tls > 0 })
   }
 
-  @Test("go over a connection of their own with a body, unless the server wants nothing but HTTP/2")
+  @Test("requests with a body work beside others with a server that speaks HTTP/2")
   func bodies() throws {
     let server = try SecureServer(files, options: ["--echo-upload"])
     let wire = try wire(server)
@@ -47,7 +47,7 @@ struct SecureTests {
     }
   }
 
-  @Test("get along with a server that wants few streams at a time")
+  @Test("40 requests succeed with a server that allows two HTTP/2 streams at a time")
   func fewStreams() throws {
     let server = try SecureServer(files, options: ["-m", "2"])
     let wire = try wire(server)
@@ -55,7 +55,7 @@ struct SecureTests {
     for recorder in recorders { #expect(try recorder.result().text == "hello") }
   }
 
-  @Test("end well when a stream is cancelled among others")
+  @Test("the other HTTP/2 streams go on when some are cancelled")
   func cancelled() throws {
     let server = try SecureServer(files)
     let wire = try wire(server)
@@ -68,7 +68,7 @@ struct SecureTests {
     for recorder in kept { #expect(try recorder.result().body == SecureTests.large) }
   }
 
-  @Test("are refused where the certificate isn't trusted, or is for somebody else")
+  @Test("a certificate that isn't trusted, or is for another name, is a `tls` fault")
   func untrusted() throws {
     let server = try SecureServer(files)
     #expect(try Wire().fault(server.url("/small")).kind == .tls)
@@ -82,7 +82,7 @@ struct SecureTests {
     }
   }
 
-  @Test("break off with a fault when the server goes")
+  @Test("HTTP/2 transfers end with a fault when the server stops")
   func gone() throws {
     let server = try SecureServer(["huge": [UInt8](repeating: 1, count: 60_000_000)])
     let wire = try wire(server)
@@ -102,7 +102,7 @@ struct SecureTests {
     #expect(recorders.contains { $0.current.fault != nil })
   }
 
-  @Test("judge each stream by its own guard, and leave the others alone")
+  @Test("each HTTP/2 stream is judged by its own guard, and the others go on")
   func judged() throws {
     let server = try SecureServer(files)
     let wire = try wire(server)
@@ -113,7 +113,7 @@ struct SecureTests {
     for other in others { #expect(try other.result().body == SecureTests.large) }
   }
 
-  @Test("go through a proxy's tunnel")
+  @Test("TLS goes through a proxy's tunnel")
   func tunnelled() throws {
     let server = try SecureServer(files)
     let proxy = try TunnelProxy.start()
