@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-/// What must hold whatever the picture and the ratio.
+/// Properties that must hold for every picture and ratio.
 @Suite struct ResampleBasicsTests {
   static let ratios: [(Int, Int)] = [
     (1, 1), (1, 7), (2, 1), (3, 2), (5, 4), (7, 3), (8, 1), (17, 16), (40, 3), (64, 4), (100, 1), (101, 7),

@@ -3,8 +3,8 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite("A progressive picture on its way") struct ScanWatchTests {
-  /// Bytes that were there when the watch first said that they may do; nil when it never did.
+@Suite("Progressive pictures during the transfer") struct ScanWatchTests {
+  /// Returns the number of bytes at which the watch first said that they may be enough, or nil if it never did.
   static func due(_ jpeg: [UInt8], _ boxes: [ThumbnailBox], piece: Int) throws -> Int? {
     let info = jpeg.withUnsafeBytes { (bytes) -> ImageInfo? in
       guard case .found(let info) = ImageProbe.probe(bytes) else { return nil }
@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("is enough at the scan at which the decoder stops", arguments: [1, 7, 4096])
+  @Test("the scan watch says enough at the scan at which the decoder stops", arguments: [1, 7, 4096])
   func agrees(piece: Int) throws {
     var stopped = 0
     for (color, sampling) in [
@@ -47,7 +47,7 @@ import Testing
     #expect(stopped > 20)
   }
 
-  @Test("needs all that its largest thumbnail needs")
+  @Test("the scan watch waits for all scans that the largest thumbnail needs")
   func several() throws {
     let jpeg = Fixture.jpeg(230, 170) { $0.is_progressive = 1 }
     let small = try #require(try Self.due(jpeg, [ThumbnailBox(12)], piece: 1))
@@ -57,13 +57,13 @@ import Testing
     #expect(try Self.due(jpeg, [ThumbnailBox(12), ThumbnailBox(230)], piece: 1) == nil)
   }
 
-  @Test("is not one that comes in rows")
+  @Test("the scan watch is never due for a picture that isn't progressive")
   func others() throws {
     #expect(try Self.due(Fixture.jpeg(230, 170), [ThumbnailBox(12)], piece: 100) == nil)
     #expect(try Self.due(Fixture.png(230, 170), [ThumbnailBox(12)], piece: 100) == nil)
   }
 
-  @Test("may be damaged at will")
+  @Test("a damaged progressive picture never traps the scan watch")
   func damage() throws {
     let jpeg = Fixture.jpeg(230, 170) { $0.is_progressive = 1 }
     let info = try jpeg.withUnsafeBytes { try Thumbnailer.info(from: ImageProbe.probe($0)) }
