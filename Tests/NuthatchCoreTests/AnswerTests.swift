@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite("Answers") struct AnswerTests {
-  @Test("carry status, headers in order, body and where they came from")
+  @Test("an answer has status, headers in order, body, final URL and source")
   func whole() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("hello").with("X-One", "1").with("X-Two", "2").with("x-one", "3"))
@@ -20,7 +20,7 @@ import Testing
     #expect(response.timings.total > 0)
   }
 
-  @Test("of any status are answers", arguments: [201, 204, 304, 400, 404, 500, 503])
+  @Test("an answer of any status is an answer, not an error", arguments: [201, 204, 304, 400, 404, 500, 503])
   func anyStatus(status: Int) throws {
     let bench = try Bench()
     bench.server.on("/a", .status(status))
@@ -30,14 +30,14 @@ import Testing
     #expect(response.bodySize == 0)
   }
 
-  @Test("without a body may announce any length", arguments: [204, 304])
+  @Test("a 204 or 304 may announce any Content-Length", arguments: [204, 304])
   func lengthWithoutBody(status: Int) throws {
     let bench = try Bench()
     bench.server.on("/a", .raw("HTTP/1.1 \(status) X\r\nContent-Length: 999999999999\r\n\r\n"))
     #expect(try bench.get("/a").status == status)
   }
 
-  @Test("may be chunked, empty, or end with the connection")
+  @Test("a body may be chunked, empty, or end with the connection")
   func framings() throws {
     let bench = try Bench()
     bench.server.on("/chunked", .chunked([Array("ab".utf8), Array("cd".utf8)], trailers: ["T": "x"]))
@@ -49,7 +49,7 @@ import Testing
     #expect(try bench.get("/closed").text == "to the end")
   }
 
-  @Test("come after interim ones")
+  @Test("an answer that follows an interim answer has only its own headers")
   func interim() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(steps: [.interim(103, ["Link": "</x>"]), .text("x")]))
@@ -58,7 +58,7 @@ import Testing
     #expect(response.header("Link") == nil)
   }
 
-  @Test("of many megabytes arrive whole")
+  @Test("a body of 20 MiB arrives whole")
   func large() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(steps: [.fill(count: 20 << 20, byte: 7), .text("end")]))
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("reuse the connection")
+  @Test("20 requests to one host reuse one connection")
   func reuse() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -79,7 +79,7 @@ import Testing
     #expect(bench.server.connectionCount == 1)
   }
 
-  @Test("come to many threads' worth of requests at once")
+  @Test("300 requests at once get their own answers")
   func concurrent() throws {
     let bench = try Bench()
     bench.server.on(prefix: "/n/") { .ok($0.path) }

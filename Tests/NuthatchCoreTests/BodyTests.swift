@@ -3,8 +3,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// What is sent: bytes, files, forms.
-@Suite("Bodies") struct BodyTests {
+/// Bodies that requests send: bytes, files, forms.
+@Suite("Request bodies") struct BodyTests {
   let bench: Bench
 
   init() throws { bench = try Bench { $0.retries = 2 } }
@@ -27,7 +27,7 @@ import Testing
 
   private static let many = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
 
-  @Test("are files, read while they are sent")
+  @Test("a file is sent as a request's body, with its length")
   func files() throws {
     let path = try file("upload", Self.many)
     bench.server.on("/a", .ok("thanks"))
@@ -47,7 +47,7 @@ import Testing
     #expect(bench.server.requests("/a").last?.headers["Content-Length"] == "0")
   }
 
-  @Test("that can't be read are refused before anything is sent")
+  @Test("a file that can't be read is refused before anything is sent")
   func unreadable() throws {
     for path in ["/does/not/exist", "/dev/zero", "/tmp"] {
       #expect(try bench.failure("/a") { $0.upload = .file(path) }.code == .io)
@@ -56,7 +56,7 @@ import Testing
     #expect(bench.server.count() == 0)
   }
 
-  @Test("that change between submit and sending aren't sent")
+  @Test("a file that changes between submit and sending isn't sent")
   func changed() throws {
     let path = try file("upload", [1, 2, 3])
     let gate = bench.server.gate("g")
@@ -74,7 +74,7 @@ import Testing
     #expect(bench.server.requests("/second").allSatisfy { $0.body.isEmpty })
   }
 
-  @Test("are sent again behind a redirect that keeps the method, and not behind others")
+  @Test("a file is sent again behind a redirect that keeps the method, not behind others")
   func redirects() throws {
     let path = try file("upload", Self.many)
     bench.server.on("/307", .redirect(to: "/b", status: 307))
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("are sent again from the beginning when an attempt failed")
+  @Test("a file is sent again from the beginning when an attempt failed")
   func retried() throws {
     let path = try file("upload", Self.many)
     bench.server.on("/a", sequence: [.status(503), .ok("thanks")])
@@ -97,7 +97,7 @@ import Testing
     #expect(bench.server.requests("/a").map(\.body) == [Self.many, Self.many])
   }
 
-  @Test("wait for 100 Continue, but not for ever, and are sent again without Expect where that is refused")
+  @Test("a large body waits for 100 Continue, but not for ever, and is resent without Expect after a 417")
   func expecting() throws {
     let path = try file("upload", Self.many)
     var silent = Script.ok("thanks")
@@ -114,7 +114,7 @@ import Testing
       #expect(request.headers["Expect"] == (path == "/refuses" ? nil : "100-continue"))
     }
     #expect(bench.server.count("/refuses") == 2)
-    // What is refused before it is sent isn't sent.
+    // A body that the server refuses before it is sent isn't sent.
     var unwelcome = Script.status(413, body: "no")
     unwelcome.readsBody = false
     bench.server.on("/413", unwelcome)
@@ -124,7 +124,7 @@ import Testing
     #expect(try send("/417") { $0.upload = .file(path) }.header("X") == "final")
   }
 
-  @Test("are forms with fields and files, whose names end nothing early")
+  @Test("a form is sent with fields and files, and odd names don't break its parts")
   func forms() throws {
     let path = try file("a \"b\"\r\n.txt", Array("file's bytes".utf8))
     bench.server.on("/a", .ok("thanks"))
@@ -160,13 +160,13 @@ import Testing
     )
   }
 
-  @Test("are plain forms, encoded as browsers do")
+  @Test("a plain form is encoded as browsers do")
   func urlEncoded() {
     let body = Upload.urlEncoded([("a b", "ü&="), ("c*-._", "~\n")])
     #expect(String(decoding: body, as: UTF8.self) == "a+b=%C3%BC%26%3D&c*-._=%7E%0A")
   }
 
-  @Test("tell how much of them has been sent")
+  @Test("progress events tell how much of a body has been sent")
   func progress() throws {
     let path = try file("upload", Self.many)
     bench.server.on("/a", Script.ok("thanks").after(.wait("g")))

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// What is stored, for whom, and for how long.
-@Suite("What is stored") struct CachingTests {
+/// Which answers are stored, for which user, and for how long.
+@Suite("Stored answers") struct CachingTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -19,7 +19,7 @@ import Testing
     try bench.thumbnail(path, 16, change)
   }
 
-  @Test("are pictures, for days where the server says nothing")
+  @Test("a picture is stored for a week if the server says nothing, for a day with a validator")
   func pictures() throws {
     bench.server.on("/plain.png", .ok(Pictures.png(width: 40, height: 20)))
     bench.server.on(
@@ -37,7 +37,7 @@ import Testing
     #expect(try thumbnail("/plain.png").source == .network)
   }
 
-  @Test("are stale when the clock was set back, bodies and pictures, also those that were shown before")
+  @Test("answers and pictures are stale when the clock was set back, also those in memory")
   func clockSetBack() throws {
     let month: Int64 = 30 * 86_400
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=3600"], steps: [.text("x")]))
@@ -75,7 +75,7 @@ import Testing
     #expect(listed == [false, false])
   }
 
-  @Test("are not texts without a lifetime, which are asked for again")
+  @Test("a text without a lifetime is revalidated by the next request")
   func texts() throws {
     bench.server.on("/a", Script(headers: ["ETag": "\"1\""], steps: [.text("x")], answersConditions: true))
     #expect(try bench.get("/a").source == .network)
@@ -83,7 +83,7 @@ import Testing
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("keep other sizes from costing a fetch")
+  @Test("another size of a stored picture costs no fetch")
   func otherSize() throws {
     bench.server.on("/a.png", .ok(Pictures.png(width: 400, height: 200)))
     #expect(try bench.thumbnail("/a.png", 64).width == 64)
@@ -92,7 +92,7 @@ import Testing
     #expect(bench.server.count("/a.png") == 1)
   }
 
-  @Test("are thumbnails of whatever is behind the URL now")
+  @Test("a thumbnail is made anew when the picture at its URL has changed")
   func changedSource() throws {
     bench.server.on(
       "/a.png",
@@ -108,7 +108,7 @@ import Testing
     #expect(try thumbnail("/a.png").height == 16)
   }
 
-  @Test("belong to whoever asked with their credentials")
+  @Test("a stored answer belongs to the credentials or the partition that asked for it")
   func partitions() throws {
     bench.server.on("/a") { request in
       Script(
@@ -133,7 +133,7 @@ import Testing
     #expect(bench.server.count("/a") == 4)
   }
 
-  @Test("are one host's, where a request names another one than its URL")
+  @Test("a stored answer belongs to one Host, if requests name another one than the URL's")
   func hosts() throws {
     bench.server.on("/a") { request in
       Script(headers: ["Cache-Control": "max-age=60"], steps: [.text(request.headers["Host"] ?? "none")])
@@ -157,7 +157,7 @@ import Testing
     #expect(bench.server.count("/a") == 5)
   }
 
-  @Test("have no password in any file")
+  @Test("no file of the cache holds a password, token or cookie of a request")
   func secrets() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     let url = bench.server.url("/a").replacing("http://", with: "http://anna:opensesame@")
@@ -174,7 +174,7 @@ import Testing
     #expect(try contains("127.0.0.1", in: bench.folder))
   }
 
-  @Test("differ where Vary says so")
+  @Test("stored answers differ by the fields that Vary names")
   func vary() throws {
     bench.server.on("/a") { request in
       Script(
@@ -190,7 +190,7 @@ import Testing
     #expect(bench.server.count("/a") == 3)
   }
 
-  @Test("are never answers that nobody may keep")
+  @Test("an answer or a redirect with no-store isn't stored")
   func noStore() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "no-store"], steps: [.text("x")]))
     bench.server.on("/hop", Script(status: 302, headers: ["Location": "/b", "Cache-Control": "no-store"]))
@@ -201,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("go when the server says that they are gone, and stay when it only fails")
+  @Test("a 404 removes the stored answer, a 503 doesn't")
   func gone() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     _ = try bench.get("/a")
@@ -214,7 +214,7 @@ import Testing
     #expect(try bench.get("/a") { $0.delivery = .fresh }.status == 503)
   }
 
-  @Test("go with a request that changes them")
+  @Test("a POST removes the stored answer of its URL")
   func invalidation() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     _ = try bench.get("/a")
@@ -223,7 +223,7 @@ import Testing
     #expect(!(try bench.get("/a").isInCache))
   }
 
-  @Test("aren't pages in the place of pictures")
+  @Test("a page in the place of a picture doesn't replace the stored picture")
   func captivePortal() throws {
     bench.server.on(
       "/a.png",
@@ -239,7 +239,7 @@ import Testing
     #expect(try thumbnail("/a.png") { $0.policy = .offline }.width == 16)
   }
 
-  @Test("aren't bodies that may have been cut")
+  @Test("a body that may have been cut off isn't stored, unless it is a whole picture")
   func closeDelimited() throws {
     let png = Pictures.png(width: 40, height: 20)
     let head = "HTTP/1.0 200 OK\r\nCache-Control: max-age=60\r\n\r\n"
@@ -252,7 +252,7 @@ import Testing
     #expect(!(try bench.get("/text").isInCache))
   }
 
-  @Test("that came from further away than a request may go count as missing")
+  @Test("a stored answer from a private address isn't given to a request for public ones")
   func guarded() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     _ = try bench.get("/a")
@@ -260,7 +260,7 @@ import Testing
     #expect(try bench.failure("/a") { $0.addresses = .public }.code == .denied)
   }
 
-  @Test("under a key of the caller's are found by it")
+  @Test("an answer under the caller's cacheKey, or without its query, is found by other URLs")
   func keys() throws {
     bench.server.on(
       prefix: "/a", { _ in Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]) })
@@ -270,7 +270,7 @@ import Testing
     #expect(try bench.get("/a?token=2") { $0.ignoreQuery = true }.isInCache)
   }
 
-  @Test("under an empty key would be the answer of every URL, which is refused")
+  @Test("an empty cacheKey is refused as `invalid`")
   func emptyKeys() throws {
     bench.server.on("/a", .ok("x"))
     for url in [bench.server.url("/a"), "data:,a"] {
@@ -285,7 +285,7 @@ import Testing
     #expect(bench.server.count("/a") == 0)
   }
 
-  @Test("say that they are stale to who takes them all the same")
+  @Test("an answer that max-stale accepts says that it is stale")
   func tolerated() throws {
     bench.server.on("/a", .ok("x").with("Cache-Control", "max-age=10"))
     func get(_ wish: String) throws -> Response {
@@ -299,7 +299,7 @@ import Testing
     #expect(try !get("max-age=1000").isStale && bench.server.count("/a") == 2)
   }
 
-  @Test("answer offline, and nothing else does")
+  @Test("an offline request gets stored answers of any age, and no others")
   func offline() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
     #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
@@ -309,7 +309,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("are replaced by a reload")
+  @Test("a reload replaces the stored answer")
   func reload() throws {
     bench.server.on("/a") { request in
       Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("\(request.number)")])
@@ -322,8 +322,8 @@ import Testing
   }
 }
 
-@Suite("URLs that failed") struct FailedURLTests {
-  @Test("as pictures are remembered, for others than their bytes not")
+@Suite("Failed URLs") struct FailedURLTests {
+  @Test("a URL that failed as a picture isn't fetched again for a minute, except for its bytes")
   func remembered() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("no picture"))
@@ -345,8 +345,8 @@ import Testing
   }
 }
 
-@Suite("URLs that failed for one") struct FailedLimitTests {
-  @Test("may succeed for another who allows more")
+@Suite("Failed URLs with limits") struct FailedLimitTests {
+  @Test("a picture with too many pixels for one request is fetched for a request that allows more")
   func limits() throws {
     let bench = try Bench()
     bench.server.on("/a.png", .ok(Pictures.png(width: 40, height: 20)))
@@ -368,8 +368,8 @@ import Testing
   }
 }
 
-@Suite("Redirects") struct RedirectQueueTests {
-  @Test("to another host pass that host's queue, and the second run is all hits")
+@Suite("Redirects to another host in the queue") struct RedirectQueueTests {
+  @Test("1000 redirects to another host keep to that host's limit, and are all hits the second time")
   func thousand() throws {
     let bench = try Bench()
     let other = try TestServer.start()
@@ -396,7 +396,7 @@ import Testing
 }
 
 @Suite("A cache in use") struct CacheUseTests {
-  @Test("cancels by tag")
+  @Test("cancelAll cancels requests by their tag")
   func tags() throws {
     let bench = try Bench()
     bench.server.on(prefix: "/", { _ in Script.ok("x").after(.wait("gate")) })
@@ -413,7 +413,7 @@ import Testing
     #expect(try three.result().text == "x")
   }
 
-  @Test("forgets a URL when told to")
+  @Test("remove deletes the stored answer of a URL")
   func removes() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
@@ -424,7 +424,7 @@ import Testing
     #expect(throws: NuthatchError.self) { try bench.cache.remove("nonsense") }
   }
 
-  @Test("lets an urgent request pass those that wait")
+  @Test("an urgent request passes waiting requests")
   func priorities() throws {
     let bench = try Bench()
     bench.server.on(prefix: "/slow/", { _ in Script.ok("x").after(.wait("gate")) })
@@ -434,7 +434,7 @@ import Testing
     #expect(bench.server.gate("gate").waitUntilReached(6))
     let later = try (0..<10).map { try bench.cache.submit(Request(bench.server.url("/later/\($0)"))) }
     later[9].setPriority(5)
-    // Whatever was asked before this answer is known to the queue.
+    // The queue knows all requests that were submitted before this answer.
     let other = try TestServer.start()
     defer { other.stop() }
     other.on("/", .ok("x"))
@@ -448,7 +448,7 @@ import Testing
     #expect(order.min() == order[9])
   }
 
-  @Test("waits, when it is closed, for what is revalidated behind a stale answer")
+  @Test("close waits for revalidations behind stale answers")
   func closeWaits() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -469,7 +469,7 @@ import Testing
     #expect(try again.submit(request).result().text == "new")
   }
 
-  @Test("asks nobody for what is wanted only if it is cached")
+  @Test("an only-if-cached request never asks the server")
   func onlyIfCached() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }

@@ -5,7 +5,7 @@ import Testing
 @testable import NuthatchCore
 
 /// Packs that were cut while they are mapped: what is missing can't be read, as on a disk that fails.
-@Suite("What is stored and can't be read") struct CutFileTests {
+@Suite("Stored answers that can't be read") struct CutFileTests {
   private let bench: Bench
   private let picture = Pictures.png(width: 400, height: 300)
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("is no picture: it is fetched again")
+  @Test("a stored picture that can't be read is fetched again")
   func decode() throws {
     let wanted = try bench.get("/a.png").image(ImageOptions(ThumbnailBox(100)))
     cut()
@@ -34,7 +34,7 @@ import Testing
     #expect(bench.cache.statistics.transfers == 2)
   }
 
-  @Test("is told of by the answer that has it, and then fetched again")
+  @Test("checkBody throws if an answer's file was cut, and the next request fetches the answer again")
   func body() throws {
     let response = try bench.get("/a.png")
     try response.checkBody()

@@ -4,8 +4,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// What the store may hold in a record's place, though its checksums say otherwise.
-@Suite("Records that are damaged") struct DamagedRecordTests {
+/// Records with arbitrary bytes, as if their checksums were right.
+@Suite("Damaged records") struct DamagedRecordTests {
   private static func damaged(_ bytes: [UInt8], _ random: inout SoakRandom) -> [UInt8] {
     var bytes = bytes
     for _ in 0..<Int.random(in: 1...6, using: &random) {
@@ -16,7 +16,7 @@ import Testing
     return bytes
   }
 
-  @Test("are read or not, and judged, whatever they say")
+  @Test("a damaged answer record is read or refused, and its freshness never traps")
   func meta() {
     var head = ResponseHead(status: 200, reason: "OK")
     head.fields.append("Date", "Sun, 06 Nov 1994 08:49:37 GMT")
@@ -55,7 +55,9 @@ import Testing
     #expect(read > 100)
   }
 
-  @Test("give a thumbnail of the size that they say, or none", arguments: [0, 1, 2, 3, 4] as [UInt8])
+  @Test(
+    "a damaged thumbnail record gives a picture of the size that it says, or none",
+    arguments: [0, 1, 2, 3, 4] as [UInt8])
   func thumb(form: UInt8) throws {
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }

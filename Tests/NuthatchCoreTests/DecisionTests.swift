@@ -5,9 +5,9 @@ import nuthatch_decisions
 @testable import NuthatchCore
 
 /// The table of decisions stands in docs/HTTP.md, cell by cell; `make header` writes it there.
-@Suite("What a stored answer is good for")
+@Suite("The decision table for stored answers")
 struct DecisionTests {
-  @Test("is in docs/HTTP.md, cell by cell")
+  @Test("the table of decisions in docs/HTTP.md is the code's, cell by cell")
   func page() throws {
     let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     let page = try #require(FileBytes("/\(root)/docs/HTTP.md"))
@@ -15,14 +15,16 @@ struct DecisionTests {
     #expect(isAsTheCodeHasIt)
   }
 
-  @Test("What was shown once is not shown again", arguments: [Freshness.Grade.staleWhileRevalidate, .stale])
+  @Test(
+    "a stale answer that was shown once is not shown again",
+    arguments: [Freshness.Grade.staleWhileRevalidate, .stale])
   func shown(grade: Freshness.Grade) {
     let wish = Decision.Wish(
       delivery: .twice, hasShown: true)
     #expect(Decision(.answer(grade), wish) == .fetch)
   }
 
-  @Test("Whether it failed a moment ago is asked only where that decides")
+  @Test("a remembered failure is looked up only where that decides")
   func lazily() {
     let wish = Decision.Wish(delivery: .fresh, hasShown: false)
     for finding in [

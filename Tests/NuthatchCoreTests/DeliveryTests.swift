@@ -16,7 +16,7 @@ final class TestClock: Sendable {
 }
 
 /// Every cell of the table of deliveries: what is stored, down; how it is delivered, across.
-@Suite("What is delivered") struct DeliveryTests {
+@Suite("Deliveries") struct DeliveryTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -49,7 +49,7 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of a fresh one: itself, without the network", arguments: [.twice, .first, .fresh] as [Delivery])
+    "a fresh answer is delivered without the network", arguments: [.twice, .first, .fresh] as [Delivery])
   func fresh(delivery: Delivery) throws {
     try store(stale: false)
     let events = try events(delivery)
@@ -60,7 +60,9 @@ final class TestClock: Sendable {
     #expect(bench.server.count() == 0)
   }
 
-  @Test("of a stale one that still holds", arguments: [.twice, .first, .fresh] as [Delivery])
+  @Test(
+    "a stale answer that a 304 confirms is delivered, and fresh afterwards",
+    arguments: [.twice, .first, .fresh] as [Delivery])
   func unchanged(delivery: Delivery) throws {
     try store(stale: true)
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
@@ -82,7 +84,9 @@ final class TestClock: Sendable {
     #expect(bench.server.count() == 1)
   }
 
-  @Test("of a stale one that was replaced", arguments: [.twice, .first, .fresh] as [Delivery])
+  @Test(
+    "a stale answer that the server replaces is delivered first, or not, as the delivery says",
+    arguments: [.twice, .first, .fresh] as [Delivery])
   func replaced(delivery: Delivery) throws {
     try store(stale: true)
     bench.server.on(
@@ -106,7 +110,7 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of a stale one whose server can't be asked, or fails",
+    "a stale answer is delivered if the server can't be reached or answers 503",
     arguments: [.twice, .first, .fresh] as [Delivery], [true, false])
   func unreachable(delivery: Delivery, isDown: Bool) throws {
     try store(stale: true)
@@ -122,7 +126,7 @@ final class TestClock: Sendable {
     #expect(events[0].isStale && events[0].isInCache && events[0].response?.text == "old")
   }
 
-  @Test("of a stale one whose server fails when that is no excuse: what was shown, and then no error page")
+  @Test("after stale-if-error=0 a server's failure follows the stale answer that was shown")
   func noExcuse() throws {
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=60, stale-if-error=0"], steps: [.text("old")]))
@@ -147,7 +151,7 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of one that must be revalidated: nothing stale, ever",
+    "an answer with must-revalidate is never delivered stale",
     arguments: [.twice, .first, .fresh] as [Delivery])
   func mustRevalidate(delivery: Delivery) throws {
     try store(stale: true, control: "max-age=60, must-revalidate")
@@ -157,7 +161,8 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of nothing: what comes, or why nothing does", arguments: [.twice, .first, .fresh] as [Delivery])
+    "without a stored answer the server's answer or the error is delivered",
+    arguments: [.twice, .first, .fresh] as [Delivery])
   func missing(delivery: Delivery) throws {
     bench.server.on("/a", .ok("x"))
     #expect(try events(delivery).map(\.kind) == [.fresh])
@@ -170,7 +175,7 @@ final class TestClock: Sendable {
     #expect(event.kind == .failed && event.isFinal && event.error?.code == .reset)
   }
 
-  @Test("of one about which the server says that another still holds: the whole of it")
+  @Test("a 304 for another ETag than the stored one leads to a whole fetch")
   func otherStillHolds() throws {
     try store(stale: true)
     bench.server.on(
@@ -186,7 +191,7 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of a stale picture that is gone at its server",
+    "a stale picture that is 404 at its server fails after it was shown, or at once",
     arguments: [.twice, .first, .fresh] as [Delivery])
   func pictureGone(delivery: Delivery) throws {
     let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
@@ -205,7 +210,7 @@ final class TestClock: Sendable {
     #expect(try kinds(.fresh) == [.failed])
   }
 
-  @Test("to one who wants a size that is gone, while another is told that its own still holds")
+  @Test("one joined request gets a size that is gone, while another's thumbnail is confirmed by a 304")
   func goneForOne() throws {
     let png = Pictures.png(width: 40, height: 20)
     let control: HeaderLines = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
@@ -237,7 +242,7 @@ final class TestClock: Sendable {
   }
 
   @Test(
-    "of a stale one, where the program judges the answer: none stored without its verdict",
+    "an answer that the program rejects isn't stored, and the stale one stays",
     arguments: [.twice, .first, .fresh] as [Delivery],
     ["max-age=60", "max-age=60, stale-while-revalidate=600"])
   func judged(delivery: Delivery, control: String) throws {
@@ -259,7 +264,7 @@ final class TestClock: Sendable {
     #expect(standIn[0].response?.text == "old" && standIn[0].isStale)
   }
 
-  @Test("of a stale redirect, where the program judges the answer: what it leads to now")
+  @Test("a program judges the answer that a stale redirect leads to now")
   func judgedRedirect() throws {
     func lead(to path: String) {
       bench.server.on(
@@ -277,7 +282,7 @@ final class TestClock: Sendable {
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("of a stale one, where the program judges the answer, is looked up as what must be asked about")
+  @Test("a stale answer that a program judges is inspected as `revalidate`")
   func judgedProspect() throws {
     try store(stale: true, control: "max-age=60, stale-while-revalidate=600")
     var request = Request(bench.server.url("/a"))
@@ -305,7 +310,7 @@ final class TestClock: Sendable {
     return events
   }
 
-  @Test("behind an answer ends with the request's deadline")
+  @Test("a revalidation behind an answer ends at the request's deadline")
   func endlessBehind() throws {
     try store(stale: true)
     bench.server.on("/a", Script.ok("new").after(.wait("never")))
@@ -318,7 +323,7 @@ final class TestClock: Sendable {
     #expect(bench.server.waitForDisconnect(1))
   }
 
-  @Test("of a stale one that is saved, where its server lets it be asked behind: it is asked first")
+  @Test("a stale answer is saved to a file only if its server can't be asked")
   func saved() throws {
     try store(stale: true, control: "max-age=60, stale-while-revalidate=600")
     let path = "\(bench.folder)/saved"
@@ -337,7 +342,7 @@ final class TestClock: Sendable {
     #expect(FileBytes(path + "2")?.contains("newer") == true)
   }
 
-  @Test("behind an answer asks the program nothing")
+  @Test("a revalidation behind an answer asks the program nothing")
   func silentBehind() throws {
     try store(stale: true)
     bench.server.on("/a", Script(status: 401, headers: ["WWW-Authenticate": "Basic realm=\"a\""], steps: []))

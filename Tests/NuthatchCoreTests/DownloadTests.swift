@@ -57,7 +57,7 @@ import Testing
 
   private var saved: [String] { names(in: folder).sorted() }
 
-  @Test("go to several files, a descriptor and events at once, and are in the cache, too")
+  @Test("a download goes to several files, a descriptor and events at once, and into the cache")
   func several() throws {
     bench.server.on("/a", Script.ok(Self.bytes).with("Cache-Control", "max-age=60"))
     var pipe: [Int32] = [0, 0]
@@ -88,7 +88,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("may be larger than what is kept; then only the sinks have them")
+  @Test("a download may be larger than the cache keeps, but not than the request's own limit")
   func large() throws {
     bench.server.on("/a", Self.script())
     var options = Options()
@@ -107,7 +107,7 @@ import Testing
     #expect(saved == ["one"])
   }
 
-  @Test("go on where an attempt broke off")
+  @Test("a download goes on where its last attempt broke off")
   func retried() throws {
     bench.server.on("/a", sequence: [Self.half(), Self.script()])
     var pipe: [Int32] = [0, 0]
@@ -137,7 +137,7 @@ import Testing
     bench.server.clearLog()
   }
 
-  @Test("go on in a later request, and never have their name before")
+  @Test("a later request goes on with a download that broke off; files get their names when whole")
   func laterRequest() throws {
     try breakOff()
     #expect(saved == [".one.nuthatch-info", ".one.nuthatch-part"])
@@ -148,7 +148,7 @@ import Testing
     #expect(saved == ["one", "two"])
   }
 
-  @Test("go on after a kill, too, with what a slow server has sent until then")
+  @Test("a download goes on after a kill with the bytes that a slow server had sent until then")
   func killed() throws {
     var script = Script(headers: ["ETag": "\"1\"", "Content-Length": "300000"])
     script.steps = [
@@ -157,7 +157,7 @@ import Testing
     ]
     bench.server.on("/a", script)
     let ticket = try submit("/a", [.file(path("one"))])
-    // What a kill at this moment leaves.
+    // Copies the files that a kill at this moment would leave.
     for _ in 0..<3000 where !saved.contains(".one.nuthatch-info") { usleep(10_000) }
     for kind in ["info", "part"] {
       let bytes = try #require(content(".one.nuthatch-\(kind)"))
@@ -175,7 +175,7 @@ import Testing
     bench.server.gate("g").open()
   }
 
-  @Test("begin anew when the answer changed, the part is damaged, or it was another request's")
+  @Test("a download begins anew if the answer changed, the part is damaged, or the URL is another")
   func anew() throws {
     let other = [UInt8](repeating: 7, count: 200_000)
     try breakOff()
@@ -202,7 +202,7 @@ import Testing
     #expect(saved == ["one"])
   }
 
-  @Test("cope with servers that ignore ranges, refuse them, or answer another one")
+  @Test("a download copes with servers that ignore ranges, refuse them, or send another range")
   func oddServers() throws {
     try breakOff()
     bench.server.on(
@@ -220,13 +220,13 @@ import Testing
       #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", nil])
       #expect(content("one") == Self.bytes)
     }
-    // What a stream has been given can't be taken back.
+    // Bytes that were delivered as events can't be taken back.
     bench.server.on("/a", sequence: [Self.half(), Self.script(etag: "\"2\"")])
     let error = #expect(throws: NuthatchError.self) { try save("/a", [.events]) }
     #expect(error?.code == .truncated)
   }
 
-  @Test("begin anew when the rest comes in another coding")
+  @Test("a download begins anew if the rest comes in another content coding")
   func codedRest() throws {
     try breakOff()
     var coded = Script.status(
@@ -242,7 +242,7 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["Range"] } == ["bytes=150000-", nil])
   }
 
-  @Test("are judged as a whole, and what the program refuses is nothing to go on with")
+  @Test("the program judges a download as a whole, and a rejected one leaves no file")
   func judged() throws {
     let page = Array("an error page, sorry".utf8)
     bench.server.on("/a", Self.script(page))
@@ -263,7 +263,7 @@ import Testing
     #expect(content("one") == page)
     unlink(path("one"))
 
-    // Of one that broke off the program sees what came before, too, and so does who asked for it.
+    // The program also sees the bytes that an earlier attempt had received.
     try breakOff()
     bench.server.on("/a", sequence: [.status(404), Self.script()])
     #expect(try judge { $0 == 7 ? .retry : .accept }?.response?.bodySize == Self.bytes.count)
@@ -275,7 +275,7 @@ import Testing
     #expect(try save("/a", [.file(path("one"))]) { $0.maxBytes = 1 << 20 }.bodySize == Self.bytes.count)
   }
 
-  @Test("are no files when a server gives a part where nobody asked for one")
+  @Test("a 206 that wasn't asked for is `truncated` and leaves no file")
   func unaskedPart() throws {
     var part = Script.status(206, headers: ["Content-Range": "bytes 0-3/100", "ETag": "\"1\""])
     part.steps = [.text("part")]
@@ -283,7 +283,7 @@ import Testing
     let error = #expect(throws: NuthatchError.self) { try save("/a", [.file(path("one"))]) }
     #expect(error?.code == .truncated)
     #expect(saved == [])
-    // Who asks for a part gets what the server gives; and a part that is all of it is all of it.
+    // A request for a part gets the server's part, and a part of all bytes counts as the whole.
     #expect(try save("/a", [.file(path("two"))]) { $0.headers = [("Range", "bytes=0-3")] }.status == 206)
     #expect(content("two") == Array("part".utf8))
     part.headers = ["Content-Range": "bytes 0-3/4"]
@@ -292,7 +292,7 @@ import Testing
     #expect(content("one") == Array("part".utf8))
   }
 
-  @Test("begin anew where the server takes back how long it is, and don't fail for good")
+  @Test("a download begins anew if the server names another length, and later attempts succeed")
   func otherLength() throws {
     let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     func dated(_ bytes: [UInt8]) -> Script {
@@ -329,7 +329,7 @@ import Testing
     #expect(content("one") == Self.bytes)
   }
 
-  @Test("that can't be gone on with leave nothing behind")
+  @Test("a download that can't go on later leaves no part behind")
   func noValidator() throws {
     try breakOff(etag: nil)
     #expect(saved == [])
@@ -347,7 +347,7 @@ import Testing
     #expect(saved == [])
   }
 
-  @Test("are added to files as a whole, or not at all")
+  @Test("a download is appended to a file as a whole, or not at all")
   func appended() throws {
     bench.server.on("/a", .ok("two"))
     bench.server.on("/b", .ok("one,"))
@@ -360,7 +360,7 @@ import Testing
     #expect(content("all") == Array("one,two".utf8))
   }
 
-  @Test("are added to all files, or to none")
+  @Test("a download is appended to all its files, or to none")
   func appendedToSeveral() throws {
     bench.server.on("/a", Self.script())
     let descriptor = open(path("one"), O_WRONLY | O_CREAT, 0o600)
@@ -384,18 +384,18 @@ import Testing
     #expect(content("one")?.count == 3 + Self.bytes.count && content("two") == Self.bytes)
   }
 
-  @Test("have no file at all before there is something to go on with")
+  @Test("a download makes no file before the first bytes have come")
   func nameless() throws {
     bench.server.on("/a", Script(steps: [.wait("g")]))
     let ticket = try submit("/a", [.file(path("one"))])
     #expect(bench.server.waitForRequests(1, path: "/a"))
-    // As a process that ends here would leave it.
+    // A process that ends here leaves no file.
     #expect(saved == [])
     ticket.cancel()
     bench.server.gate("g").open()
   }
 
-  @Test("to a full disk are no_space, and leave nothing")
+  @Test("a download to a full disk is `no_space` and leaves no file")
   func full() throws {
     bench.server.on("/a", Self.script())
     let error = #expect(throws: NuthatchError.self) { try save("/a", [.file("/dev/full")]) }
@@ -405,7 +405,7 @@ import Testing
     #expect(saved == [])
   }
 
-  @Test("that are cancelled are gone on with, too")
+  @Test("a cancelled download is gone on with by a later request")
   func cancelled() throws {
     let gate = bench.server.gate("g")
     var script = Script(headers: ["ETag": "\"1\"", "Content-Length": "300000"])
@@ -425,7 +425,7 @@ import Testing
     #expect(content("one") == Self.bytes)
   }
 
-  @Test("hold the transfer up while nobody takes their events")
+  @Test("a transfer waits while the program doesn't take its data events")
   func slowTaker() throws {
     let many = [UInt8](repeating: 3, count: 20_000_000)
     bench.server.on("/a", .ok(many))

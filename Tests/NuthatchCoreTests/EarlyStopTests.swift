@@ -5,7 +5,7 @@ import TestServer
 import Testing
 
 /// Transfers of progressive pictures that end when their thumbnails are done.
-@Suite("A transfer of a progressive picture") struct EarlyStopTests {
+@Suite("Transfers of progressive pictures that stop early") struct EarlyStopTests {
   /// 800 KB, of which small thumbnails need less than a tenth.
   private static let jpeg = made(1200, 900)
 
@@ -87,7 +87,7 @@ import Testing
     return try Cache(path: bench.folder + "/keeping", options: options)
   }
 
-  @Test("ends when all have what they want, and much remains")
+  @Test("a transfer stops early when all requests have their thumbnails and much remains")
   func stops() throws {
     bench.server.on("/a.jpg", slow())
     let first = try image(submit(40))
@@ -110,7 +110,7 @@ import Testing
     #expect(first.withPixels { Array($0) } == whole.withPixels { Array($0) })
   }
 
-  @Test("ends on a request's wish, too")
+  @Test("a transfer stops early if the request sets earlyStop")
   func wish() throws {
     let keeping = try keeping()
     defer { keeping.close() }
@@ -119,7 +119,7 @@ import Testing
     #expect(bench.server.waitForDisconnect(1))
   }
 
-  @Test("goes on for those who want all of it")
+  @Test("a transfer doesn't stop early while a request wants the whole body")
   func wholeForOthers() throws {
     bench.server.on("/a.jpg", slow("late").after(.wait("begin")))
     let small = try submit(40)
@@ -135,7 +135,7 @@ import Testing
     #expect(bench.cache.statistics.stopped == 0)
   }
 
-  @Test("goes on for a size that needs more")
+  @Test("a transfer doesn't stop early while a size needs more scans")
   func moreScans() throws {
     bench.server.on("/a.jpg", slow("late").after(.wait("begin")))
     let small = try submit(40)
@@ -149,7 +149,7 @@ import Testing
     #expect(bench.server.count() == 1)
   }
 
-  @Test("that ended takes nobody in: another begins")
+  @Test("no request joins a transfer that stopped early")
   func noJoiners() throws {
     bench.server.on("/a.jpg", slow())
     #expect(try image(submit(40)).width == 40)
@@ -158,7 +158,7 @@ import Testing
     #expect(bench.server.count() == 2)
   }
 
-  @Test("leaves thumbnails that answer for themselves only, until the whole comes")
+  @Test("thumbnails of an early stop are hits for their own sizes only, until the whole comes")
   func partial() throws {
     bench.server.on("/a.jpg", slow())
     _ = try image(submit(40))
@@ -167,7 +167,7 @@ import Testing
     #expect(bench.server.count() == 2)
     #expect(try image(submit(40)).isInCache && image(submit(60)).isInCache)
     bench.server.gate("gate").open()
-    // Never an answer to whoever wants the bytes.
+    // Thumbnails never answer a request for the bytes.
     let whole = try submit(nil as Int?).result()
     #expect(!whole.isInCache && whole.bodySize == Self.jpeg.count)
     #expect(bench.server.count() == 3)
@@ -176,7 +176,7 @@ import Testing
     #expect(bench.server.count() == 3)
   }
 
-  @Test("adds to what the whole left, when only its thumbnails are there")
+  @Test("thumbnails of an early stop are added to those of an earlier whole transfer")
   func afterWhole() throws {
     bench.server.on("/a.jpg", slow())
     bench.server.gate("gate").open()
@@ -190,7 +190,7 @@ import Testing
     #expect(bench.server.count() == 2)
   }
 
-  @Test("is asked about again by its validator")
+  @Test("a stale thumbnail of an early stop is revalidated by its ETag")
   func revalidated() throws {
     bench.server.on("/a.jpg", slow())
     _ = try image(submit(40))
@@ -203,7 +203,7 @@ import Testing
     #expect(bench.server.count() == 2)
   }
 
-  @Test("leaves nothing without a strong validator", arguments: ["W/\"1\"", nil])
+  @Test("an early stop without a strong validator stores nothing", arguments: ["W/\"1\"", nil])
   func weak(tag: String?) throws {
     bench.server.on("/a.jpg", slow(tag: tag))
     #expect(try image(submit(40)).width == 40)
@@ -211,7 +211,7 @@ import Testing
     #expect(bench.server.count() == 2)
   }
 
-  @Test("doesn't end for a little rest")
+  @Test("a transfer doesn't stop early if little remains")
   func littleRest() throws {
     // Most of it are comments in front of the picture, so that little is left whenever the thumbnail is done.
     let picture = Self.made(400, 300)
@@ -231,7 +231,7 @@ import Testing
     #expect(bench.cache.statistics.stopped == 0)
   }
 
-  @Test("that is damaged goes on to its end, and fails there")
+  @Test("a damaged progressive picture is received to its end, and is `corrupt`")
   func damaged() throws {
     var bytes = Self.jpeg
     for place in stride(from: 3000, to: 60_000, by: 50) { bytes[place] = 0xFF }
@@ -241,7 +241,7 @@ import Testing
     #expect(bench.cache.statistics.stopped == 0)
   }
 
-  @Test("may be cancelled, or closed, at any moment")
+  @Test("a transfer that may stop early can be cancelled or closed at any moment")
   func cancelled() throws {
     for round in 0..<20 {
       bench.server.on("/a.jpg", slow("gate\(round)"))

@@ -2,7 +2,7 @@ import NuthatchCore
 import Testing
 
 @Suite("Error codes") struct ErrorCodeTests {
-  @Test("have exactly the stable words")
+  @Test("error codes have exactly the stable words")
   func words() {
     let stable = """
       timeout dns refused reset tls http too_large too_many_pixels not_an_image unsupported_format corrupt truncated \
@@ -12,7 +12,7 @@ import Testing
     #expect(ErrorCode.allCases.map(\.word) == stable.split(separator: " ").map(String.init))
   }
 
-  @Test("have numbers of their own, in that order, from 1")
+  @Test("error codes are numbered from 1, in their order")
   func numbers() {
     #expect(ErrorCode.allCases.map(\.rawValue) == Array(1...Int32(ErrorCode.allCases.count)))
   }

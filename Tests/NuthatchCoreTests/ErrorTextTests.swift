@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Messages of errors")
 struct ErrorTextTests {
-  @Test("show no password of a picture's URL")
+  @Test("an error of a picture shows no password of its URL")
   func pictures() {
     let url = "http://ann:sesame@example.org/a.png"
     for answer in [ImageProbe.Answer.notAnImage, .needMore] {

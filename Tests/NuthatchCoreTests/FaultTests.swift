@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite("Faults") struct FaultTests {
-  @Test("of the server have their words")
+  @Test("each fault of a server has its error code")
   func words() throws {
     let bench = try Bench()
     let server = bench.server
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("of a server that restarts are nothing to those who wait, while they have attempts left")
+  @Test("requests with retries left outlast a server's restart")
   func restart() throws {
     let (bench, other) = (try Bench { $0.retries = 12 }, try TestServer.start())
     defer { other.stop() }
@@ -64,7 +64,7 @@ import Testing
     for ticket in tickets { #expect(try ticket.result().text == "x") }
   }
 
-  @Test("of a host that stays away are told in the end, and at once to who comes then")
+  @Test("requests to a host that stays away fail, and later ones fail at once with a time")
   func away() throws {
     let bench = try Bench()
     bench.server.goDown()
@@ -81,7 +81,7 @@ import Testing
     #expect(error.code == .circuitOpen && (error.retryAfter ?? 0) >= 1)
   }
 
-  @Test("of the way to it have theirs")
+  @Test("a refused connection and an unknown name have their error codes")
   func unreachable() throws {
     let bench = try Bench()
     let port = bench.server.port
@@ -94,7 +94,7 @@ import Testing
     #expect(dns.code == .dns)
   }
 
-  @Test("of TLS too")
+  @Test("a failed TLS handshake has its error code")
   func tls() throws {
     let bench = try Bench()
     let error = try #require(throws: NuthatchError.self) {
@@ -103,7 +103,7 @@ import Testing
     #expect(error.code == .tls, "\(error)")
   }
 
-  @Test("do no harm to the requests after them")
+  @Test("a faulty answer does no harm to the requests after it")
   func after() throws {
     let bench = try Bench()
     bench.server.on("/bad", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef"))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("of size stop the transfer, announced or not")
+  @Test("a body above maxBytes stops the transfer, whether announced or not")
   func tooLarge() throws {
     let bench = try Bench { $0.maxBytes = 1000 }
     bench.server.on("/fits", Script(steps: [.fill(count: 1000, byte: 1)]))
@@ -130,7 +130,7 @@ import Testing
     #expect(head.header("Content-Length") == "1001")
   }
 
-  @Test("of header size are refused")
+  @Test("headers above the size limit are refused")
   func hugeHeaders() throws {
     let bench = try Bench()
     let line = String(repeating: "x", count: 50_000)
@@ -145,7 +145,7 @@ import Testing
 @Suite("Time limits") struct TimeLimitTests {
   private func short(_ request: inout Request) { request.timeout = .milliseconds(200) }
 
-  @Test("end silence at every phase, and say which")
+  @Test("the silence limit ends a transfer in every phase, and the error names the phase")
   func silence() throws {
     let bench = try Bench()
     bench.server.on("/before", Script.ok("x").after(.wait("never")))
@@ -160,7 +160,7 @@ import Testing
     #expect(bench.server.waitForDisconnect(3))
   }
 
-  @Test("of silence let a slow but living server go on")
+  @Test("the silence limit lets a slow server that keeps sending go on")
   func drip() throws {
     let bench = try Bench()
     // 40 pieces of 50 ms: 2 s in all, ten times the silence that is allowed… and never 1 s without a byte.
@@ -172,7 +172,7 @@ import Testing
     #expect(try bench.get("/a") { $0.timeout = .milliseconds(1500) }.bodySize == 40)
   }
 
-  @Test("of all of it end a drip, and a chain of redirects")
+  @Test("the deadline ends a dripping server and a chain of redirects")
   func deadline() throws {
     let bench = try Bench()
     bench.server.on(
@@ -191,7 +191,7 @@ import Testing
     #expect(bench.server.waitForDisconnect(2))
   }
 
-  @Test("count the wait for a turn in the queue, but those of a batch begin with the first attempt")
+  @Test("a deadline counts the wait in the queue; that of a batched request begins with its first attempt")
   func queued() throws {
     let bench = try Bench()
     let held = try (0..<6).map { number in
@@ -220,7 +220,7 @@ import Testing
     for ticket in held { #expect(try ticket.result().text == "x") }
   }
 
-  @Test("run on while the server wants to be left alone, where somebody has set them")
+  @Test("a deadline runs on while the server has asked for a pause")
   func paused() throws {
     let bench = try Bench()
     bench.server.on("/busy", .status(503, headers: ["Retry-After": "60"]))
@@ -237,7 +237,7 @@ import Testing
     patient.cancel()
   }
 
-  @Test("may be left out")
+  @Test("a request may have no silence limit")
   func none() throws {
     let bench = try Bench { $0.timeout = .milliseconds(1) }
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))

@@ -17,7 +17,7 @@ private final class RecordingTier: FetchTier {
   let found = Collected<String>()
   let offered = Collected<String>()
   let ended = Collected<FetchEnd>()
-  /// Gets the way to answer; nil has it answer nothing at once.
+  /// Gets the closure that answers. If nil, the tier answers nothing at once.
   let finding: (@Sendable (RequestPlan, SharedCache, @escaping Done) -> Void)?
   /// Called before a call is noted.
   let whenOffered = Locked<@Sendable () -> Void>({})
@@ -57,7 +57,7 @@ private final class RecordingTier: FetchTier {
   }
 }
 
-@Suite("A tier") struct FetchTierTests {
+@Suite("Fetch tiers") struct FetchTierTests {
   private func bench(_ tier: RecordingTier, _ change: (inout TestOptions) -> Void = { _ in }) throws
     -> Bench
   {
@@ -67,7 +67,7 @@ private final class RecordingTier: FetchTier {
     }
   }
 
-  /// How its fetches have ended, once there are so many ends, and no fetch is under way.
+  /// Returns how the tier's fetches ended, once `count` have ended and none is under way.
   private func ends(_ tier: RecordingTier, _ bench: Bench, _ count: Int = 1) throws -> [FetchEnd] {
     for _ in 0..<60_000 where tier.ended.values.count < count { usleep(1000) }
     // The loop has done what it was given, and workers what they were.
@@ -77,7 +77,7 @@ private final class RecordingTier: FetchTier {
     return Array(tier.ended.values.prefix(count)) + tier.ended.values.dropFirst(count + 1)
   }
 
-  @Test("hears once that an answer is stored, and is offered it before")
+  @Test("a tier is offered an answer before it is stored, and hears once that it was")
   func stored() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)
@@ -89,7 +89,7 @@ private final class RecordingTier: FetchTier {
     #expect(tier.found.values.count == 2)
   }
 
-  @Test("hears once that an answer is not stored, and isn't offered it")
+  @Test("a tier isn't offered an answer that isn't stored, and hears once of it")
   func notStored() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)
@@ -99,7 +99,7 @@ private final class RecordingTier: FetchTier {
     #expect(tier.offered.values == [])
   }
 
-  @Test("hears once of a failure, after all attempts")
+  @Test("a tier hears once of a failed fetch, after all attempts")
   func failed() throws {
     let tier = RecordingTier()
     let bench = try bench(tier) { $0.retryPolicy.base = 1_000_000 }
@@ -111,7 +111,7 @@ private final class RecordingTier: FetchTier {
   }
 
   @Test(
-    "hears once of a fetch that was cancelled, whether the tier was asked or the server",
+    "a tier hears once of a cancelled fetch, before or after the server was asked",
     arguments: [false, true])
   func cancelled(isAsking: Bool) throws {
     let tier = RecordingTier(finding: isAsking ? Self.silentBefore : nil)
@@ -132,7 +132,7 @@ private final class RecordingTier: FetchTier {
       if plan.url.address.hasSuffix("/last") { done(.nothing) }
     }
 
-  @Test("is asked once, and hears once, where the whole answer has to be asked for")
+  @Test("a tier is asked once and hears once of a fetch whose 304 leads to a whole answer")
   func anew() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)
@@ -145,7 +145,7 @@ private final class RecordingTier: FetchTier {
     #expect(tier.found.values.count == 3)
   }
 
-  @Test("hears of an answer before its picture is decoded")
+  @Test("a tier hears of an answer before its picture is decoded")
   func beforeDecoding() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)
@@ -159,7 +159,7 @@ private final class RecordingTier: FetchTier {
   }
 
   @Test(
-    "is asked behind the machine's lock, which is freed when the fetch has ended for others, and not before")
+    "a tier is asked under the machine's fetch lock, which is free when the tier hears of the end")
   func lock() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)
@@ -184,7 +184,7 @@ private final class RecordingTier: FetchTier {
     #expect(others.storedNothing(place, since: 1, now: .max))
   }
 
-  @Test("may answer later, and then the server isn't asked")
+  @Test("a tier may answer later, and then the server isn't asked")
   func answersLater() throws {
     let tier = RecordingTier { plan, shared, done in
       shared.runtime.workers.submit {
@@ -210,7 +210,7 @@ private final class RecordingTier: FetchTier {
     #expect(tier.ended.values == [.stored])
   }
 
-  @Test("is asked for an answer that belongs to one user, and isn't offered it")
+  @Test("a tier isn't offered an answer that belongs to one user")
   func ownAnswers() throws {
     let tier = RecordingTier()
     let bench = try bench(tier)

@@ -21,7 +21,7 @@ private final class HungDisk: Sendable {
   func goOn() { isHung.store(false, ordering: .releasing) }
 }
 
-@Suite("Notes on flights, on a disk that doesn't answer,") struct FlightNoteTests {
+@Suite("Notes on fetches, on a disk that doesn't answer") struct FlightNoteTests {
   private let disk: HungDisk
   private let bench: Bench
 
@@ -45,7 +45,7 @@ private final class HungDisk: Sendable {
     #expect(try bench.cache.submit(request).final(within: 60_000)?.error?.code == .timeout)
   }
 
-  @Test("keep nobody from the error of a fetch, and are written before the lock is released")
+  @Test("a hanging disk doesn't delay a fetch's error, and the note is written before the lock is released")
   func vain() throws {
     defer { disk.goOn() }
     bench.server.on("/a", Script(steps: [.reset], sendsHead: false))
@@ -65,7 +65,7 @@ private final class HungDisk: Sendable {
     others.release(place)
   }
 
-  @Test("count as no sign of life: the fetch of another process is no longer waited for")
+  @Test("a waiting process fetches by itself if a hanging disk keeps it from reading the owner's heartbeat")
   func silent() throws {
     defer { disk.goOn() }
     bench.server.on("/a", .ok("x"))
@@ -82,7 +82,7 @@ private final class HungDisk: Sendable {
     others.release(place)
   }
 
-  @Test("of several caches hold up no other cache")
+  @Test("hanging notes of several caches hold up no other cache")
   func manyCaches() throws {
     defer { disk.goOn() }
     let other = try Bench()
@@ -105,7 +105,7 @@ private final class HungDisk: Sendable {
     }
   }
 
-  @Test("of a fetch under way are no more than one at a time")
+  @Test("a fetch under way writes one heartbeat at a time")
   func signs() throws {
     defer { disk.goOn() }
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))

@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 /// Answers as text and JSON.
-@Suite("Formats") struct FormatTests {
+@Suite("Text and JSON of answers") struct FormatTests {
   let bench: Bench
 
   init() throws { bench = try Bench() }
@@ -13,7 +13,7 @@ import Testing
     return try bench.get("/a") { $0.policy = .reload }
   }
 
-  @Test("are text by the charset of the Content-Type")
+  @Test("an answer's text is decoded by the charset of its Content-Type")
   func text() throws {
     let cases: [([UInt8], String?, String)] = [
       ([0x67, 0xfc], "text/plain; charset=ISO-8859-1", "gü"),
@@ -32,7 +32,7 @@ import Testing
 
   private func json(_ text: String) throws -> JSON { try answer(Array(text.utf8), "application/json").json() }
 
-  @Test("are JSON")
+  @Test("an answer's JSON is parsed")
   func values() throws {
     #expect(try json(" [] ") == .array([]))
     #expect(
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "that are no JSON are an error that says where",
+    "an answer that isn't JSON is `wrong_format` with the position",
     arguments: [
       "", " ", "{", "[1,]", "{\"a\"}", "{\"a\":1,}", "{a:1}", "nul", "nullx", "01", "1.", "-", "1e", "+1",
       "'a'", "\"a",
@@ -62,7 +62,7 @@ import Testing
     #expect(error?.message.contains("at byte") == true)
   }
 
-  @Test("that are no JSON, in bytes or depth, end nothing")
+  @Test("hostile JSON is an error, not a crash")
   func hostile() throws {
     for bytes in [
       [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000), [0x22, 0xff, 0x22], [0xff, 0xfe],
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("are gone through without a look at what isn't asked for")
+  @Test("the JSON scanner skips values without checking them")
   func skipped() throws {
     let deep = String(repeating: "[", count: 1_000_000) + String(repeating: "]", count: 1_000_000)
     let values = [

@@ -29,9 +29,9 @@ final class HeldFolder: Sendable {
   func goOn(error: Int32 = 0) { slow_disk_release(path, error) }
 }
 
-/// One at a time, because each keeps a writer's thread.
-@Suite("While a disk doesn't answer", .serialized) struct HeldDiskTests {
-  @Suite("answers that are saved to it") struct Downloads {
+/// One test at a time, because each occupies a writer's thread.
+@Suite("Disks that don't answer", .serialized) struct HeldDiskTests {
+  @Suite("Downloads to a disk that doesn't answer") struct Downloads {
     let bench: Bench
     let folder: String
     let disk: HeldFolder
@@ -64,7 +64,9 @@ final class HeldFolder: Sendable {
       return stat("\(folder)/\(name)", &status) == 0 ? Int(status.st_size) : nil
     }
 
-    @Test("hold up no other request, and are held up themselves", arguments: [false, true])
+    @Test(
+      "a download to a hanging disk holds up no other request, and has bounded memory",
+      arguments: [false, true])
     func fresh(isDescriptor: Bool) throws {
       bench.server.on("/a", Script(steps: [.fill(count: Self.count, byte: 7)]))
       let descriptor = open("\(folder)/one", O_WRONLY | O_CREAT, 0o600)
@@ -73,7 +75,7 @@ final class HeldFolder: Sendable {
         $0.progressEvents = true
       }
       try expectOthersGoOn()
-      // What waits is in memory, so that it has a bound.
+      // Bytes that wait for the disk are in memory, so their number has a bound.
       var taken: Int64 = 0
       while let event = try ticket.next(within: 200) { taken = max(taken, event.bytesDone) }
       #expect(taken < Self.count / 2)
@@ -82,7 +84,7 @@ final class HeldFolder: Sendable {
       #expect(size("one") == Self.count)
     }
 
-    @Test("hold up no other request when they come from the cache")
+    @Test("saving a stored answer to a hanging disk holds up no other request")
     func stored() throws {
       bench.server.on(
         "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
@@ -100,7 +102,7 @@ final class HeldFolder: Sendable {
       #expect(size("one") == Self.count)
     }
 
-    @Test("fail as soon as the disk does, whatever the server does", arguments: [ENOSPC, EIO])
+    @Test("a download fails as soon as its disk fails, even if the server hangs", arguments: [ENOSPC, EIO])
     func failing(number: Int32) throws {
       bench.server.on(
         "/a", Script(headers: ["Content-Length": "10"], steps: [.text("12345"), .wait("gate")]))
@@ -112,7 +114,7 @@ final class HeldFolder: Sendable {
       bench.server.gate("gate").open()
     }
 
-    @Test("end at their deadline, and are gone on with when it answers again")
+    @Test("a download to a hanging disk ends at its deadline, and leaves its part when the disk answers")
     func deadline() throws {
       bench.server.on(
         "/a",
@@ -128,7 +130,7 @@ final class HeldFolder: Sendable {
       #expect((size(".one.nuthatch-part") ?? 0) > 0)
     }
 
-    @Test("end at their deadline when they come from the cache, too")
+    @Test("saving a stored answer to a hanging disk ends at its deadline")
     func storedDeadline() throws {
       bench.server.on(
         "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
@@ -140,7 +142,7 @@ final class HeldFolder: Sendable {
       disk.goOn()
     }
 
-    @Test("end at their deadline when nobody reads them from a pipe")
+    @Test("a download into a pipe that isn't read ends at its deadline")
     func pipe() throws {
       var ends: [Int32] = [0, 0]
       #expect(Glibc.pipe(&ends) == 0)
@@ -151,7 +153,7 @@ final class HeldFolder: Sendable {
       #expect(try ticket.final(within: 60_000)?.error?.code == .timeout)
     }
 
-    @Test("are gone on with after a close, too")
+    @Test("a download to a hanging disk leaves its part after a close")
     func closed() throws {
       bench.server.on(
         "/a",
@@ -167,7 +169,7 @@ final class HeldFolder: Sendable {
     }
   }
 
-  @Suite("bodies on their way that go on in a file of it") struct Bodies {
+  @Suite("Received bodies in a file on a disk that doesn't answer") struct Bodies {
     /// More than all may hold, so that no option has to be changed for every other test of the process.
     private static let large = 70 << 20
 
@@ -184,7 +186,7 @@ final class HeldFolder: Sendable {
       return ticket
     }
 
-    @Test("hold up no other request while the disk of their file doesn't answer")
+    @Test("a body that goes on in a file on a hanging disk holds up no other request")
     func heldDisk() throws {
       let bench = try Bench { $0.maxBytes = 100 << 20 }
       let disk = try HeldFolder(bench.folder)
@@ -196,7 +198,9 @@ final class HeldFolder: Sendable {
       #expect(isRight && bench.cache.statistics.filed == 1)
     }
 
-    @Test("fail as soon as the disk of their file does, whatever the server does", arguments: [ENOSPC, EIO])
+    @Test(
+      "a body that goes on in a file fails as soon as its disk fails, even if the server hangs",
+      arguments: [ENOSPC, EIO])
     func failingDisk(number: Int32) throws {
       let bench = try Bench { $0.maxBytes = 100 << 20 }
       let disk = try HeldFolder(bench.folder)
@@ -207,7 +211,7 @@ final class HeldFolder: Sendable {
     }
   }
 
-  @Suite("files of it that are sent") struct Uploads {
+  @Suite("Uploads from a disk that doesn't answer") struct Uploads {
     let bench: Bench
     let path: String
     let bytes: [UInt8]
@@ -227,7 +231,7 @@ final class HeldFolder: Sendable {
       bench.server.on("/to", .ok("thanks"))
     }
 
-    /// Sends it, and waits until the disk has to be waited for while others go on.
+    /// Sends the file, waits until the disk hangs, and expects another request to go on.
     private func send(_ change: (inout Request) -> Void = { _ in }) throws -> Ticket {
       var request = Request(bench.server.url("/to"))
       request.method = "POST"
@@ -240,11 +244,12 @@ final class HeldFolder: Sendable {
       return ticket
     }
 
-    @Test("hold up no other request, and come whole", arguments: [false, true])
+    @Test(
+      "an upload from a hanging disk holds up no other request, and arrives whole", arguments: [false, true])
     func held(isKept: Bool) throws {
       // Over a connection that is there its bytes are wanted at once.
       if isKept { _ = try bench.get("/other") }
-      // The silence of a disk is none of the server's.
+      // The silence limit doesn't count the disk's time.
       let ticket = try send { $0.timeout = .milliseconds(2000) }
       usleep(3_000_000)
       disk.goOn()
@@ -253,7 +258,7 @@ final class HeldFolder: Sendable {
       #expect(body.count > bytes.count && body.dropFirst(body.count - bytes.count - 200).contains(bytes[...]))
     }
 
-    @Test("fail as soon as the disk does", arguments: [EIO, EACCES])
+    @Test("an upload fails as soon as its disk fails", arguments: [EIO, EACCES])
     func failing(number: Int32) throws {
       let ticket = try send()
       disk.goOn(error: number)
@@ -261,7 +266,8 @@ final class HeldFolder: Sendable {
       #expect(error.code == .io && error.message.contains(path))
     }
 
-    @Test("end at their deadline, or when they are cancelled", arguments: [false, true])
+    @Test(
+      "an upload from a hanging disk ends at its deadline, or when it is cancelled", arguments: [false, true])
     func ended(isCancelled: Bool) throws {
       let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(3000) } }
       if isCancelled { ticket.cancel() }
@@ -271,8 +277,8 @@ final class HeldFolder: Sendable {
     }
   }
 
-  @Suite("an outbox on it") struct Outbox {
-    @Test("holds up no request when it is watched")
+  @Suite("Outboxes on a disk that doesn't answer") struct Outbox {
+    @Test("watching an outbox on a hanging disk holds up no request")
     func watched() throws {
       let bench = try Bench()
       bench.server.on("/a", .ok("x"))

@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchCore
 @testable import NuthatchStore
 
-@Suite("The slots of a stripe") struct HitSlotsTests {
+@Suite("Slots of remembered hits") struct HitSlotsTests {
   private static func hit(_ number: Int) throws -> RememberedHit {
     let url = "http://host.example/\(number)"
     let plan = try RequestPlan(Request(url), Options())
@@ -17,7 +17,7 @@ import Testing
     return try #require(RememberedHit(url, HitTable.answerSize, stored, plan))
   }
 
-  @Test("hold as many as there is room for, always the last one, and find the others wherever they stand")
+  @Test("the slots of a stripe hold as many hits as there is room for, always the last one")
   func room() throws {
     let (count, room) = (200, 40)
     var slots = HitSlots()
@@ -39,7 +39,7 @@ import Testing
     slots.releaseAll()
   }
 
-  @Test("release what they held")
+  @Test("the slots of a stripe release the hits that they held")
   func release() throws {
     var slots = HitSlots()
     weak var replaced: RememberedHit?

@@ -2,8 +2,8 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A store whose lock is held") struct HoldWatchTests {
-  @Test("stops a run after 30 s of one owner, says so once, and lets it go on when the lock is free")
+@Suite("Watch over a held store lock") struct HoldWatchTests {
+  @Test("a run stops after one process has held the lock for 30 s, and goes on when it is free")
   func stops() {
     var holder: HoldWatch.Holder?
     var watch = HoldWatch { holder }
@@ -31,7 +31,7 @@ import Testing
     #expect(!watch.isHeld && told.count == 4)
   }
 
-  @Test("is asked about four times a second and no more")
+  @Test("the lock's holder is asked for at most four times a second")
   func seldom() {
     var asked = 0
     var watch = HoldWatch { () -> HoldWatch.Holder? in

@@ -6,7 +6,7 @@ import Testing
 @testable import NuthatchCore
 
 /// Under RFC 9111 each redirect is stored and asked about by its own rules.
-@Suite("Hops under RFC 9111") struct HopTests {
+@Suite("Stored redirects under RFC 9111") struct HopTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -31,7 +31,7 @@ import Testing
 
   private func get(_ path: String) throws -> Response { try bench.get(path) { $0.delivery = .fresh } }
 
-  @Test("are fresh, each for as long as it says")
+  @Test("a stored redirect and its target are each fresh for their own lifetimes")
   func lifetimes() throws {
     hop("/hop", to: "/b", "max-age=600")
     let first = try get("/hop")
@@ -49,7 +49,7 @@ import Testing
     #expect(bench.server.count("/hop") == 2)
   }
 
-  @Test("without a lifetime are asked again, and what they lead to is not")
+  @Test("a redirect without a lifetime is asked for again, its stored target isn't")
   func noLifetime() throws {
     for (path, control) in [("/plain", nil), ("/never", "no-store")] as [(String, String?)] {
       hop(path, to: "/b", control)
@@ -61,7 +61,7 @@ import Testing
     #expect(bench.server.count("/b") == 1)
   }
 
-  @Test("lead through the cache, as far as it goes, to pictures too")
+  @Test("stored redirects lead to a stored picture, also offline")
   func pictures() throws {
     bench.server.on(
       "/c.png",
@@ -78,7 +78,7 @@ import Testing
     #expect(try bench.cache.thumbnail(request, ImageOptions(ThumbnailBox(16))).width == 16)
   }
 
-  @Test("are peeked through, while all of them are fresh")
+  @Test("a peek follows stored redirects while all of them are fresh")
   func peeked() throws {
     bench.server.on(
       "/c.png",
@@ -92,7 +92,7 @@ import Testing
       #expect(image.width == 16 && image.isInCache)
       #expect(image.url == bench.server.url("/one") && image.finalURL == bench.server.url("/c.png"))
     }
-    // What is in the way may lead elsewhere by now.
+    // A redirect on the way that is stale may lead elsewhere by now.
     clock.advance(seconds: 61)
     #expect(try bench.cache.peek(bench.server.url("/one"), size: 16) == nil)
     #expect(try bench.cache.peek(bench.server.url("/c.png"), size: 16) != nil)
@@ -105,7 +105,7 @@ import Testing
     #expect(bench.server.count() == 5)
   }
 
-  @Test("that go round and round end")
+  @Test("stored redirects that loop are `too_many_redirects`")
   func loops() throws {
     hop("/x", to: "/y", "max-age=600")
     hop("/y", to: "/x", "max-age=600")
@@ -118,7 +118,7 @@ import Testing
     #expect(try bench.failure("/bad").code == .badURL)
   }
 
-  @Test("leave what is secret with their origin, so that what they lead to is everybody's")
+  @Test("a redirect to another origin drops secrets, and its target is stored for all users")
   func secrets() throws {
     let other = try TestServer.start()
     defer { other.stop() }
@@ -132,12 +132,12 @@ import Testing
     #expect(other.requests("/c")[0].headers["Authorization"] == nil)
     #expect(other.requests("/c")[0].headers["X-Api-Key"] == nil)
     #expect(try bench.cache.get(other.url("/c")).isInCache)
-    // The redirect itself was for the one who asked.
+    // The redirect itself is stored for the user who asked.
     #expect(try get("/hop").isInCache)
     #expect(bench.server.count("/hop") == 2)
   }
 
-  @Test("that can't be asked about stand in for themselves")
+  @Test("a stale redirect stands in for itself when its server fails")
   func unreachable() throws {
     hop("/hop", to: "/b", "max-age=10")
     _ = try get("/hop")
@@ -149,7 +149,8 @@ import Testing
   }
 
   @Test(
-    "that are stale make stale what they lead to, and are asked about behind it", arguments: [true, false])
+    "a stale redirect makes its target stale, and both are revalidated behind the answer",
+    arguments: [true, false])
   func stale(isFirst: Bool) throws {
     hop("/hop", to: "/b", "max-age=10")
     _ = try get("/hop")
@@ -167,7 +168,7 @@ import Testing
 
   /// Where the second hop's answer is stale, and what the server says about it then; and what the program gets last.
   @Test(
-    "that come where an answer was show nothing stale behind it",
+    "a redirect in place of a stale answer is delivered with a revalidated target",
     arguments: [(30, .cached, .disk), (100, .cached, .revalidated), (100, .fresh, .network)]
       as [(Int64, Event.Kind, Response.Source)]
   )
@@ -189,7 +190,7 @@ import Testing
     #expect(last.response?.text == (kind == .fresh ? "new" : "b"))
   }
 
-  @Test("are one for those who ask when they have come already, too")
+  @Test("a request joins a fetch whose redirect head has already come")
   func joinedLate() throws {
     bench.server.on(
       "/hop",
@@ -205,7 +206,7 @@ import Testing
     #expect(bench.server.count("/hop") == 1)
   }
 
-  @Test("are one for all who ask at once")
+  @Test("20 requests at once share one fetch of a redirect and its target")
   func joined() throws {
     bench.server.on("/hop", Script.redirect(to: "/b").after(.wait("gate")))
     let tickets = try (0..<20).map { _ in try bench.cache.submit(Request(bench.server.url("/hop"))) }
@@ -218,7 +219,7 @@ import Testing
   }
 }
 
-@Suite("A request behind a redirect") struct HopPlanTests {
+@Suite("Plans behind a redirect") struct HopPlanTests {
   private func plans() throws -> (asked: RequestPlan, behind: RequestPlan, direct: RequestPlan) {
     var options = Options()
     options.policy = .rfc9111
@@ -233,16 +234,16 @@ import Testing
     )
   }
 
-  @Test("from a public server gets no private answer from the cache either")
+  @Test("a request behind a public server's redirect gets no private answer from the cache")
   func guarded() throws {
     let (asked, behind, direct) = try plans()
     #expect(behind.first.isRedirectedByPublic && !asked.first.isRedirectedByPublic)
     #expect(direct.admits(.inner) && !behind.admits(.inner) && behind.admits(.open))
-    // What one may fetch and the other may not is not shared.
+    // The two plans may not share a fetch, because only one may fetch private addresses.
     #expect(behind.coalescingKey != direct.coalescingKey)
   }
 
-  @Test("is for what it leads to, without what must stay")
+  @Test("a request behind a redirect has the target's cache key, without secrets of the origin")
   func renamed() throws {
     let (asked, behind, direct) = try plans()
     #expect(behind.name == direct.name && behind.name != asked.name)

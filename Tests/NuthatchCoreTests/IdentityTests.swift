@@ -3,8 +3,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// Who asks: cookies, files with passwords, challenges, and what a site says for all its requests.
-@Suite("Who asks") struct IdentityTests {
+/// The identity of a request: cookies, netrc files, challenges, and options of its site.
+@Suite("Identities of requests") struct IdentityTests {
   let bench: Bench
 
   init() throws { bench = try Bench() }
@@ -39,7 +39,7 @@ import Testing
 
   private static let login = Script.redirect(to: "/home", status: 303).with("Set-Cookie", "id=7; Path=/")
 
-  @Test("by cookies, from the answer on that sets them: to a redirect, and to all that follows")
+  @Test("cookies of an answer are sent to its redirect and to all later requests of the site")
   func memory() throws {
     bench.server.on("/login", Self.login)
     bench.server.on("/home", .ok("x"))
@@ -48,13 +48,13 @@ import Testing
     _ = try get(site, "home")
     #expect(cookies("/login") == [nil])
     #expect(cookies("/home") == ["id=7", "id=7"])
-    // Of the same place, and of nobody else.
+    // The same site shares the cookies, sites with other options or users don't.
     _ = try get(self.site { $0.cookieJar = .memory }, "home")
     _ = try get(self.site { _ in }, "home")
     _ = try get(self.site { ($0.cookieJar, $0.user) = (.memory, ("bob", "x")) }, "home")
     _ = try bench.get("/home")
     #expect(cookies("/home").dropFirst(2) == ["id=7", nil, nil, nil])
-    // One's own header takes their place.
+    // A Cookie header of the request replaces them.
     _ = try get(site, "home") { $0.headers = [("Cookie", "own=1")] }
     site.clearCookies()
     _ = try get(site, "home")
@@ -63,7 +63,7 @@ import Testing
     #expect(try !contains("\tid\t7", in: bench.folder))
   }
 
-  @Test("by cookies, and each gets what was stored for their own")
+  @Test("each identity of a cookie gets its own stored answers")
   func partitions() throws {
     bench.server.on("/in") { request in
       Script.ok("hello").with("Set-Cookie", "id=\(request.queryValue("as") ?? "")")
@@ -80,7 +80,7 @@ import Testing
     #expect(try bench.get("/page").text == "nobody")
   }
 
-  @Test("by cookies that stay with their host")
+  @Test("cookies stay with their host")
   func otherHosts() throws {
     let other = try TestServer.start()
     defer { other.stop() }
@@ -93,7 +93,7 @@ import Testing
     #expect(other.requests("/a").map { $0.headers["Cookie"] } == [nil])
   }
 
-  @Test("by cookies that are kept for later processes, readable for nobody else")
+  @Test("cookies on disk are kept for later processes, in files that only the user can read")
   func disk() throws {
     bench.server.on("/login", Self.login)
     bench.server.on("/home", .ok("x"))
@@ -114,7 +114,7 @@ import Testing
       var status = stat()
       #expect(stat("\(bench.folder)/cookies/\(name)", &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
-    // What another process writes is read.
+    // Cookies that another process writes are read.
     for name in names(in: "\(bench.folder)/cookies") where name.hasSuffix(".txt") {
       _ = try write("127.0.0.1\tFALSE\t/\tFALSE\t0\tid\t8\n", "cookies/\(name)")
     }
@@ -126,7 +126,7 @@ import Testing
     #expect(cookies("/home").last == .some(nil))
   }
 
-  @Test("by a file, when it is asked for, and nothing else says who")
+  @Test("a netrc signs requests in if it is asked for and nothing else names a user")
   func netrc() throws {
     bench.server.on("/a", .ok("x"))
     let path = try write("machine 127.0.0.1 login ann password pw\n")
@@ -167,7 +167,7 @@ import Testing
     #expect(bench.server.requests("/c").map { $0.headers["Authorization"] } == [nil])
   }
 
-  @Test("counts for pictures that were shown before, too")
+  @Test("a netrc's user counts for pictures that were shown before, too")
   func pictures() throws {
     bench.server.on("/a.png") { request in
       let side = request.headers["Authorization"] == nil ? 40 : 80
@@ -179,14 +179,14 @@ import Testing
     for _ in 0..<3 {
       #expect(try bench.thumbnail("/a.png", 16) { $0.netrc = .file(path) }.originalWidth == 80)
     }
-    // Whom a certificate names is somebody else, and so is whom the system knows.
+    // A certificate is another identity, and so is the system's sign-in.
     _ = try bench.thumbnail("/a.png", 16) { $0.cert = ClientCertificate("/none") }
     _ = try bench.thumbnail("/a.png", 16) { $0.signIn = .negotiate }
     #expect(bench.server.count("/a.png") == 4)
     #expect(try bench.cache.peek(bench.server.url("/a.png"), size: 16)?.originalWidth == 40)
   }
 
-  @Test("is looked up anew in such a file when a request is made once more")
+  @Test("a netrc is read again when a request is resubmitted")
   func resubmitted() throws {
     bench.server.on("/a", Script.ok("x").with("Cache-Control", "no-store"))
     var request = Request(bench.server.url("/a"))
@@ -199,7 +199,7 @@ import Testing
       bench.server.requests("/a").map { $0.headers["Authorization"] } == ["Basic YW5uOnB3", "Basic Ym9iOnB3"])
   }
 
-  @Test("is looked up anew in a file that names another user now, also for pictures that were shown before")
+  @Test("a netrc that names another user now counts at once, also for pictures in memory")
   func changedNetrc() throws {
     bench.server.on("/a.png") { request in
       let side = request.headers["Authorization"] == "Basic YW5uOnB3" ? 40 : 80
@@ -231,7 +231,7 @@ import Testing
     #expect(bench.server.count("/a.png") == 2)
   }
 
-  @Test("by what a challenge is answered with, in several steps, and in the place of what was refused")
+  @Test("a program answers a challenge in several steps, in place of the refused header")
   func challenge() throws {
     bench.server.on("/a") { request in
       switch request.headers["Authorization"] {
@@ -253,7 +253,7 @@ import Testing
       bench.server.requests("/a").map { $0.headers.values(of: "Authorization") } == [
         ["Bearer expired"], ["Nut two"], ["Nut three"],
       ])
-    // Whom nothing pleases is left alone.
+    // A server that refuses every answer isn't asked without end.
     bench.server.on("/b", .status(401, headers: ["WWW-Authenticate": "Nut more"]))
     request.url = bench.server.url("/b")
     #expect(try bench.cache.submit(request).final(answering: answer)?.response?.status == 401)
@@ -262,7 +262,7 @@ import Testing
     #expect(passed?.response?.status == 401)
   }
 
-  @Test("is asked by all requests of a site that says so")
+  @Test("a site can ask for verdicts on all its requests")
   func siteAsks() throws {
     bench.server.on("/a", sequence: [.ok("no"), .ok("yes")])
     let site = try site { ($0.asks, $0.retries) = ([.verdict], 2) }

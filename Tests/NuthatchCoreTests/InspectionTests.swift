@@ -16,7 +16,7 @@ import Testing
     return request
   }
 
-  @Test("Nothing is known of what was never asked for, and asking stores nothing")
+  @Test("inspecting a URL that was never asked for finds nothing and stores nothing")
   func nothing() throws {
     #expect(try bench.cache.inspect(request("/a", 64)) == nil)
     #expect(try bench.cache.storeStatistics().meta == 0)
@@ -24,7 +24,7 @@ import Testing
     #expect(throws: NuthatchError.self) { try bench.cache.inspect(Request("no URL")) }
   }
 
-  @Test("A picture is told by its rule, its age, its size and its thumbnails")
+  @Test("inspecting a picture tells its rule, age, size and thumbnails")
   func told() throws {
     bench.server.on("/a", Script(headers: ["ETag": "\"1\"", "X-Note": "n"], steps: [.bytes(picture)]))
     _ = try bench.cache.submit(request("/a", 64, 32)).final()
@@ -42,7 +42,7 @@ import Testing
     #expect(bench.server.count("/a") == 1 && bench.cache.statistics.decodes == 1)
   }
 
-  @Test("A picture of more pixels than a request allows is no hit")
+  @Test("inspecting a picture with more pixels than the request allows says `refuse`")
   func tooManyPixels() throws {
     bench.server.on("/a", .ok(picture))
     _ = try bench.cache.submit(request("/a", 64)).final()
@@ -58,7 +58,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("What a request would meet with is what it does meet with")
+  @Test("the inspected prospect is what the request then does")
   func prospects() throws {
     bench.server.on("/fresh", Script(headers: ["Cache-Control": "max-age=600"], steps: [.bytes(picture)]))
     bench.server.on(
@@ -85,17 +85,17 @@ import Testing
     #expect(asked.prospect == .hit && asked.revalidates)
     let alone = try #require(try bench.cache.inspect(request("/fresh", 64)))
     #expect(!alone.revalidates)
-    // Nothing is stored of it.
+    // Nothing is stored for this URL.
     let (none, why) = try bench.cache.prospect(of: request("/none", policy: .offline))
     #expect(none == .refuse && why == .offline)
     #expect(try bench.cache.prospect(of: request("/none")).0 == .fetch)
-    // Somebody else's is not ours.
+    // Another partition doesn't see the answer.
     var private_ = request("/fresh", 64)
     private_.partition = "somebody"
     #expect(try prospect(private_) == .fetch)
   }
 
-  @Test("Of a picture whose original isn't kept, other sizes have to be fetched")
+  @Test("without the stored original another size of a picture has to be fetched")
   func withoutOriginal() throws {
     let bench = try Bench { $0.keepSource = false }
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=600"], steps: [.bytes(picture)]))
@@ -108,7 +108,7 @@ import Testing
     #expect(info.prospect == .fetch && !info.hasBody && info.thumbs.isEmpty)
   }
 
-  @Test("Answers that vary are found by what they vary by, and listed one by one")
+  @Test("answers that vary are found by their varying fields, and listed one by one")
   func varied() throws {
     bench.server.on(
       "/v", Script(headers: ["Cache-Control": "max-age=60", "Vary": "Accept-Language"], steps: [.text("x")]))
@@ -127,7 +127,7 @@ import Testing
     #expect(listed == [bench.server.url("/v"), bench.server.url("/v")])
   }
 
-  @Test("What is listed is what is there: fresh or stale, private or not, until it is enough")
+  @Test("forEachAnswer lists all answers, fresh or stale, private or not, until it is stopped")
   func list() throws {
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("a")]))
     bench.server.on("/b", Script(headers: ["Cache-Control": "max-age=0"], steps: [.text("b")]))
@@ -158,26 +158,26 @@ import Testing
 /// The numbers are those of any SHA-256: they never change, or machines that share a list would do parts of it twice.
 @Suite("Shards") struct ShardTests {
   @Test(
-    "are the first eight bytes of a SHA-256 modulo their number",
+    "a URL's shard is the first eight bytes of its host's SHA-256 modulo the number of shards",
     arguments: [
       ("http://example.org/a", [0, 4, 862]), ("https://EXAMPLE.org:8443/b?x#y", [0, 4, 862]),
       ("http://user:pass@example.org/", [0, 4, 862]), ("http://b\u{fc}cher.example/", [0, 3, 160]),
       ("http://xn--bcher-kva.example/", [0, 3, 160]), ("http://192.0.2.7/x", [1, 4, 127]),
-      // What is no URL goes by all of it.
+      // A text that isn't a URL goes by its whole text.
       ("not a URL", [0, 5, 744]),
     ])
   func byHost(url: String, numbers: [Int]) {
     #expect([2, 7, 1000].map { Shard.number(of: url, by: .host, among: $0) } == numbers)
   }
 
-  @Test("go by the whole URL where that is wanted")
+  @Test("shards go by the whole URL if that is wanted")
   func byURL() {
     let number = Shard.number(of: "http://example.org/a", by: .url, among: 1000)
     #expect(number == 512)
     #expect(Shard.number(of: "http://example.org/b", by: .url, among: 1000) != number)
   }
 
-  @Test("hold every URL exactly once, in shares that are much alike")
+  @Test("every URL is in exactly one shard, and the shards are much alike in size")
   func shares() {
     for by in [Shard.By.host, .url] {
       var counts = [Int](repeating: 0, count: 8)

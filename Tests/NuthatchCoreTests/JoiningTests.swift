@@ -29,8 +29,8 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   for thread in threads { pthread_join(thread, nil) }
 }
 
-@Suite("Requests for one URL") struct JoiningTests {
-  @Test("have their own number of retries, beside one that waits for its host for longer")
+@Suite("Joined requests for one URL") struct JoiningTests {
+  @Test("a joined request has its own number of retries, beside one that is more patient")
   func ownRetries() throws {
     let bench = try Bench()
     bench.server.on("/a", sequence: [.status(503).after(.wait("gate")), .ok("there")])
@@ -47,7 +47,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(try first.result().text == "there")
   }
 
-  @Test("of many threads and sizes are one at the server, and one decode")
+  @Test("1024 requests of four threads and four sizes cost one transfer and one decode")
   func thousand() throws {
     let bench = try Bench()
     bench.server.on(
@@ -83,7 +83,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(cache.statistics.decodes == 1)
   }
 
-  @Test("that call themselves otherwise, or sign in otherwise, have fetches of their own")
+  @Test("requests with another User-Agent or sign-in method have fetches of their own")
   func others() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(steps: [.wait("gate"), .text("one")]))
@@ -105,7 +105,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 4 && bench.cache.statistics.joined == 0)
   }
 
-  @Test("that are cancelled leave the others undisturbed")
+  @Test("cancelling 999 of 1000 joined requests leaves the last one undisturbed")
   func cancelAllButOne() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(steps: [.text("one"), .wait("gate"), .text("two")]))
@@ -118,7 +118,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("that are all cancelled end the transfer")
+  @Test("cancelling all joined requests ends the transfer")
   func cancelAll() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(steps: [.text("one"), .wait("never"), .text("two")]))
@@ -129,7 +129,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("that ask for bytes and for pictures share the fetch")
+  @Test("requests for bytes and for pictures of one URL share the fetch")
   func bytesAndPictures() throws {
     let bench = try Bench()
     let png = Pictures.png(width: 40, height: 30)
@@ -147,7 +147,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a.png") == 1)
   }
 
-  @Test("keep their own limits: one that wants less leaves alone")
+  @Test("a joined request that reaches its own limit leaves without the others")
   func ownLimits() throws {
     let bench = try Bench()
     bench.server.on(
@@ -167,7 +167,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("get the error page, though the one that began it wanted a picture only")
+  @Test("a joined request for bytes gets the error page, the one for a picture an error")
   func errorPage() throws {
     let bench = try Bench()
     bench.server.on(
@@ -186,7 +186,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(try picture.final()?.error?.code == .http)
   }
 
-  @Test("of which a later one was answered sooner leave its answer in the cache")
+  @Test("an older request that ends later doesn't replace the newer stored answer")
   func overtaken() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -209,7 +209,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("whose clock was set back are kept as ever")
+  @Test("an answer is stored though the clock was set back since the one before")
   func clockSetBack() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -225,7 +225,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     #expect(try bench.get("/a").text == "new")
   }
 
-  @Test("with other headers, or other credentials, are others")
+  @Test("requests with other headers or credentials don't share a fetch")
   func apart() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))
@@ -243,7 +243,7 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   }
 }
 
-/// What several threads collect.
+/// Values that several threads collect.
 final class Collected<Value: Sendable>: @unchecked Sendable {
   private var lock = pthread_mutex_t()
   private var collected: [Value] = []

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// Bodies are large and go first; what was made of them stays.
-@Suite("Without the body, a smaller size") struct LargerThumbTests {
+/// Bodies are large and are evicted first; thumbnails that were made of them stay.
+@Suite("Thumbnails made of larger thumbnails") struct LargerThumbTests {
   private let clock = TestClock()
   private let bench: Bench
 
@@ -28,7 +28,7 @@ import Testing
     return try #require(try (cache ?? bench.cache).submit(request).final())
   }
 
-  @Test("is made of a thumbnail of twice its size, and looks the same")
+  @Test("a thumbnail is made of a stored one of twice its size, and looks the same")
   func smaller() throws {
     _ = try event(ThumbnailBox(200))
     var whole = TestOptions()
@@ -57,7 +57,7 @@ import Testing
     #expect(bench.cache.statistics.transfers == 1)
   }
 
-  @Test("that needs more than there is is fetched")
+  @Test("a thumbnail that needs more than the stored one has is fetched")
   func tooLarge() throws {
     _ = try event(ThumbnailBox(200))
     #expect(try event(ThumbnailBox(110)).kind == .fresh)
@@ -68,7 +68,7 @@ import Testing
     #expect(bench.server.count() == 4)
   }
 
-  @Test("is made only of what the server says still holds")
+  @Test("a stale larger thumbnail is used only after a 304")
   func stale() throws {
     _ = try event(ThumbnailBox(200))
     clock.advance(seconds: 100)
@@ -81,7 +81,7 @@ import Testing
     #expect(changed.kind == .fresh && changed.images.first?.height == 50)
   }
 
-  @Test("of an evicted one is right, fresh and stale, made or fetched")
+  @Test("after its body was evicted a picture's sizes are made of thumbnails, or fetched")
   func evicted() throws {
     var options = TestOptions()
     options.clock = clock.wall
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("is made in another process's place, too: the list is in the directory")
+  @Test("a later process also makes thumbnails of stored larger ones")
   func reopened() throws {
     _ = try event(ThumbnailBox(200))
     bench.cache.close()

@@ -4,7 +4,7 @@ import TestServer
 import Testing
 
 /// URLs that need no server.
-@Suite("What needs no server") struct LocalURLTests {
+@Suite("URLs that need no server") struct LocalURLTests {
   private let bench: Bench
   private static let pixels = Pictures.png(width: 40, height: 30)
 
@@ -37,7 +37,7 @@ import Testing
     return path
   }
 
-  @Test("data: URLs are decoded here")
+  @Test("a data: URL is decoded without a server")
   func data() throws {
     let event = try get("data:text/plain;base64,aGVsbG8=")
     let response = try #require(event.response)
@@ -47,7 +47,7 @@ import Testing
     #expect(response.url == "data:text/plain;base64,aGVsbG8=")
   }
 
-  @Test("data: URLs of pictures have thumbnails, which are kept by their content")
+  @Test("a data: URL of a picture has thumbnails, which are kept by their content")
   func pictures() throws {
     let url = Self.dataURL(Self.pixels)
     for isInCache in [false, true] {
@@ -64,7 +64,7 @@ import Testing
     #expect(try bench.cache.peek(url, size: 20) == nil)
   }
 
-  @Test("data: URLs that are wrong have their words, and are never printed whole")
+  @Test("a wrong data: URL has its error code, and is never shown whole")
   func wrongData() throws {
     #expect(try failure("data:text/plain").code == .badURL)
     #expect(try failure("data:;base64,a!").code == .badURL)
@@ -82,7 +82,7 @@ import Testing
     #expect(try failure("data:,x") { $0.boxes = [ThumbnailBox(0)] }.code == .invalid)
   }
 
-  @Test("file: URLs are read where that is allowed", arguments: ["file://", "file://localhost", "FILE:"])
+  @Test("a file: URL is read if allowFiles is set", arguments: ["file://", "file://localhost", "FILE:"])
   func file(prefix: String) throws {
     let path = try write(Self.pixels, "a picture.png")
     let url = prefix + path.split(separator: " ").joined(separator: "%20")
@@ -97,7 +97,7 @@ import Testing
     #expect(!changed.isInCache && changed.images.first?.height == 20)
   }
 
-  @Test("file: URLs that may not be read, or can't be, have their words")
+  @Test("a file: URL that may not or can't be read has its error code")
   func wrongFiles() throws {
     let path = try write(Array("0123456789".utf8), "ten")
     #expect(try failure("file://\(bench.folder)").code == .denied)
@@ -113,7 +113,7 @@ import Testing
     ] {
       #expect(try failure(url).code == .badURL, "\(url)")
     }
-    // Nobody's terminal, and no log, obeys whoever wrote them.
+    // Error messages hold no control characters of the URL.
     for url in ["file:///a\u{1b}[31m\nb", "data:,\u{1b}[31m\nb", "data:image/png;base64,\u{9b}31m"] {
       let controls = try failure(url).message.unicodeScalars.filter {
         $0.properties.generalCategory == .control
@@ -129,13 +129,13 @@ import Testing
     #expect(try careful.cache.get("data:,x").text == "x")
   }
 
-  @Test("is never where a redirect leads", arguments: ["data:,x", "file:///etc/hostname"])
+  @Test("a redirect to a data: or file: URL is `bad_url`", arguments: ["data:,x", "file:///etc/hostname"])
   func redirects(to target: String) throws {
     bench.server.on("/a", .redirect(to: target))
     #expect(try bench.failure("/a").code == .badURL)
   }
 
-  @Test("ends with the cache")
+  @Test("a data: URL fails after its cache was closed")
   func closed() throws {
     let ticket = try bench.cache.submit(Request("data:,x"))
     bench.cache.close()

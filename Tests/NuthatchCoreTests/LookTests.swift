@@ -7,8 +7,8 @@ import Testing
 @testable import NuthatchCore
 @testable import NuthatchStore
 
-/// What was found stored when a request came, and can't be vouched for when its turn comes.
-@Suite("An answer that was looked at early") struct LookTests {
+/// Answers that were looked up when a request came, and can't be trusted any more when its turn comes.
+@Suite("Answers that were looked up before their turn") struct LookTests {
   private let clock = TestClock()
   private let bench: Bench
 
@@ -24,7 +24,7 @@ import Testing
     clock.advance(seconds: 100)
   }
 
-  /// Asks for what holds now, which only the server can say.
+  /// Asks for the current answer, which only the server can confirm.
   private func ask() throws {
     let asked = bench.server.requests.count
     let response = try bench.get("/a") { $0.delivery = .fresh }
@@ -33,7 +33,7 @@ import Testing
     clock.advance(seconds: 100)
   }
 
-  @Test("is asked about while files of somebody else's can't be read again and again")
+  @Test("a stale answer is revalidated even while reads of another mapped file keep failing")
   func foreign() throws {
     let isOver = Atomic(false)
     let path = bench.folder + "-foreign"
@@ -58,7 +58,7 @@ import Testing
     for _ in 0..<20 { try ask() }
   }
 
-  @Test("is asked about when the index was made anew while the request waited for its turn")
+  @Test("a stale answer is revalidated even if the index was made anew while the request waited")
   func anew() throws {
     bench.server.on("/slow", Script.ok("y").after(.wait("gate")))
     // As many as a host gets at once.

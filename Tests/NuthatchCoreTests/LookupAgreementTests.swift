@@ -4,8 +4,10 @@ import Testing
 
 /// Several ways lead to one stored answer: a ticket, a peek, an inspection, each by any handle on the directory. For every
 /// stored state and every request all of them are asked, and what they say is compared.
-@Suite("Of what is stored, all ways of asking") struct LookupAgreementTests {
-  @Test("say the same, but for the differences that are known", arguments: StoredState.all)
+@Suite("Agreement of all ways to look up an answer") struct LookupAgreementTests {
+  @Test(
+    "tickets, peeks and inspections agree on a stored answer, except for known differences",
+    arguments: StoredState.all)
   func agreement(state: StoredState) throws {
     var found = try problems(of: state)
     // Other tests of this process have a part in its memory and its queue: what doesn't come again was theirs.
@@ -16,7 +18,7 @@ import Testing
     for problem in found { Issue.record("\(problem.place): \(problem.words)") }
   }
 
-  /// What is said otherwise than it should be, and where.
+  /// Returns the differences that aren't in the table, and those of the table that don't show.
   private func problems(of state: StoredState) throws -> [(place: String, words: String)] {
     let cells = try #require(try cells(of: state), "memory was short again and again")
     let ones = cells.filter { $0.request.form == .one }
@@ -41,7 +43,7 @@ import Testing
     return problems
   }
 
-  @Test("are asked where a difference is known")
+  @Test("every known difference between the ways to look up an answer is tested")
   func tableIsUsed() {
     for known in KnownDifference.all {
       let isUsed = StoredState.all.contains { state in

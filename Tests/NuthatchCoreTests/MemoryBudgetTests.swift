@@ -6,14 +6,14 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("How memory is shared out") struct MemoryBudgetTests {
+@Suite("Memory budgets") struct MemoryBudgetTests {
   private let mib = 1 << 20
 
   private func budget(_ machine: Int?, _ group: Int?, processors: Int = 2) -> MemoryBudget {
     MemoryBudget(machine: machine.map { $0 << 20 }, group: group.map { $0 << 20 }, processors: processors)
   }
 
-  @Test("A machine without limits has 64 MiB for bodies, and 256 for decodes")
+  @Test("a machine without limits has 64 MiB for bodies and 256 MiB for decodes")
   func machines() {
     for large in [budget(16384, nil), budget(nil, nil), budget(16384, 16384), budget(16384, 99999)] {
       #expect(large.group == nil && large.threads == 2)
@@ -26,7 +26,7 @@ import Testing
     #expect(budget(16384, nil, processors: 256).decodes == 16 * mib)
   }
 
-  @Test("A control group has parts of its limit")
+  @Test("a control group's budgets are parts of its limit")
   func groups() {
     let small = budget(16384, 64)
     #expect(small.group == 64 * mib && small.threads == 2)
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "All shares together leave a quarter of a group, however many processors there are",
+    "all budgets together leave a quarter of a control group's limit, with any number of processors",
     arguments: [1, 2, 3, 8, 64, 256])
   func shares(processors: Int) {
     for group in [1, 8, 16, 20, 32, 63, 64, 96, 128, 200, 256, 511, 512, 1024, 4096, 8192] {
@@ -74,7 +74,7 @@ import Testing
     return MemoryBudget(gauge, processors: processors).roomForOne(gauge, promised: promised * mib)
   }
 
-  @Test("A decode that runs alone may take half of a group, if so much is free")
+  @Test("a decode that runs alone may take half of a control group's limit, if so much is free")
   func alone() throws {
     #expect(try room(64, held: 10, files: 40, promised: 8) == 32 * mib)
     #expect(try room(128, held: 10, files: 100, promised: 16) == 64 * mib)
@@ -88,7 +88,7 @@ import Testing
     #expect(machine.roomForOne(MemoryGauge("/nowhere"), promised: 1 << 40) == machine.decodes)
   }
 
-  @Test("Refusals name the group's limit")
+  @Test("refusals of a decode name the control group's limit")
   func note() {
     var limits = ImageLimits()
     budget(16384, 64).limit(&limits, to: 5 * mib)
@@ -98,7 +98,7 @@ import Testing
     #expect(limits.memory == 6 * mib)
   }
 
-  @Test("Bodies have their share where the program doesn't say")
+  @Test("received bodies have the budget's share unless the program sets a limit")
   func bodies() {
     #expect(ProcessQueue.inFlight == MemoryBudget.own.inFlight)
     #expect(ReceiveBudget(limit: 10).room == 10)
@@ -109,8 +109,8 @@ import Testing
   }
 }
 
-@Suite("A decode that needs much memory") struct LargeDecodeTests {
-  /// With a thousand bytes for one that runs alone; `asked` runs each time somebody wants to know.
+@Suite("Decodes that need much memory") struct LargeDecodeTests {
+  /// A pool with a thousand bytes for a decode that runs alone; `asked` runs each time the pool asks for the room.
   private func pool(asked: @escaping @Sendable () -> Void = {}) -> WorkerPool {
     let budget = MemoryBudget(machine: 16 << 30, group: 64 << 20, processors: 2)
     return WorkerPool(budget) {
@@ -119,7 +119,9 @@ import Testing
     }
   }
 
-  @Test("hears how much it may hold, however much it needs", arguments: [10, 1000, 5000, 1 << 40])
+  @Test(
+    "a decode is told how much memory it may hold, independent of its need",
+    arguments: [10, 1000, 5000, 1 << 40])
   func most(need: Int) {
     let workers = pool()
     let heard = Collected<Int?>()
@@ -129,7 +131,7 @@ import Testing
     #expect(heard.values == [1000])
   }
 
-  @Test("waits until it is alone when others leave too little")
+  @Test("a large decode waits until it is alone if others leave too little memory")
   func waiting() {
     let asked = Collected<Bool>()
     let workers = pool { asked.add(true) }
@@ -155,7 +157,7 @@ import Testing
       ])
   }
 
-  @Test("is told when the pool was stopped before it could be alone")
+  @Test("a large decode that waits is told when the pool stops")
   func stopping() {
     let asked = Collected<Bool>()
     let (look, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchCore
 
 /// Files that get their names when they are complete.
-@Suite("A new file") final class NewFileTests {
+@Suite("New files that appear when complete") final class NewFileTests {
   private let folder: String
   private let target: String
   private var draft: String { "\(folder)/.a.nuthatch-new" }
@@ -23,7 +23,7 @@ import Testing
     try file.appear()
   }
 
-  @Test("replaces one, and takes away the draft that a killed process has left")
+  @Test("a new file replaces the old one, and the draft that a killed process left is removed")
   func left() throws {
     try replace("1")
     #expect(creat(draft, 0o600) >= 0)
@@ -33,7 +33,7 @@ import Testing
     #expect(try #require(FileBytes(target)).contains("2"))
   }
 
-  @Test("leaves alone what another one is writing, and what is no draft")
+  @Test("a new file leaves alone a draft that another writer holds, and a link in a draft's place")
   func others() throws {
     try replace("1")
     let other = open(draft, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -6,7 +6,7 @@ import Testing
 @testable import NuthatchCore
 
 @Suite("Open tickets") struct OpenTicketsTests {
-  @Test("that are cancelled the moment they are noted are not open any more")
+  @Test("a ticket that is cancelled the moment it is noted isn't open any more")
   func cancelledAtOnce() {
     let open = OpenTickets()
     let isOver = Atomic(false)
@@ -27,7 +27,7 @@ import Testing
     #expect(open.waitUntilEmpty(within: 0))
   }
 
-  @Test("of a cache that closes are open until they have had their final events")
+  @Test("the tickets of a closed cache are open until they have their final events")
   func openUntilTold() {
     let open = OpenTickets()
     let turns = Atomic(0)
@@ -47,7 +47,8 @@ import Testing
     #expect(turns.load(ordering: .relaxed) == 2)
   }
 
-  @Test("keep a cache from being idle while it is shut down, or closed", arguments: [false, true])
+  @Test(
+    "a cache isn't idle while its tickets are being ended by a shutdown or close", arguments: [false, true])
   func idle(isClosed: Bool) throws {
     let bench = try Bench()
     bench.server.on(prefix: "/", { _ in Script.ok("x").after(.wait("never")) })
@@ -64,7 +65,7 @@ import Testing
     #expect(try cache.waitUntilIdle(within: 0))
   }
 
-  @Test("that have just ended have told everybody when a shutdown returns")
+  @Test("a shutdown returns after the observers of tickets that have just ended")
   func toldAtShutdown() {
     let open = OpenTickets()
     let ticket = Ticket(url: "http://host.example/")
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("are none before those have been told who watch for that")
+  @Test("waitUntilEmpty returns after the watchers have been told")
   func watchersToldFirst() {
     let open = OpenTickets()
     let ticket = Ticket(url: "http://host.example/")

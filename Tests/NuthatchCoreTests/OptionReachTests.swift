@@ -6,10 +6,10 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Compares what the table says that an option reaches with two requests that differ in nothing but this option. That what
-/// reaches a hit makes a request special, the generator sees to.
-@Suite("What an option reaches") struct OptionReachTests {
-  /// Another value than the default, and what it needs beside it, which both requests say.
+/// Compares the table's reach of an option with two requests that differ in this option only. The generator ensures that an
+/// option that reaches a hit makes a request special.
+@Suite("Reach of options") struct OptionReachTests {
+  /// A value other than the default, and settings that it needs, which both requests have.
   private struct Saying: Sendable {
     typealias Change = @Sendable (inout Said) throws -> Void
 
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// What is said of a request, and of its site.
+  /// A request and the options of its site.
   private struct Said {
     var request = Request(url)
     var site = Options()
@@ -121,7 +121,7 @@ import Testing
     "insecure": Saying { $0.request.insecure = true },
   ]
 
-  /// How a C program hears of its request, and what only a peek heeds.
+  /// Options of the C call: how a program hears of its request, and what only a peek obeys.
   private static let ofTheCall: Set<String> = ["user_data", "callback", "quiet", "decode"]
 
   private static func freezable(_ change: @escaping @Sendable (inout Request.Freezing) -> Void) -> Saying {
@@ -160,14 +160,16 @@ import Testing
     fclose(file)
   }
 
-  @Test("is known of every option")
+  @Test("the reach of every option is tested")
   func all() {
     #expect(Self.rows.count > 50)
     #expect(Set(Self.rows.keys) == Self.ofTheCall.union(Self.sayings.keys))
     for name in Self.ofTheCall { #expect(Self.rows[name] == [], "\(name)") }
   }
 
-  @Test("is what the table says", arguments: sayings.keys.sorted())
+  @Test(
+    "an option reaches the fetch, the cache key and the outbox as the table says",
+    arguments: sayings.keys.sorted())
   func reach(of option: String) throws {
     let saying = try #require(Self.sayings[option])
     var found: Reach = []
@@ -200,7 +202,7 @@ import Testing
     return said.request.to(site)
   }
 
-  /// What the outbox would keep of it; nothing of one that isn't freezable.
+  /// Returns the outbox record of the request; empty if the request isn't freezable.
   private func frozen(_ saying: Saying, isSaid: Bool = false) throws -> [UInt8] {
     let request = try request(saying, isSaid, isFreezable: true)
     let plan = try RequestPlan(request, bench.cache.options)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A lifetime that the caller gives") struct OwnLifetimeTests {
+@Suite("expireAfter, a lifetime that the caller sets") struct OwnLifetimeTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -25,7 +25,8 @@ import Testing
   }
 
   @Test(
-    "takes the place of what headers say, for who gives it", arguments: [Policy.kit, .rfc9111],
+    "expireAfter replaces the lifetime of the headers for the request that sets it",
+    arguments: [Policy.kit, .rfc9111],
     [
       [], [("Cache-Control", "max-age=60")], [("Cache-Control", "no-cache")],
       [("Cache-Control", "max-age=60, must-revalidate")], [("Expires", "0")],
@@ -51,7 +52,7 @@ import Testing
     #expect(try source("/a", nil, policy) == .revalidated)
   }
 
-  @Test("has nothing stored that isn't without it")
+  @Test("expireAfter stores no answer that isn't storable without it")
   func stored() throws {
     serve("/never", [("Cache-Control", "no-store")])
     bench.server.on("/missing", .status(404, body: "gone"))
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("leaves what headers say of stale answers, and what the request says of all")
+  @Test("expireAfter leaves stale-while-revalidate, must-revalidate and the request's no-cache in force")
   func stale() throws {
     serve("/a", [("Cache-Control", "max-age=600, stale-while-revalidate=100")])
     serve("/b", [("Cache-Control", "max-age=600, must-revalidate")])
@@ -76,7 +77,7 @@ import Testing
     #expect(asked.source == .revalidated)
   }
 
-  @Test("counts for peeks, removals and looks as for requests, and of the cache for all of its requests")
+  @Test("expireAfter counts for peeks and inspections, and that of a cache for all its requests")
   func everywhere() throws {
     serve("/a", [("Cache-Control", "max-age=600")])
     _ = try source("/a", nil)

@@ -2,9 +2,9 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// Whoever joins a fetch keeps limits of its own, to the end.
-@Suite("Limits of those who joined") struct OwnLimitsTests {
-  @Test("hold for an answer that the server says still holds")
+/// A request that joins a fetch keeps its own limits to the end.
+@Suite("Limits of joined requests") struct OwnLimitsTests {
+  @Test("a joined request's maxBytes holds for an answer that a 304 confirms")
   func unchanged() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -28,7 +28,7 @@ import Testing
     #expect(try modest.final()?.error?.code == .tooLarge)
   }
 
-  @Test("have a server asked again whose stored answer was too long or had too many pixels, once it is stale")
+  @Test("a server is asked again for a stale answer that was beyond the request's limits")
   func smallerByNow() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -50,7 +50,7 @@ import Testing
     #expect(try bench.cache.submit(picture).final()?.images.first?.originalWidth == 8)
   }
 
-  @Test("keep a stored answer from standing in for a server that is away")
+  @Test("a stored answer beyond the request's limit doesn't stand in for a failing server")
   func noStandIn() throws {
     let clock = TestClock()
     let bench = try Bench {
@@ -70,7 +70,7 @@ import Testing
     #expect(try bench.cache.submit(request).result().status == 503)
   }
 
-  @Test("of size hold for a body that has come before they joined")
+  @Test("a joined request's maxBytes holds for a body that came before it joined")
   func lateForBody() throws {
     let bench = try Bench()
     let body = String(repeating: "x", count: 1000)
@@ -91,7 +91,7 @@ import Testing
     #expect(try patient.result().bodySize == 1000)
   }
 
-  @Test("of a picture's size end its transfer as soon as its header has come")
+  @Test("a picture beyond maxPixels or the side limit ends the transfer at its header")
   func ofSize() throws {
     let bench = try Bench()
     let cases = [
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "of silence hold for a fetch that may be silent for longer, whoever asked first",
+    "a joined request's silence limit holds, in either order, and the patient request goes on",
     arguments: [true, false])
   func ofSilence(isFirst: Bool) throws {
     let bench = try Bench()
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("of attempts hold when a status is what is tried again")
+  @Test("a joined request without retries gets the error status, the other request the retry's answer")
   func attempts() throws {
     let bench = try Bench()
     bench.server.on(
@@ -165,7 +165,7 @@ import Testing
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("of attempts hold for pictures, too: an error page is no picture")
+  @Test("a joined picture request without retries fails, the other one gets the retry's picture")
   func attemptsForPictures() throws {
     let bench = try Bench()
     bench.server.on(

@@ -5,8 +5,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// What can be shown at once, and what must not be any more.
-@Suite("A peek") struct PeekTests {
+/// Pictures and answers that can be shown at once, and those that must not be shown any more.
+@Suite("Peeks") struct PeekTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -33,7 +33,7 @@ import Testing
     try bench.cache.upkeep { (store) throws(StoreFault) in store.relieve(.critical) }
   }
 
-  @Test("finds what is in memory, at that size, and never asks the network")
+  @Test("a peek finds a picture in memory, at its size only, and never asks the network")
   func hit() throws {
     put("/a.png")
     #expect(try peek("/a.png") == nil)
@@ -51,7 +51,7 @@ import Testing
     #expect(bench.server.count("/a.png") == 1)
   }
 
-  @Test("grows older, and ends when the answer is stale")
+  @Test("a peeked picture's age grows, and a stale one isn't found")
   func expiry() throws {
     put("/a.png")
     _ = try bench.thumbnail("/a.png", 128)
@@ -66,7 +66,7 @@ import Testing
     #expect(try peek("/a.png")?.age == 0)
   }
 
-  @Test("finds a body, too, as long as it is fresh")
+  @Test("peekResponse finds a body while it is fresh")
   func bodies() throws {
     put("/a.png", control: "max-age=60")
     let url = bench.server.url("/a.png")
@@ -83,7 +83,7 @@ import Testing
     #expect(throws: NuthatchError.self) { try bench.cache.peekResponse(url) }
   }
 
-  @Test("shows stale answers where the policy has it so, and none under reload")
+  @Test("a peek finds stale pictures if the policy is offline, and none under reload")
   func policies() throws {
     put("/a.png")
     _ = try bench.thumbnail("/a.png", 128)
@@ -97,7 +97,7 @@ import Testing
     #expect(try bench.cache.peek(request) == nil)
   }
 
-  @Test("doesn't find what was taken out")
+  @Test("a peek finds no removed picture")
   func removed() throws {
     put("/a.png")
     for _ in 0..<3 {
@@ -112,7 +112,7 @@ import Testing
     #expect(try peek("/a.png") == nil)
   }
 
-  @Test("finds the new answer after it has come, by whatever handle")
+  @Test("a peek finds the new picture after another handle has fetched it")
   func replaced() throws {
     put("/a.png")
     _ = try bench.thumbnail("/a.png", 128)
@@ -128,7 +128,7 @@ import Testing
     #expect(try peek("/a.png")?.originalHeight == 120)
   }
 
-  @Test("tells answers that vary apart")
+  @Test("a peek of an answer that varies finds the current one, and none after a removal")
   func varying() throws {
     put("/a.png", vary: "Accept")
     _ = try bench.thumbnail("/a.png", 128)
@@ -140,7 +140,7 @@ import Testing
     #expect(try peek("/a.png") == nil)
   }
 
-  @Test("keeps no pixels that the memory tier has let go of")
+  @Test("peeks keep no pixels that the memory tier has evicted")
   func evicted() throws {
     put("/a.png")
     weak var picture: Picture?
@@ -161,7 +161,7 @@ import Testing
     #expect(try peek("/a.png") == nil || peek("/a.png")?.source == .disk)
   }
 
-  @Test("unpacks what is packed only when it is told to")
+  @Test("a peek decodes a packed thumbnail only if `decode` is set")
   func packed() throws {
     bench.server.on(
       "/a.png",
@@ -178,7 +178,7 @@ import Testing
     #expect(bench.server.count("/a.png") == 1)
   }
 
-  @Test("finds raw ones on disk, and lets go of their pack")
+  @Test("a peek finds raw thumbnails on disk and doesn't pin their pack")
   func raw() throws {
     put("/a.png")
     _ = try bench.thumbnail("/a.png", 64)
@@ -198,7 +198,7 @@ import Testing
     #expect(picture == nil)
   }
 
-  @Test("works on records that are in memory only")
+  @Test("a peek finds records that are in memory only")
   func unwritten() throws {
     let clock = clock
     let bench = try Bench {
@@ -218,7 +218,7 @@ import Testing
     #expect(try bench.cache.peek(url, size: 128) == nil)
   }
 
-  @Test("belongs to the credentials that it is asked with")
+  @Test("a peek finds only pictures of the credentials that it has")
   func partitions() throws {
     put("/a.png")
     func request(_ name: String?) -> Request {
@@ -234,7 +234,7 @@ import Testing
     #expect(try peek("/a.png") == nil)
   }
 
-  @Test("shows nothing for a request whose program says who asks")
+  @Test("a peek finds nothing if the program would be asked for headers")
   func unasked() throws {
     put("/a.png")
     _ = try bench.thumbnail("/a.png", 128)
@@ -246,7 +246,7 @@ import Testing
     #expect(try bench.cache.peek(request, decode: true) == nil)
   }
 
-  @Test("says what is wrong with its question")
+  @Test("a peek with a bad URL, size or closed cache throws")
   func wrong() throws {
     func code(_ body: () throws -> Image?) throws -> ErrorCode? {
       try #require(throws: NuthatchError.self) { _ = try body() }.code
@@ -262,7 +262,7 @@ import Testing
     #expect(try code { try peek("/a.png") } == .closed)
   }
 
-  @Test("is right on several threads, while answers come and go")
+  @Test("peeks of several threads find no removed picture while answers come and go")
   func threads() throws {
     put("/a.png", control: "max-age=100000")
     let url = bench.server.url("/a.png")
@@ -301,7 +301,7 @@ import Testing
     #expect(faults.values.isEmpty)
   }
 
-  @Test("is right on threads that share what they remember, second after second")
+  @Test("peeks of threads that share a stripe never see an age go back")
   func sharedStripes() throws {
     put("/a.png", control: "max-age=100000")
     let (rounds, sizes) = (600, 60)

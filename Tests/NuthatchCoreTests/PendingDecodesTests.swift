@@ -7,9 +7,9 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Decodes that are shared") struct PendingDecodesTests {
-  /// Who has the bytes of a picture wants what is made of them, and not what somebody without them makes do with.
-  @Test("are none for who has the body, where others have a larger thumbnail of it only")
+@Suite("Shared decodes") struct PendingDecodesTests {
+  /// A decode from the body is exact. A decode from a larger thumbnail is only good enough if there is no body.
+  @Test("a decode from the whole body isn't shared with one from a larger thumbnail")
   func secondBest() throws {
     let bench = try Bench { $0.keepSource = false }
     let bytes = Pictures.png(width: 400, height: 300)
@@ -82,13 +82,13 @@ import Testing
     let key = ThumbRecord.key(
       bytes.withUnsafeBytes { Digest(of: $0) }, Recipe(ThumbnailBox(200), allowsDamage: false))
     let record = try #require(try store.lookup(key))
-    // Its checksum holds: what is wrong was written so.
+    // The checksum is right; the payload was written wrong.
     let head = record.withBytes { Array($0.prefix(ThumbRecord.headSize)) }
     _ = try store.commit(key, shape: record.shape, head + [UInt8](repeating: 7, count: 900))
     return key
   }
 
-  @Test("of a stored thumbnail that doesn't decode are made of the body")
+  @Test("a stored thumbnail that doesn't decode is made again from the body")
   func undecodableRecord() throws {
     let bench = try Bench()
     let key = try storeUndecodable(bench)
@@ -102,7 +102,7 @@ import Testing
     #expect(bench.cache.statistics.decodes == 2, "what was made again is kept")
   }
 
-  @Test("of a stored thumbnail that doesn't decode are fetched, where the body isn't stored")
+  @Test("a stored thumbnail that doesn't decode is fetched if the body isn't stored")
   func undecodableRecordAlone() throws {
     let bench = try Bench { $0.keepSource = false }
     let key = try storeUndecodable(bench)
@@ -114,7 +114,9 @@ import Testing
     #expect(bench.server.count() == 2, "the second one mends it")
   }
 
-  @Test("of more pixels than a request allows are none, in memory as on disk", arguments: [false, true])
+  @Test(
+    "a thumbnail of more pixels than the request allows is `too_many_pixels`, in memory and on disk",
+    arguments: [false, true])
   func tooManyPixels(isInMemory: Bool) throws {
     let bench = try Bench { $0.keepSource = false }
     let bytes = Pictures.png(width: 400, height: 300)
@@ -131,7 +133,7 @@ import Testing
     #expect(bench.server.count() == 1)
   }
 
-  @Test("that were unpacked while they were shown aren't unpacked again")
+  @Test("a picture that was unpacked to be shown isn't unpacked again for the 304")
   func unpackedOnce() throws {
     let clock = TestClock()
     let bench = try Bench { $0.clock = clock.wall }
@@ -156,7 +158,7 @@ import Testing
     #expect(try #require(shown.images.first).picture === #require(last.images.first).picture)
   }
 
-  @Test("of a stored answer after the deadline aren't kept, because that may have to wait")
+  @Test("a picture that is made after the deadline isn't written to disk")
   func unkept() throws {
     let (bench, content, event) = try askInVain()
     // Workers that have other things to do may keep it from being made in time.
@@ -172,7 +174,7 @@ import Testing
     )
   }
 
-  @Test("that take long don't hold up a request whose deadline has come")
+  @Test("a decode that takes long doesn't hold up a request whose deadline has come")
   func late() throws {
     let pool = WorkerPool(width: 1, memory: 1 << 30)
     let goOn = DispatchSemaphore(value: 0)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Only of a plain request the URL and the size say everything.
-@Suite("A plain request") struct PlainRequestTests {
+/// A plain request is described by its URL and size alone.
+@Suite("Plain requests") struct PlainRequestTests {
   let bench: Bench
   let url: String
 
@@ -17,7 +17,7 @@ import Testing
     _ = try bench.thumbnail("/a.png", 8)
   }
 
-  /// For the answer itself, and for a picture of it.
+  /// A request for the answer itself, and one for a picture of it.
   private var requests: [Request] {
     var picture = Request(url)
     picture.boxes = [ThumbnailBox(8)]
@@ -28,7 +28,7 @@ import Testing
     requests.map { cache.instant.ticket(for: $0) != nil }
   }
 
-  @Test("has none of what makes a request special: every one of these is known")
+  @Test("every field of a request is known as plain, special or not a request's own")
   func known() {
     let special = RequestFields.names(Options.Special()) + RequestFields.names(Request.Own())
     let known = Array(RequestFields.special.keys) + RequestFields.elsewhere.keys
@@ -38,7 +38,7 @@ import Testing
     #expect(plain.sorted() == (others + ["box", "box", "options"]).sorted())
   }
 
-  @Test("can't have an option of caches and sites", arguments: RequestFields.elsewhere.keys.sorted())
+  @Test("a request can't have an option of caches or sites", arguments: RequestFields.elsewhere.keys.sorted())
   func elsewhere(field: String) throws {
     let change = try #require(RequestFields.elsewhere[field])
     var request = Request(url)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "is alone in being remembered, and in being given what is",
+    "a special request isn't remembered as a hit and gets no remembered hit",
     arguments: RequestFields.special.keys.sorted())
   func special(field: String) throws {
     let change = try #require(RequestFields.special[field])
@@ -68,7 +68,7 @@ import Testing
       (try? cache.submit(request))?.cancel()
     }
     #expect(isRemembered(cache) == [false, false])
-    // What the cancelled ones have asked for may still come, and take the place of the record that a hit was found by.
+    // Answers to the cancelled requests may still come, and replace the record that a hit was found by.
     var remembered = [false, false]
     for _ in 0..<1000 where remembered != [true, true] {
       for request in requests { _ = try cache.submit(request).final() }
@@ -78,7 +78,9 @@ import Testing
     for request in try changed() { #expect(cache.instant.ticket(for: request) == nil) }
   }
 
-  @Test("is given what is remembered whatever its limits are", arguments: RequestFields.plain.keys.sorted())
+  @Test(
+    "a plain request gets remembered hits, whichever limits it sets",
+    arguments: RequestFields.plain.keys.sorted())
   func limits(field: String) throws {
     let change = try #require(RequestFields.plain[field])
     for request in requests { _ = try bench.cache.submit(request).final() }
@@ -90,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("stays plain when it is told what holds anyway, and is no copy's business")
+  @Test("a request stays plain when defaults are set, and changes of a copy don't affect it")
   func copies() {
     var request = Request(url)
     request.method = "get"

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// Hooks: what the program is asked while its request is under way.
-@Suite("Questions") struct QuestionTests {
+/// Hooks: questions to the program while its request is under way.
+@Suite("Questions to the program") struct QuestionTests {
   let bench: Bench
 
   init() throws { bench = try Bench { $0.retries = 2 } }
@@ -21,7 +21,7 @@ import Testing
 
   private static let kept = ["Cache-Control": "max-age=60"] as HeaderLines
 
-  @Test("for headers come first, and their answer says whose answer it is")
+  @Test("the question for headers comes first, and its answer selects the stored answer")
   func headers() throws {
     bench.server.on("/a") { request in
       Script(headers: Self.kept, steps: [.text(request.headers["X-Token"] ?? "nobody")])
@@ -36,12 +36,12 @@ import Testing
       #expect(response.text == token)
       #expect(response.isInCache == isInCache)
     }
-    // Nobody's answer is another one.
+    // Without headers the request gets another answer.
     let ticket = try submit("/a", [.headers])
     #expect(try ticket.final()?.response?.text == "nobody")
   }
 
-  @Test("for headers that can't be sent end the request")
+  @Test("headers from a program that can't be sent end the request with `bad_header`")
   func badHeaders() throws {
     let event = try submit("/a", [.headers]).final(answering: { _ in .headers([("X", "a\r\nb")]) })
     #expect(event?.error?.code == .badHeader)
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "who asks aren't put for another origin's 401: what the program says goes to the origin of its own URL",
+    "a 401 of another origin behind a redirect asks the program nothing",
     arguments: [Question.Kind.credentials, .challenge], [false, true])
   func otherOrigin(_ kind: Question.Kind, _ isStrict: Bool) throws {
     // Another origin: the same server by another name.
@@ -75,7 +75,7 @@ import Testing
     #expect(asked.values.map(\.kind) == [kind])
   }
 
-  @Test("for credentials come after a 401, once")
+  @Test("the question for credentials comes once after a 401")
   func credentials() throws {
     bench.server.on("/a") { request in
       request.headers["Authorization"] == "Basic YW5uOnB3"
@@ -96,12 +96,12 @@ import Testing
     #expect(try get(.pass).status == 401)
     #expect(try get(.credentials(name: "ann", password: "wrong")).status == 401)
     #expect(asked.values.count == 3)
-    // What came for her is hers.
+    // The answer is stored for ann's credentials only.
     #expect(try bench.get("/a").status == 401)
     #expect(try bench.get("/a") { $0.user = ("ann", "pw") }.isInCache)
   }
 
-  @Test("about an answer come before it is stored; what is rejected never is")
+  @Test("the question for a verdict comes before the answer is stored; rejected ones aren't stored")
   func verdict() throws {
     bench.server.on(
       "/a",
@@ -118,13 +118,13 @@ import Testing
     #expect(error.message == "an error page with status 200: \(bench.server.url("/a"))")
     let second = try submit("/a", [.verdict]).final(answering: { _ in .accept })
     #expect(second?.response?.text == "good" && second?.kind == .fresh)
-    // What is stored has been judged.
+    // A stored answer has been judged already.
     let third = try submit("/a", [.verdict]).next()
     #expect(third?.kind == .cached && third?.response?.text == "good")
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("about the answer to a POST come before it is stored for those who GET its URL")
+  @Test("the verdict on a POST's answer comes before the answer is stored for GET")
   func verdictOfPost() throws {
     bench.server.on("/a") { request in
       Script(
@@ -142,7 +142,7 @@ import Testing
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("about an answer may ask for another, as often as the request may be tried")
+  @Test("a verdict may ask for a retry, as often as the request may be tried")
   func retry() throws {
     bench.server.on("/a", sequence: [.ok("no"), .ok("no"), .ok("yes")])
     let event = try submit("/a", [.verdict]).final(answering: {
@@ -155,7 +155,7 @@ import Testing
     #expect(bench.server.count("/b") == 3)
   }
 
-  @Test("about pictures")
+  @Test("a verdict can be asked about a picture")
   func picture() throws {
     bench.server.on("/a.png", .ok(Pictures.png(width: 20, height: 10), type: "image/png"))
     let event = try submit("/a.png", [.verdict]) { $0.boxes = [ThumbnailBox(10)] }.final(answering: {
@@ -165,7 +165,7 @@ import Testing
     #expect(event?.images.first?.width == 10)
   }
 
-  @Test("that nobody answers before the deadline are passed over: the answer comes")
+  @Test("a question without an answer at the deadline is passed over")
   func deadline() throws {
     bench.server.on("/a", .ok("x"))
     let ticket = try submit("/a", [.verdict]) { $0.deadline = .milliseconds(200) }
@@ -179,7 +179,7 @@ import Testing
     #expect(try mute.next()?.error?.code == .timeout)
   }
 
-  @Test("take one answer, of their own kind, while the request is open")
+  @Test("a question takes one reply of its own kind while the request is open")
   func wrongAnswers() throws {
     bench.server.on("/a", .ok("x"))
     let ticket = try submit("/a", [.headers])
@@ -197,7 +197,7 @@ import Testing
     #expect(try cancelled.next()?.kind == .cancelled)
   }
 
-  @Test("are none to a close")
+  @Test("closing a cache ends requests with open questions")
   func close() throws {
     let ticket = try submit("/a", [.headers])
     bench.cache.close()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Answers that a handle remembers are those that it would read.
-@Suite("A remembered answer") struct RecallTests {
+/// A remembered answer must be the one that the handle would read from the store.
+@Suite("Remembered answers") struct RecallTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -25,8 +25,8 @@ import Testing
     bench.server.on(path, Script(headers: headers, steps: [.bytes(Array(text.utf8))]))
   }
 
-  /// What is at hand. While another test's files are cut, nothing is: the store looks first whether its own are whole, which
-  /// a peek has it do.
+  /// Returns the remembered answer. While another test truncates its files there is none until the store has checked its own,
+  /// which a peek makes it do.
   private func hit(_ url: String) throws -> Response? {
     for _ in 0..<10_000 {
       if let found = url.withBytes({ bench.cache.instant.hit($0) }) { return found }
@@ -36,7 +36,7 @@ import Testing
     return nil
   }
 
-  /// All that is told of it.
+  /// Everything that a caller can see of the answer.
   private func told(_ response: Response?) -> [String] {
     guard let response else { return ["nothing"] }
     return [
@@ -47,7 +47,7 @@ import Testing
     ]
   }
 
-  @Test("grows older, and ends when it is stale")
+  @Test("a remembered answer's age grows, and a stale one isn't found")
   func expiry() throws {
     put("/a", "hazel")
     let url = bench.server.url("/a")
@@ -60,12 +60,12 @@ import Testing
     }
     clock.advance(seconds: 1)
     #expect(try bench.cache.peekResponse(url) == nil)
-    // Nor does a request get it.
+    // A request doesn't get the stale answer either.
     #expect(try bench.cache.get(url).source != .disk)
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("is what a request gets at once, is counted as a hit, and can be asked for again")
+  @Test("a request gets a remembered answer at once, counted as a hit, and can be resubmitted")
   func requests() throws {
     put("/a", "hazel")
     let url = bench.server.url("/a")
@@ -87,7 +87,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("is given to nobody who asks otherwise")
+  @Test("a remembered answer isn't given to requests with other options")
   func otherwise() throws {
     put("/a", "hazel")
     let url = bench.server.url("/a")
@@ -110,7 +110,7 @@ import Testing
     #expect(try bench.cache.submit(part).result().text == "az")
   }
 
-  @Test("keeps no pack, and isn't found once its body has gone")
+  @Test("a remembered answer pins no pack, and isn't found once its body is gone")
   func body() throws {
     put("/a", "hazel")
     let url = bench.server.url("/a")
@@ -131,7 +131,9 @@ import Testing
     #expect(try bench.cache.peekResponse(url) == nil)
   }
 
-  @Test("is, whatever happens, what another handle reads", arguments: 0..<6)
+  @Test(
+    "a remembered answer is always the one that another handle reads, under random operations",
+    arguments: 0..<6)
   func model(seed: Int) throws {
     var random = Seeded(state: UInt64(seed))
     let paths = (0..<4).map { "/\($0)" }
@@ -167,7 +169,7 @@ import Testing
     #expect(hits > 40)
   }
 
-  @Test("is right on several threads, while answers come and go")
+  @Test("threads get no removed remembered answer while answers come and go")
   func threads() throws {
     put("/a", "0", control: "max-age=100000")
     let url = bench.server.url("/a")
@@ -179,7 +181,7 @@ import Testing
           let before = done.values.count
           if before >= rounds { return }
           guard let answer = try? cache.peekResponse(url), let number = Int(answer.text) else { continue }
-          // What was taken out before the question isn't the answer to it.
+          // An answer that was removed before the peek must not be found.
           if number < before { faults.add("\(number) in round \(before)") }
           if answer.header("ETag") != "\"\(number)\"" { faults.add("the head of another") }
         }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Bodies on their way, and what they may hold together.
-@Suite("Bodies on their way") struct InFlightTests {
+/// Bodies that are being received, and the memory that they may hold together.
+@Suite("Memory of received bodies") struct InFlightTests {
   private func fill(_ buffer: ByteBuffer, _ count: Int, from start: Int = 0) -> Int32 {
     let bytes = (start..<start + count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     return bytes.withUnsafeBytes { buffer.append($0) }
@@ -16,7 +16,7 @@ import Testing
       && buffer.contents.enumerated().allSatisfy { $1 == UInt8(truncatingIfNeeded: $0 &* 31) }
   }
 
-  @Test("go on in a file when memory is used up, and give back what they held")
+  @Test("a body goes on in a file when the memory budget is used up, and gives its share back")
   func file() throws {
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }
@@ -47,7 +47,7 @@ import Testing
     #expect(inFlight.bytes == 0)
   }
 
-  @Test("say when their file can't be read, and end no process")
+  @Test("a body whose file was truncated is marked as broken, and the process goes on")
   func cutFile() throws {
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }
@@ -65,11 +65,11 @@ import Testing
     for fd in files { ftruncate(fd, 4096) }
     #expect(!files.isEmpty && !isWhole(buffer, 2_000_000))
     #expect(body.isBroken)
-    // By a system call, which makes the file longer again.
+    // Bytes are appended by a system call, which makes the file longer again.
     #expect(fill(buffer, 6000, from: 2_000_000) == 0)
   }
 
-  @Test("that find neither memory nor a file say why")
+  @Test("a body that finds neither memory nor a file reports the error")
   func noFile() {
     let inFlight = ReceiveBudget(limit: 10)
     let buffer = ByteBuffer(inFlight, else: "/nowhere")
@@ -81,7 +81,7 @@ import Testing
   /// More than all may hold, so that no option has to be changed for every other test of the process.
   private static let large = 70 << 20
 
-  @Test("come whole, hashed and kept, from their file")
+  @Test("a body of 70 MiB goes through a file and is stored whole")
   func throughTheCache() throws {
     let bench = try Bench { $0.maxBytes = 100 << 20 }
     bench.server.on(
@@ -98,7 +98,7 @@ import Testing
     #expect(names(in: bench.folder).allSatisfy { !$0.hasPrefix("inflight") })
   }
 
-  @Test("fail when there is neither memory nor a file")
+  @Test("a transfer fails with `io` if there is neither memory nor a file for its body")
   func noFolder() throws {
     let bench = try Bench { $0.maxBytes = 100 << 20 }
     bench.server.on(

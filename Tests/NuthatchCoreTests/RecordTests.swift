@@ -5,9 +5,9 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Records come from files, and may say anything.
-@Suite("A record") struct RecordTests {
-  @Test("of a thumbnail whose source has more pixels than can be counted is none that a limit allows")
+/// Records come from files, so every value is possible.
+@Suite("Thumbnail records") struct RecordTests {
+  @Test("a thumbnail record whose source has an overflowing number of pixels is beyond every limit")
   func pixels() throws {
     // The product, cut to 64 bits, is negative, and less than any limit.
     let side = Int(UInt32.max)

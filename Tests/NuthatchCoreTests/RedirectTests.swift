@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite("Redirects") struct RedirectTests {
-  @Test("are followed, relative ones too", arguments: [301, 302, 303, 307, 308])
+  @Test("redirects are followed, relative ones too", arguments: [301, 302, 303, 307, 308])
   func followed(status: Int) throws {
     let bench = try Bench()
     bench.server.on("/a/b", .redirect(to: "../c?d#e", status: status))
@@ -15,7 +15,7 @@ import Testing
     #expect(response.redirects == 1)
   }
 
-  @Test("ten are followed, eleven are too many")
+  @Test("ten redirects are followed, eleven are `too_many_redirects`")
   func limit() throws {
     let bench = try Bench()
     #expect(try bench.get("/redirect/10").redirects == 10)
@@ -24,7 +24,7 @@ import Testing
     #expect(try bench.failure("/redirect-loop").code == .tooManyRedirects)
   }
 
-  @Test("are followed as often as is said, and no answer is given that lies behind more")
+  @Test("a request's `redirects` limit holds for servers' and stored redirects")
   func ownLimit() throws {
     let bench = try Bench()
     #expect(try bench.get("/redirect/3") { $0.redirects = 3 }.redirects == 3)
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "are answers where none is followed, kept apart from what they lead to",
+    "with `redirects` 0 the redirect is the answer, stored apart from its target's",
     arguments: [Policy.kit, .rfc9111])
   func notFollowed(policy: Policy) throws {
     let bench = try Bench { $0.policy = policy }
@@ -79,7 +79,7 @@ import Testing
     #expect(try bench.cache.submit(followed).result().text == "there")
   }
 
-  @Test("are followed by each of two requests as it says, when they come together")
+  @Test("requests with different `redirects` limits don't join each other")
   func together() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.redirect(to: "/b").after(.wait("gate")))
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(
-    "keep or drop method and body as HTTP says",
+    "a redirect keeps or drops method and body as HTTP says",
     arguments: [
       (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (303, "PUT", "GET"),
       (303, "HEAD", "HEAD"),
@@ -116,7 +116,7 @@ import Testing
     if then == "GET" { #expect(seen.headers["Content-Type"] == nil) }
   }
 
-  @Test("to another origin leave secrets behind")
+  @Test("a redirect to another origin drops secret headers")
   func secrets() throws {
     let bench = try Bench()
     let other = try TestServer.start()
@@ -141,7 +141,7 @@ import Testing
   ]
   private static let harmless = ["Accept", "Accept-Language", "Range", "User-Agent", "Prefer", "DNT"]
 
-  @Test("to another origin take what the site lets travel, and nothing that was asked for there only")
+  @Test("a redirect to another origin keeps the headers that its site names, except Host")
   func travelling() throws {
     let bench = try Bench()
     let other = try TestServer.start()
@@ -162,7 +162,7 @@ import Testing
   }
 
   @Test(
-    "to another origin take what cache, site and request let go along, all together, and nobody else is given the answer"
+    "headers that cache, site and request name go to another origin, and answers are kept apart"
   )
   func kept() throws {
     let bench = try Bench { $0.keepHeadersAcrossOrigins = ["X-One"] }
@@ -194,7 +194,7 @@ import Testing
   }
 
   @Test(
-    "take what a server knows a repetition by along with the body, and only with it",
+    "a redirect to another origin keeps Idempotency-Key with the body, and only with it",
     arguments: [(307, true), (308, true), (302, false), (303, false)])
   func repetition(status: Int, isKept: Bool) throws {
     let bench = try Bench()
@@ -212,7 +212,7 @@ import Testing
     #expect(seen.headers["X-Api-Key"] == nil)
   }
 
-  @Test("within the origin keep them")
+  @Test("a redirect within the origin keeps credentials and cookies")
   func sameOrigin() throws {
     let bench = try Bench()
     bench.server.on("/a", .redirect(to: "/b"))
@@ -227,7 +227,7 @@ import Testing
   }
 
   @Test(
-    "to what isn't http are refused",
+    "a redirect to a URL that isn't valid http is `bad_url`",
     arguments: ["ftp://127.0.0.1/", "file:///etc/passwd", "javascript:1", "http://a b/"])
   func refused(location: String) throws {
     let bench = try Bench()
@@ -237,7 +237,7 @@ import Testing
     #expect(error.message.contains(bench.server.url("/a")))
   }
 
-  @Test("without a Location, or with an empty one, are answers")
+  @Test("a redirect without a Location, or with an empty one, is an answer")
   func noLocation() throws {
     let bench = try Bench()
     bench.server.on("/a", .status(302, body: "stay"))
@@ -246,7 +246,7 @@ import Testing
     #expect(try bench.get("/b").text == "stay")
   }
 
-  @Test("with a large or broken body are followed all the same")
+  @Test("a redirect with a large or broken body is followed all the same")
   func bodies() throws {
     let bench = try Bench()
     bench.server.on(

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// What has been taken out stays out.
-@Suite("What was removed") struct RemovalTests {
+/// A removed answer doesn't come back.
+@Suite("Removed answers") struct RemovalTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -14,7 +14,7 @@ import Testing
 
   private static let fresh = ["Cache-Control": "max-age=3600"] as HeaderLines
 
-  @Test("while it was being fetched is not stored by that fetch, nor joined to it")
+  @Test("an answer that is removed during its fetch isn't stored by that fetch, and no request joins it")
   func duringFetch() throws {
     let old = Script(headers: Self.fresh, steps: [.text("o"), .wait("old"), .text("ld")])
     bench.server.on("/a", sequence: [old, .ok("new").with("Cache-Control", "max-age=3600")])
@@ -24,14 +24,14 @@ import Testing
     let second = try bench.cache.submit(Request(bench.server.url("/a")))
     #expect(try second.result().text == "new")
     bench.server.gate("old").open()
-    // Whoever asked before gets what was on its way; nobody after.
+    // The earlier request gets the answer that was on its way, later ones don't.
     #expect(try first.result().text == "old")
     let stored = try bench.get("/a")
     #expect(stored.text == "new" && stored.isInCache)
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("by a request that changes things, too")
+  @Test("a POST during a fetch keeps that fetch's answer from being stored")
   func duringFetchByPost() throws {
     let old = Script(headers: Self.fresh, steps: [.text("o"), .wait("old"), .text("ld")])
     bench.server.on("/a", sequence: [old, .ok("done"), .ok("new").with("Cache-Control", "max-age=3600")])
@@ -43,7 +43,7 @@ import Testing
     #expect(try bench.get("/a").text == "new")
   }
 
-  @Test("doesn't come back with another answer that varies")
+  @Test("removing a URL removes all its varying answers for good")
   func variants() throws {
     func answer(_ text: String) -> Script {
       Script(headers: ["Cache-Control": "max-age=3600", "Vary": "X"], steps: [.text(text)])

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// What later answers do to a stored one.
-@Suite("A stored answer") struct RenewalTests {
+/// Changes of a stored answer by later answers.
+@Suite("Stored answers that later answers change") struct RenewalTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("goes when a 304 says that nobody may keep it")
+  @Test("a 304 with no-store removes the stored answer")
   func noStore() throws {
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "no-store", "ETag": "\"1\""]))
@@ -35,7 +35,7 @@ import Testing
     #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
   }
 
-  @Test("stays as it is for whoever wants nothing stored")
+  @Test("a request with no-store leaves the stored answer unchanged by a 304")
   func requestNoStore() throws {
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["Cache-Control": "max-age=60", "ETag": "\"1\""]))
@@ -43,7 +43,7 @@ import Testing
     #expect(try bench.get("/a") { $0.policy = .offline }.age == 100)
   }
 
-  @Test("depends on the fields that a 304 names from then on")
+  @Test("a 304 with Vary makes the stored answer depend on those fields")
   func vary() throws {
     try store()
     bench.server.on(
@@ -57,7 +57,7 @@ import Testing
     #expect(try fresh("/a", [("Foo", "1")]).isInCache)
   }
 
-  @Test("goes when a 304 makes it depend on what no cache can know")
+  @Test("a 304 with Vary: * removes the stored answer")
   func varyAny() throws {
     try store()
     bench.server.on("/a", Script(status: 304, headers: ["ETag": "\"1\"", "Vary": "*"]))
@@ -65,7 +65,7 @@ import Testing
     #expect(try bench.failure("/a") { $0.policy = .offline }.code == .offline)
   }
 
-  @Test("that came by a redirect is asked about where it came from")
+  @Test("a stored answer behind a redirect is revalidated at its own URL only")
   func redirected() throws {
     bench.server.on("/hop", .redirect(to: "/a"))
     try store("/hop")
@@ -76,7 +76,7 @@ import Testing
     #expect(bench.server.requests("/hop")[0].headers["If-None-Match"] == nil)
     #expect(bench.server.requests("/a")[0].headers["If-None-Match"] == "\"1\"")
     #expect(try bench.get("/hop").isInCache)
-    // Elsewhere the tag may stand for something else.
+    // At another URL the ETag may stand for another body.
     clock.advance(seconds: 100)
     bench.server.on("/hop", .redirect(to: "/b"))
     bench.server.on("/b", .ok("other"))
@@ -84,7 +84,7 @@ import Testing
     #expect(bench.server.requests("/b")[0].headers["If-None-Match"] == nil)
   }
 
-  @Test("is renewed by an answer to HEAD that speaks of the same")
+  @Test("a HEAD answer with the same ETag renews the stored answer")
   func head() throws {
     try store()
     bench.server.on(
@@ -96,7 +96,7 @@ import Testing
     #expect(bench.server.requests.filter { $0.method == "GET" }.count == 1)
   }
 
-  @Test("is known to be of the past when an answer to HEAD speaks of something else")
+  @Test("a HEAD answer with another ETag makes the stored answer stale")
   func headOfAnother() throws {
     bench.server.on(
       "/a", Script(headers: ["Cache-Control": "max-age=600", "ETag": "\"1\""], steps: [.text("old")]))
@@ -108,7 +108,7 @@ import Testing
     #expect(try fresh().text == "new")
   }
 
-  @Test("keeps repeated lines apart, in their order, also when a 304 brings others")
+  @Test("repeated header lines are stored in their order, and replaced by those of a 304")
   func repeatedLines() throws {
     bench.server.on(
       "/a",
@@ -128,7 +128,7 @@ import Testing
     #expect(cookies(try bench.get("/a")) == ["c=3", "d=4"])
   }
 
-  @Test("is replaced by a 404 under RFC 9111, and taken out by one under the kit")
+  @Test("a 404 replaces the stored answer under RFC 9111, and removes it under the kit policy")
   func gone() throws {
     for rules in [Policy.rfc9111, .kit] {
       let path = "/\(rules)"
@@ -144,10 +144,10 @@ import Testing
   }
 }
 
-@Suite("Answers of the cache's own") struct MadeUpAnswerTests {
+@Suite("Answers that the cache makes") struct MadeUpAnswerTests {
   private static let cut = Script.raw([.close])
 
-  @Test("are 504 under RFC 9111, where nobody can be asked about what must be")
+  @Test("under RFC 9111 an answer that must be revalidated is a 504 if the server can't be asked")
   func mustRevalidate() throws {
     for (rules, control) in [
       (Policy.rfc9111, "max-age=0, must-revalidate"), (.rfc9111, "no-cache"),
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("are 504 under RFC 9111 for what is wanted only if it is cached")
+  @Test("under RFC 9111 an only-if-cached request without a stored answer gets a 504")
   func onlyIfCached() throws {
     let bench = try Bench()
     let wish = [("Cache-Control", "only-if-cached")]
@@ -183,7 +183,7 @@ import Testing
 }
 
 @Suite("Interim answers") struct InterimTests {
-  @Test("are shown with the answer, and not stored")
+  @Test("interim answers are shown with the answer, and not stored")
   func shown() throws {
     let bench = try Bench()
     bench.server.on(

@@ -5,11 +5,11 @@ import Testing
 @Suite("Terms of requests") struct RequestTermsTests {
   private static let url = "http://host.example/a"
 
-  /// What a request is kept under instead of its URL is no part of the terms.
+  /// The cache key that a request names instead of its URL is no part of the terms.
   private static let changes = RequestFields.plain.merging(RequestFields.special) { own, _ in own }
     .filter { $0.key != "cacheKey" && $0.key != "ignoreQuery" }
 
-  @Test("differ in any field", arguments: changes.keys.sorted())
+  @Test("the terms of two requests differ if any field differs", arguments: changes.keys.sorted())
   func difference(in field: String) throws {
     let bench = try Bench()
     let change = try #require(Self.changes[field])
@@ -17,12 +17,12 @@ import Testing
     #expect(request.wantsTheSame(as: Request("http://other.example/")))
     try change(&request, bench.cache)
     #expect(!request.wantsTheSame(as: Request(Self.url)) && !Request(Self.url).wantsTheSame(as: request))
-    // What is one request's own is no other's.
+    // Downloads, freezing and sites belong to one request.
     #expect(request.wantsTheSame(as: request) == !["download", "freezing", "site"].contains(field))
   }
 
   @Test(
-    "that are from outside are read anew",
+    "terms that come from files, sites or programs are read anew for each request",
     arguments: ["asks", "download", "netrc", "site", "userPlace"])
   func readings(of field: String) throws {
     let bench = try Bench()
@@ -35,7 +35,7 @@ import Testing
     #expect(!first.terms.isMemorable && first !== second)
   }
 
-  @Test("are shared by requests that differ in their URL, key, priority or tag only")
+  @Test("requests that differ only in URL, key, priority or tag share their terms")
   func shared() throws {
     let cache = TermsCache()
     let first = try RequestPlan(Request(Self.url), Options(), cache)
@@ -53,7 +53,7 @@ import Testing
     #expect(!fourth.name.partition.isEmpty && first.credentials == nil)
   }
 
-  @Test("without a netrc, where one is refused, are shared, too")
+  @Test("requests of a cache without a netrc share their terms")
   func noNetrc() throws {
     var options = Options()
     options.netrc = .off
@@ -63,7 +63,7 @@ import Testing
     #expect(try RequestPlan(Request(Self.url), options, cache).sharedTerms === first)
   }
 
-  @Test("don't let a token that stays behind make room for what the cache signs in with")
+  @Test("a request's token that stays behind isn't replaced by the cache's Authorization")
   func tokenElsewhere() throws {
     var options = Options()
     options.headers = [("Authorization", "everybody's"), ("X-A", "1")]
@@ -75,7 +75,7 @@ import Testing
     #expect(elsewhere.headers["Authorization"] == nil && elsewhere.headers["X-A"] == "1")
   }
 
-  @Test("out of range are refused, also where others are shared")
+  @Test("a priority out of range is refused, also if the terms are shared")
   func priority() throws {
     let cache = TermsCache()
     _ = try RequestPlan(Request(Self.url), Options(), cache)
@@ -84,7 +84,7 @@ import Testing
     #expect(throws: NuthatchError.self) { try RequestPlan(request, Options(), cache) }
   }
 
-  @Test("have user and password in their place only")
+  @Test("user and password are sent only in their userPlace")
   func place() throws {
     let cache = TermsCache()
     var request = Request("http://other.example/b")
@@ -97,7 +97,7 @@ import Testing
     #expect(inside.credentials?.user == Array("u".utf8) && !inside.name.partition.isEmpty)
   }
 
-  @Test("of a site are its own")
+  @Test("headers of a site are sent at its origin only")
   func site() throws {
     let bench = try Bench()
     var options = Options()

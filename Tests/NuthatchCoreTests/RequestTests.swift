@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite("Requests") struct RequestTests {
-  @Test("say who asks and what they accept, unless told otherwise")
+  @Test("a request has User-Agent and Accept unless it sets them")
   func standardHeaders() throws {
     let bench = try Bench { $0.userAgent = "tester/1" }
     bench.server.on("/a", .ok("x"))
@@ -19,7 +19,7 @@ import Testing
     #expect(seen[1].headers["X-Empty"] == "")
   }
 
-  @Test("carry any method and body", arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
+  @Test("a request carries any method and body", arguments: ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"])
   func methods(method: String) throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "put the methods that HTTP knows into capitals, and no others",
+    "methods of HTTP are sent in capitals, other methods as they are",
     arguments: [
       ("get", "GET"), ("Head", "HEAD"), ("post", "POST"), ("pUT", "PUT"), ("delete", "DELETE"),
       ("patch", "PATCH"), ("options", "OPTIONS"), ("trace", "TRACE"), ("propfind", "propfind"),
@@ -48,7 +48,7 @@ import Testing
     #expect(bench.server.requests("/a").map(\.method) == [sent])
   }
 
-  @Test("have their method as it is sent from the beginning")
+  @Test("a request's method is spelled as it will be sent from the start")
   func spellingOfRequests() {
     var request = Request("http://example.org/")
     for (spelled, sent) in [("connect", "CONNECT"), ("po\u{17f}t", "po\u{17f}t"), ("", ""), ("getx", "getx")]
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("send a header as often as it is given")
+  @Test("a request sends a header as often as it is given, in place of the cache's")
   func repeatedHeaders() throws {
     let bench = try Bench { $0.headers = [("X-B", "3"), ("X-B", "4"), ("x-a", "0")] }
     bench.server.on("/a", .ok("x"))
@@ -67,7 +67,7 @@ import Testing
     #expect(sent.headers.values(of: "X-A") == ["1", "2"] && sent.headers.values(of: "X-B") == ["3", "4"])
   }
 
-  @Test("may have no body where others have one")
+  @Test("a POST or DELETE may have no body")
   func emptyBodies() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -77,7 +77,7 @@ import Testing
     #expect(bench.server.requests("/a")[0].headers["Content-Length"] == "0")
   }
 
-  @Test("for a head get no body")
+  @Test("a HEAD request gets no body")
   func head() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("five!"))
@@ -86,7 +86,7 @@ import Testing
     #expect(response.header("Content-Length") == "5")
   }
 
-  @Test("sign in by option or by URL")
+  @Test("a request signs in by option or by URL")
   func credentials() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -98,7 +98,7 @@ import Testing
     #expect(bench.server.count("/a") == 2)
   }
 
-  @Test("that can't be sent never reach a socket")
+  @Test("a request that can't be sent is refused before a connection is opened")
   func refused() throws {
     let bench = try Bench()
     let wrong: [(ErrorCode, (inout Request) -> Void)] = [
@@ -123,7 +123,7 @@ import Testing
     #expect(bench.server.acceptedCount == 0)
   }
 
-  @Test("sign in with the bytes that a URL's escapes stand for")
+  @Test("a request signs in with the bytes of a URL's escapes")
   func credentialBytes() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -131,7 +131,7 @@ import Testing
     #expect(bench.server.requests("/a").first?.headers["Authorization"] == "Basic df866Q==")
   }
 
-  @Test("are described without their passwords")
+  @Test("errors of requests show no password")
   func redacted() throws {
     let bench = try Bench()
     let port = bench.server.port

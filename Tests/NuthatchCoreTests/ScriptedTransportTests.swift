@@ -66,7 +66,7 @@ final class ScriptedTransport: Transport {
 }
 
 @Suite("Fetches over another transport") struct ScriptedTransportTests {
-  /// A cache without a network, and what takes its place.
+  /// A cache with a scripted transport in place of the network.
   private final class Stage {
     let cache: Cache
     private let folder: String
@@ -97,7 +97,7 @@ final class ScriptedTransport: Transport {
     func get(_ url: String) throws -> Response { try cache.submit(Request(url)).result() }
   }
 
-  @Test("get its answers, redirects followed, and keep them")
+  @Test("a fetch over another transport follows redirects and stores the answer")
   func answer() throws {
     let stage = try Stage { request in
       request.url.address.hasSuffix("/old")
@@ -111,7 +111,7 @@ final class ScriptedTransport: Transport {
     #expect(asked == ["https://pictures.example/old", "https://pictures.example/new"])
   }
 
-  @Test("ask it whether what is stored still holds")
+  @Test("a fetch over another transport revalidates a stored answer")
   func conditions() throws {
     let stage = try Stage { request in
       request.headers.contains("If-None-Match")
@@ -126,7 +126,7 @@ final class ScriptedTransport: Transport {
     #expect(try stage.transport.requests.last?.headers["If-None-Match"] == "\"1\"")
   }
 
-  @Test("are cancelled there with the last ticket")
+  @Test("a fetch over another transport is cancelled with its last ticket")
   func cancel() throws {
     let stage = try Stage { _ in .init(body: nil) }
     let ticket = try stage.cache.submit(Request("https://pictures.example/a"))

@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchCore
 
 @Suite("Jobs of a serial queue") struct SerialQueueTests {
-  @Test("are done in the order in which they came")
+  @Test("jobs of a serial queue run in their order")
   func order() {
     let workers = WorkerPool(width: 2, memory: 1)
     let queue = SerialQueue(workers)
@@ -14,7 +14,7 @@ import Testing
     #expect(done.values == Array(0..<100))
   }
 
-  @Test("let another queue of the same thread have its turn")
+  @Test("a serial queue lets another queue of the same thread have its turn")
   func turns() {
     let workers = WorkerPool(width: 1, memory: 1)
     let (endless, other) = (SerialQueue(workers), SerialQueue(workers))
@@ -29,7 +29,7 @@ import Testing
     #expect(done.values == [1, 2])
   }
 
-  @Test("are done at once when there are no workers any more, with the jobs that they submit")
+  @Test("without workers jobs of a serial queue run at once, with the jobs that they submit")
   func afterTheEnd() {
     let workers = WorkerPool(width: 1, memory: 1)
     workers.stop()
@@ -54,7 +54,7 @@ import Testing
     workers.submit { _ = asking.queue }
   }
 
-  @Test("are released with the threads, also where the end of one submits another")
+  @Test("abandoned jobs are released, even if the release of one submits another")
   func abandoned() {
     let workers = WorkerPool(width: 1, memory: 1)
     let begun = Collected<Int>()

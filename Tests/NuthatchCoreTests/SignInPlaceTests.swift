@@ -2,10 +2,10 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Where a password may go")
+@Suite("Places of a password")
 struct SignInPlaceTests {
   @Test(
-    "is a host over both schemes, or one origin",
+    "a sign-in place is a host over http and https, or one origin",
     arguments: [
       ("a.example", "http://a.example/x", true), ("a.example", "https://A.example:443/x", true),
       ("a.example", "http://a.example:8080/x", false), ("a.example:8080", "http://a.example:8080/", true),
@@ -21,7 +21,7 @@ struct SignInPlaceTests {
   }
 
   @Test(
-    "is nothing else",
+    "a text that is neither a host nor an origin is no sign-in place",
     arguments: [
       "", " ", "a b", "a/", "a/b", "https://a/b", "https://a?b", "a?b", "a#b", "u@a", "https://u:p@a", "a:x",
       "ftp://a", "://", "https://", "\na", "a:99999",

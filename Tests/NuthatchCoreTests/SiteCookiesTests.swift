@@ -30,7 +30,7 @@ import Testing
     removeTree(folder)
   }
 
-  /// The lock as another process has it.
+  /// Locks the cookies, as another process does.
   private func lock() -> Int32 {
     mkdir("\(folder)/cookies", 0o700)
     let lock = open("\(folder)/cookies/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -42,7 +42,7 @@ import Testing
     String(decoding: SmallFile.read(path) ?? [], as: UTF8.self)
   }
 
-  @Test("is not written past another process's lock, and keeps what that process has written")
+  @Test("cookies wait for another process's lock on their file, and keep that process's cookies")
   func locked() throws {
     defer { end() }
     let lock = lock()
@@ -63,12 +63,12 @@ import Testing
     #expect(header?.contains("other=1") == true)
   }
 
-  @Test("is written after a while when another process keeps its lock")
+  @Test("cookies are written after a while even if another process keeps its lock")
   func kept() throws {
     defer { end() }
     let lock = lock()
     defer { close(lock) }
-    // Who sets a cookie writes it then: a worker might take longer than this patience.
+    // Without workers the thread that sets a cookie writes it. A worker might take longer than this patience.
     workers.stop()
     let cookies = cookies(patience: 10_000_000)
     try set("own", cookies)
@@ -80,7 +80,7 @@ import Testing
     #expect(cookies.knownHeader(for: try WebURL("http://a.example/")) == nil)
   }
 
-  @Test("has every cookie of many answers that come at once, in the end")
+  @Test("the cookies of many answers at once are all written")
   func many() throws {
     defer { end() }
     let cookies = cookies(patience: Self.boundless)

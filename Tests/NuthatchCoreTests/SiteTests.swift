@@ -5,7 +5,7 @@ import Testing
 @testable import NuthatchCore
 
 @Suite("Sites") struct SiteTests {
-  @Test("give their requests headers, credentials and limits")
+  @Test("a site gives its requests headers, credentials and options")
   func inheritance() throws {
     let bench = try Bench { $0.headers = [("X-Cache", "c"), ("X-Both", "cache")] }
     bench.server.on("/api/a", .ok("x"))
@@ -25,7 +25,7 @@ import Testing
     #expect(seen[0].headers["User-Agent"] == "siter/1")
   }
 
-  @Test("cancel what is theirs, and nothing else, also of a site with the same URL")
+  @Test("a site's cancelAll cancels only its own requests, even beside a site with the same URL")
   func cancels() throws {
     let bench = try Bench()
     bench.server.on(prefix: "/") { _ in Script.ok("x").after(.wait("g")) }
@@ -42,7 +42,7 @@ import Testing
     #expect(try tickets[2].result().isSuccess && tickets[3].result().isSuccess)
   }
 
-  @Test("let a request say otherwise")
+  @Test("a request's own headers replace those of its site")
   func ownHeaders() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -58,7 +58,7 @@ import Testing
     #expect(seen.headers["Authorization"] == "Basic bmFtZTp3b3Jk")
   }
 
-  @Test("keep what is secret with their origin")
+  @Test("a site's secrets stay at its origin")
   func secrets() throws {
     let bench = try Bench()
     let other = try TestServer.start()
@@ -77,7 +77,7 @@ import Testing
     #expect(seen.headers["X-Plain"] == "1")
   }
 
-  @Test("share no fetch with requests that send other headers")
+  @Test("a site's requests don't share answers with requests that send other headers")
   func partitions() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))
@@ -89,7 +89,7 @@ import Testing
     #expect(bench.server.requests("/a").count == 2)
   }
 
-  @Test("with a proxy of their own have answers of their own, asked together or one after the other")
+  @Test("sites with different proxies have answers of their own")
   func proxies() throws {
     let bench = try Bench { $0.proxy = "" }
     let proxies = [try TestServer.start(), try TestServer.start()]
@@ -124,7 +124,7 @@ import Testing
     #expect(try sites[0].get("a").isInCache == false)
   }
 
-  @Test("without a proxy of their own find what was stored before proxies counted")
+  @Test("requests without a proxy of their own have the same cache key as in earlier versions")
   func noProxy() throws {
     let plain = try RequestPlan(Request("http://host.example/a"), Options())
     #expect(plain.name == AnswerName(address: "http://host.example/a", partition: []))
@@ -134,14 +134,14 @@ import Testing
     #expect(
       other.name.address == plain.name.address && other.name != plain.name
         && other.coalescingKey != plain.coalescingKey)
-    // What it leads to is reached in the same way.
+    // The target of a redirect has the same proxy.
     var redirect = ResponseHead(status: 302)
     redirect.fields.append("Location", "/b")
     #expect(try plain.following(redirect, sentByPublic: false).name.partition.isEmpty)
     #expect(try other.following(redirect, sentByPublic: false).name.partition == other.name.partition)
   }
 
-  @Test("refuse what no request could be sent with")
+  @Test("a site with a bad URL, header or proxy is refused")
   func refusals() throws {
     let bench = try Bench()
     #expect(throws: NuthatchError.self) { try bench.cache.site("ftp://example.org/") }
@@ -155,7 +155,7 @@ import Testing
 }
 
 @Suite("Options of the queue", .serialized) struct ProcessQueueTests {
-  @Test("are refused where they make no sense")
+  @Test("options of the queue that make no sense are refused")
   func refusals() throws {
     for change: (inout Options) -> Void in [
       { $0.concurrency = 0 }, { $0.concurrency = 513 }, { $0.perHost = 0 }, { $0.rate = 0 },

@@ -4,7 +4,7 @@ import Testing
 
 /// Answers that stay in memory until it is short (`spill=pressure`).
 @Suite("Answers in memory only") struct SpillTests {
-  @Test("that are written out while the server is to be asked are no news")
+  @Test("a flush while a request waits to revalidate an answer doesn't count as a new answer")
   func written() throws {
     let clock = TestClock()
     let bench = try Bench {
@@ -36,7 +36,7 @@ import Testing
     for other in busy { _ = try other.result() }
   }
 
-  @Test("are on disk after a flush, and not before")
+  @Test("with spill=pressure an answer is on disk after a flush, not before")
   func flushed() throws {
     let bench = try Bench { $0.spill = .pressure }
     bench.server.on("/a", .ok("kept for later").with("Cache-Control", "max-age=60"))

@@ -2,8 +2,8 @@ import NuthatchCore
 import TestServer
 import Testing
 
-/// What those get from the cache who don't want all of an answer, or want it only if it has changed.
-@Suite("Parts of what is stored") struct StoredPartsTests {
+/// Answers from the cache to requests for a part, or with a condition.
+@Suite("Parts of stored answers") struct StoredPartsTests {
   let clock = TestClock()
   let bench: Bench
 
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "come from the cache",
+    "a range of a stored answer comes from the cache as a 206",
     arguments: [
       ("bytes=2-4", "234", "bytes 2-4/10"), ("bytes=8-", "89", "bytes 8-9/10"),
       ("bytes=-3", "789", "bytes 7-9/10"), ("bytes=5-999", "56789", "bytes 5-9/10"),
@@ -39,7 +39,9 @@ import Testing
     #expect(try bench.get("/a").text == "0123456789")
   }
 
-  @Test("that lie behind the end are none", arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
+  @Test(
+    "a range behind the end of a stored answer is a 416",
+    arguments: ["bytes=10-", "bytes=99-100", "bytes=-0"])
   func unsatisfiable(asked: String) throws {
     let answer = try get([("Range", asked)])
     #expect(answer.status == 416 && answer.bodySize == 0)
@@ -47,7 +49,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("are given only to those whose other parts are of the same bytes")
+  @Test("a range with If-Range is a 206 only if the strong ETag matches, else the whole answer")
   func ifRange() throws {
     #expect(try get([("Range", "bytes=2-4"), ("If-Range", "\"1\"")]).text == "234")
     let whole = try get([("Range", "bytes=2-4"), ("If-Range", "\"2\"")])
@@ -56,7 +58,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("that nobody here can make come from the server, and don't replace what is stored")
+  @Test("ranges that the cache can't make come from the server and don't replace the stored answer")
   func others() throws {
     for asked in ["bytes=0-1,3-4", "lines=1-2", "bytes=4-2"] { _ = try get([("Range", asked)]) }
     #expect(bench.server.count("/a") == 4)
@@ -68,7 +70,7 @@ import Testing
     #expect(try bench.get("/a") { $0.policy = .offline }.text == "0123456789")
   }
 
-  @Test("are given stale where the whole would be: unasked, or when the server can't be asked")
+  @Test("a range is delivered stale where the whole answer would be")
   func stale() throws {
     clock.advance(seconds: 100)
     let first = try bench.get("/a") {
@@ -76,7 +78,7 @@ import Testing
       $0.delivery = .first
     }
     #expect(first.status == 206 && first.text == "234" && first.isInCache && first.isStale)
-    // Behind it the server is asked for the same, and that is stored by nobody.
+    // Behind the answer the server is asked for the same part, and that isn't stored.
     #expect(bench.server.waitForRequests(2, path: "/a"))
     #expect(bench.server.requests("/a")[1].headers["Range"] == "bytes=2-4")
     for script in [Script.raw([.close]), Script(status: 503, steps: [.text("down")])] {
@@ -100,7 +102,7 @@ import Testing
     #expect(refused.code == .reset)
   }
 
-  @Test("are none for whoever has all of it")
+  @Test("a request whose condition matches a stored answer gets a 304 from the cache")
   func notModified() throws {
     for fields in [
       [("If-None-Match", "\"0\", \"1\"")], [("If-None-Match", "W/\"1\"")], [("If-None-Match", "*")],
@@ -116,7 +118,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("are the server's business when they depend on the version that is there")
+  @Test("If-Match goes to the server, and a caller's If-None-Match isn't mixed with the cache's")
   func passedOn() throws {
     _ = try get([("If-Match", "\"1\"")])
     #expect(bench.server.requests("/a")[1].headers["If-Match"] == "\"1\"")

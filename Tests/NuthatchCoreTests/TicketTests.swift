@@ -6,7 +6,7 @@ import TestServer
 import Testing
 
 @Suite("Tickets") struct TicketTests {
-  @Test("don't keep the bytes of an answer that was taken")
+  @Test("a ticket doesn't keep the bytes of an answer that was taken")
   func taken() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -24,7 +24,7 @@ import Testing
     #expect(ticket.state == .done)
   }
 
-  @Test("have exactly one final event")
+  @Test("a ticket has exactly one final event")
   func oneFinal() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -39,7 +39,7 @@ import Testing
     #expect(ticket.state == .done)
   }
 
-  @Test("can be submitted again, after a failure, a cancel or an answer, as they were")
+  @Test("a ticket can be resubmitted after a failure, a cancel or an answer")
   func again() throws {
     let bench = try Bench()
     let site = try bench.cache.site(bench.server.url("/"))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("that were answered out of memory keep nothing to be submitted again, and say so")
+  @Test("a ticket that was answered from memory can't be resubmitted, and the error says so")
   func notAgain() throws {
     let bench = try Bench()
     bench.server.on("/a.png", .ok(Pictures.png(width: 8, height: 8), type: "image/png"))
@@ -93,7 +93,7 @@ import Testing
     #expect(error?.code == .invalid)
   }
 
-  @Test("that are cancelled end at once, and the transfer with them")
+  @Test("cancelling a ticket ends it and its transfer at once")
   func cancel() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("never")))
@@ -109,7 +109,7 @@ import Testing
     #expect(bench.cache.activity == 0)
   }
 
-  @Test("cancelled at any moment end once", arguments: 0..<50)
+  @Test("20 tickets that are cancelled at any moment end once each", arguments: 0..<50)
   func cancelRace(round: Int) throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -125,7 +125,7 @@ import Testing
     #expect(ends.load(ordering: .relaxed) == 20)
   }
 
-  @Test("show their end to who must see it first, and to nobody else meanwhile")
+  @Test("a ticket's end is shown to its beforeFinal observer first")
   func witness() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))
@@ -133,7 +133,7 @@ import Testing
     let seen = Atomic<Int>(0)
     ticket.beforeFinal { event in
       #expect(event.response?.text == "x")
-      // Whoever cancels or polls now comes too late and too early.
+      // A cancel comes too late now, and a poll too early.
       ticket.cancel()
       #expect(!ticket.hasNews && ticket.take() == nil && ticket.state == .running)
       seen.add(1, ordering: .relaxed)
@@ -149,7 +149,7 @@ import Testing
     #expect(seen.load(ordering: .relaxed) == 2)
   }
 
-  @Test("whose wait ends early go on")
+  @Test("a ticket goes on when a wait for it ends early")
   func earlyWait() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))
@@ -160,7 +160,7 @@ import Testing
     #expect(try ticket.result().text == "x")
   }
 
-  @Test("that nobody holds are carried out all the same")
+  @Test("a request goes on if its ticket is dropped")
   func abandoned() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -170,7 +170,7 @@ import Testing
 }
 
 @Suite("Caches") struct CacheTests {
-  @Test("that are closed end what is under way, and take nothing more")
+  @Test("a closed cache ends its requests with `closed` and takes no more")
   func close() throws {
     let bench = try Bench()
     bench.server.on(prefix: "/a/") { _ in Script.ok("x").after(.wait("never")) }
@@ -187,7 +187,7 @@ import Testing
     #expect(bench.server.waitForDisconnect(3))
   }
 
-  @Test("leave their answers behind")
+  @Test("an answer stays readable after its cache was closed")
   func answersStay() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -196,7 +196,7 @@ import Testing
     #expect(response.text == "x")
   }
 
-  @Test("that are closed leave the others alone")
+  @Test("closing one handle of a directory leaves the others open")
   func others() throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -208,7 +208,7 @@ import Testing
     #expect(try third.get(bench.server.url("/a")).text == "x")
   }
 
-  @Test("make their directory, for the owner only")
+  @Test("a cache creates its directory for the owner only")
   func directory() throws {
     let base = try Bench.makeFolder()
     let path = "\(base)/a/b"
@@ -220,7 +220,7 @@ import Testing
     for folder in [path, "\(base)/a", base] { rmdir(folder) }
   }
 
-  @Test("can't be opened where there is no directory to be had")
+  @Test("a cache can't be opened where its directory can't be created")
   func noDirectory() throws {
     for path in ["/dev/null", "/dev/null/x", "/proc/nothing/x"] {
       let error = try #require(throws: NuthatchError.self) { try Cache(path: path) }

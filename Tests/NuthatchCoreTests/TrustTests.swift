@@ -4,8 +4,8 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Whom requests trust. What comes of it over TLS is tested with the bindings, where servers that speak it are at hand.
-@Suite("Trust") struct TrustTests {
+/// The trust options of requests. The tests of the bindings use them with TLS servers.
+@Suite("Trust in TLS certificates") struct TrustTests {
   let bench: Bench
   init() throws { bench = try Bench() }
 
@@ -15,7 +15,7 @@ import Testing
     return options
   }
 
-  /// What a request would be kept under, and whom it trusts at its origin and elsewhere.
+  /// Returns the plan of a request: its cache key, and its trust at its origin and elsewhere.
   private func plan(
     of site: Options? = nil, in cache: Options = Options(), to url: String = "http://here.test/a",
     _ change: (inout Request) -> Void = { _ in }
@@ -26,7 +26,7 @@ import Testing
     return try RequestPlan(request, cache)
   }
 
-  @Test("has a part in the name, unless nothing is said of it")
+  @Test("caFile, caDir and insecure are part of the cache key unless they are the defaults")
   func names() throws {
     let one = options { $0.caFile = "/one.pem" }
     let usual = try plan().name
@@ -34,7 +34,7 @@ import Testing
     var seen: Set<AnswerName> = [usual]
     for different in [
       try plan(in: one), try plan { $0.caFile = "/two.pem" },
-      // A site's word counts at its origin only: what its redirects lead to is another answer.
+      // A site's trust counts at its origin only, so answers behind redirects may differ.
       try plan(of: one), try plan(of: options { $0.caFile = "" }, in: one),
       try plan(of: options { $0.caFile = "/two.pem" }, in: one),
       try plan { $0.caDir = "/one.pem" }, try plan(in: one) { $0.caDir = "/one.pem" },
@@ -49,7 +49,7 @@ import Testing
     #expect(seen.allSatisfy { $0.group == usual.group })
   }
 
-  @Test("is told of without control characters, as certificates are")
+  @Test("errors show the paths of certificates without control characters")
   func shownPaths() throws {
     let odd = "/none\u{1b}[31m"
     let changes: [(inout Request) -> Void] = [
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("of a site stays at its origin, and of a request or a cache goes along")
+  @Test("a site's trust stays at its origin, that of a request or a cache follows redirects")
   func elsewhere() throws {
     let (one, two) = (options { $0.caFile = "/one.pem" }, options { $0.caFile = "/two.pem" })
     func trusted(_ plan: RequestPlan) throws -> [TransferExtras.Trust?] {
@@ -82,7 +82,7 @@ import Testing
     #expect(try plan(of: one, to: "http://there.test/a").name == (try plan(to: "http://there.test/a")).name)
   }
 
-  @Test("is kept with a frozen request, as what it is: a site's word, or the request's")
+  @Test("a frozen request keeps its trust, and whether it is its site's")
   func frozen() throws {
     let outbox = try OutboxBench()
     outbox.server.goDown()
@@ -103,7 +103,7 @@ import Testing
     #expect(kept.map(\.isTrustOfSite) == [true, false, false, false, false])
     #expect(kept.map(\.options.insecure) == [false, false, true, false, false])
     #expect(kept.map(\.options.caDir) == [nil, nil, nil, "/three", nil])
-    // No cache that sends it makes of what is checked what isn't.
+    // An insecure cache that sends the request doesn't make it insecure.
     let careless = options { $0.insecure = true }
     #expect(
       try kept.map { try RequestPlan($0, careless).extras?.trust == .unchecked } == [

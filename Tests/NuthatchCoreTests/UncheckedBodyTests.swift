@@ -6,9 +6,9 @@ import Testing
 
 /// A record is read and checked when a session uses it first. Where that takes long, a worker does it, and not the thread that
 /// was promised that it needn't wait.
-@Suite("What is long and wasn't read in this session") final class UncheckedBodyTests {
+@Suite("Long records that weren't read in this session") final class UncheckedBodyTests {
   private static let length = 4 << 20
-  /// What a thread may read to answer: records of less than 256 KiB.
+  /// The most bytes that a submitting thread may read: records of less than 256 KiB.
   private static let most = 600 << 10
 
   private let server: TestServer
@@ -72,7 +72,7 @@ import Testing
     return try #require(Int(line.dropFirst(7)))
   }
 
-  /// What comes sooner or later, without any request.
+  /// Returns the first value of `look`, which is called up to 30 s.
   private func eventually<Value>(_ look: () throws -> Value?) throws -> Value {
     for _ in 0..<30_000 {
       if let value = try look() { return value }
@@ -82,7 +82,8 @@ import Testing
   }
 
   @Test(
-    "is read by a worker for a ticket, which is a hit", arguments: [Delivery.twice, .first, .fresh])
+    "a long body is read by a worker for a ticket, not by the submitting thread, and is a hit",
+    arguments: [Delivery.twice, .first, .fresh])
   func submit(delivery: Delivery) throws {
     let cache = try opened()
     defer { cache.close() }
@@ -99,7 +100,7 @@ import Testing
     #expect(cache.statistics.transfers == 0 && cache.statistics.hits == 2)
   }
 
-  @Test("is no peek's at first, and a later one's, without any request")
+  @Test("a long body isn't found by the first peek, and by a later one without any request")
   func peekResponse() throws {
     let cache = try opened()
     defer { cache.close() }
@@ -113,7 +114,7 @@ import Testing
     #expect(cache.statistics.requests == 0 && cache.statistics.transfers == 0)
   }
 
-  @Test("is no peek's at first where it is a raw thumbnail", arguments: [false, true])
+  @Test("a long raw thumbnail isn't found by the first peek, but by a later one", arguments: [false, true])
   func peek(decode: Bool) throws {
     let cache = try opened()
     defer { cache.close() }
@@ -128,7 +129,7 @@ import Testing
     #expect(cache.statistics.requests == 0 && cache.statistics.transfers == 0)
   }
 
-  @Test("is read by a worker where it is a larger thumbnail, of which one is made")
+  @Test("a long larger thumbnail is read by a worker to make a smaller one")
   func larger() throws {
     let other = folder + "/other"
     do {
@@ -148,7 +149,7 @@ import Testing
     #expect(cache.statistics.transfers == 0)
   }
 
-  @Test("is not read to be inspected")
+  @Test("an inspection doesn't read a long body")
   func inspect() throws {
     let cache = try opened()
     defer { cache.close() }
@@ -159,7 +160,7 @@ import Testing
     #expect(read < Self.most)
   }
 
-  @Test("and is damaged is fetched anew")
+  @Test("a long body that is damaged is fetched again")
   func damaged() throws {
     let pack = try #require(
       names(in: folder + "/packs").map { "\(folder)/packs/\($0)" }.max { size($0) < size($1) })
@@ -173,7 +174,7 @@ import Testing
     #expect(cache.statistics.transfers == 1)
   }
 
-  /// What it takes on the disk.
+  /// Returns the bytes that a file takes on the disk.
   private func size(_ path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_blocks) : 0

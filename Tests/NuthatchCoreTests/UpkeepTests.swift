@@ -3,7 +3,7 @@ import TestServer
 import Testing
 
 @Suite("Upkeep") struct UpkeepTests {
-  @Test("A shutdown leaves every ticket its final event, and takes no more requests")
+  @Test("a shutdown gives every ticket its final event, and takes no more requests")
   func shutdown() throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))
@@ -17,7 +17,7 @@ import Testing
     #expect(throws: NuthatchError.self) { try bench.cache.storeStatistics() }
   }
 
-  @Test("Whoever waits until nothing is under way is told")
+  @Test("waitUntilIdle returns when nothing is under way")
   func idle() throws {
     let bench = try Bench()
     #expect(try bench.cache.waitUntilIdle(within: 0))
@@ -30,7 +30,7 @@ import Testing
     #expect(bench.cache.activity == 0)
   }
 
-  @Test("Whoever watches is told when the activity turns from and to nothing, and of nothing between")
+  @Test("watchers are told when the activity turns from and to nothing")
   func activity() throws {
     let bench = try Bench()
     let cache = bench.cache
@@ -50,14 +50,14 @@ import Testing
     for ticket in tickets.dropFirst() { _ = try ticket.result() }
     #expect(try turn(within: 30_000) == false)
     #expect(try turn(within: 0) == nil && cache.activity == 0)
-    // Of turns that nobody takes the last two are kept.
+    // Of notices that aren't taken the last two are kept.
     for _ in 0..<5 { _ = try cache.submit(Request(bench.server.url("/a"))).result() }
     #expect(try cache.waitUntilIdle())
     #expect(try turn(within: 30_000) == true && turn(within: 30_000) == false)
     #expect(try turn(within: 0) == nil)
   }
 
-  @Test("Everything can be forgotten, or what is left beyond a size")
+  @Test("clear and trim(to: 0) delete all answers, a relief of memory deletes none")
   func clearing() throws {
     let bench = try Bench()
     bench.server.on("/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.text("x")]))

@@ -6,7 +6,7 @@ struct Case: Sendable {
     case required
     /// A good cache does it.
     case optimal
-    /// Nobody demands it.
+    /// No standard demands it.
     case check
   }
 

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 @Suite("The public cache test suite") struct ConformanceTests {
-  /// Why each case fails that does.
+  /// The reason of each case that fails.
   static let failures: [String: String] = {
     var failures: [String: String] = [:]
     do {
@@ -14,7 +14,7 @@ import Testing
     return failures
   }()
 
-  @Test("has 137 required and 77 optimal cases for browsers, each once")
+  @Test("the public cache test suite has 137 required and 77 optimal cases for browsers, each once")
   func counted() {
     #expect(Set(Table.cases.map(\.id)).count == Table.cases.count)
     #expect(Set(Table.failing.keys).isSubset(of: Table.cases.map(\.id)))
@@ -23,7 +23,9 @@ import Testing
     #expect(counted.filter { $0.kind == .optimal }.count == 77)
   }
 
-  @Test("is passed, but for what is known to fail", arguments: Table.groups.map(\.name))
+  @Test(
+    "the public cache test suite passes, except for the cases that are known to fail",
+    arguments: Table.groups.map(\.name))
   func verdicts(group: String) {
     for test in Table.groups.filter({ $0.name == group }).flatMap(\.cases) {
       let failure = Self.failures[test.id]
@@ -32,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("gives all of what is required, and 70 of what is optimal")
+  @Test("all required cases of the public cache test suite pass, and at least 70 optimal ones")
   func score() {
     let passing = Table.cases.filter { $0.isForBrowsers && Self.failures[$0.id] == nil }
     #expect(passing.filter { $0.kind == .required }.count == 137)
@@ -40,7 +42,7 @@ import Testing
   }
 
   /// The section, for docs/HTTP.md, is written to the file that `NUTHATCH_VERDICTS` names.
-  @Test("is in docs/HTTP.md as it came out")
+  @Test("docs/HTTP.md has the results of the public cache test suite")
   func documented() throws {
     if let path = getenv("NUTHATCH_VERDICTS"), let file = fopen(path, "w") {
       fputs(VerdictPage.text, file)

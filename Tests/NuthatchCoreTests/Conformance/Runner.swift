@@ -39,7 +39,7 @@ final class Runner {
         return "step \(number): \(error)"
       }
       if let fault = Verdict(exchange, step, number, response).fault { return "step \(number): \(fault)" }
-      // Whatever the pauses leave time for has happened: the suite's are longer than an exchange.
+      // The pauses leave time for all exchanges to end: the suite's are longer than an exchange.
       if step.seen == .cachedAtOnce { waitForFetch(after: ended) }
       if step.pause { clock.advance(seconds: 3) }
     }
@@ -185,7 +185,7 @@ struct Verdict {
       note("\(name) is \(joined(name) ?? "missing"), not above \(number)")
     }
     for name in step.lacks where response.header(name) != nil { note("has \(name)") }
-    // Whatever came from the server now arrives as it was sent, repeated lines apart.
+    // The fields of the server's last answer must arrive as they were sent, repeated lines apart.
     guard let visit = visits.last, !step.disconnects, response.header("Answer") == visit.answer["Answer"]
     else { return }
     for name in Set(visit.answer.lines.map(\.name)) where step.wants.lines.allSatisfy({ $0.name != name }) {

@@ -12,7 +12,7 @@ final class LookupBench {
     case first
     /// Opened beside the first. It has shown before what is asked for, by URL and size alone.
     case second
-    /// Opened beside the first, with a netrc that names nobody for the server.
+    /// Opened beside the first, with a netrc that names no user for the server.
     case unnamed
     /// Opened beside the first, with a netrc that names a user for the server, whose answers are others.
     case named
@@ -87,7 +87,7 @@ final class LookupBench {
     return copies
   }
 
-  /// nil when memory was short meanwhile, because another test said so: then nobody knows what is in memory.
+  /// nil when memory was short meanwhile, because another test said so: then it is unknown what is in memory.
   func cells() throws -> [LookupCell]? {
     var cells = requests.map { LookupCell(state: state, request: $0) }
     guard try askBesideEachOther(&cells) else { return nil }
@@ -140,7 +140,7 @@ final class LookupBench {
   }
 
   private func askLater(_ cells: inout [LookupCell]) throws {
-    // Its memory stays as long as somebody has it, be it a fetch that is just ending.
+    // Its memory stays as long as it is referenced, for instance by a fetch that is just ending.
     for _ in 0..<30_000 where shared != nil { usleep(1000) }
     try #require(shared == nil)
     let later = try open()

@@ -17,7 +17,7 @@ struct LookupCell: CustomStringConvertible {
   var again: GlanceFacts?
   /// What the later handle's peek unpacks, where the ticket changed nothing.
   var unpacked: AnswerFacts?
-  /// Whether the server saw a request while nobody had submitted one.
+  /// Whether the server saw a request though none was submitted.
   var isSeen = false
 
   var description: String {

@@ -115,7 +115,7 @@ struct TicketFacts: Equatable, CustomStringConvertible {
   }
 }
 
-/// What is said about a URL without asking anybody.
+/// What the cache says about a URL without asking the server.
 struct GlanceFacts: Equatable, CustomStringConvertible {
   /// nil when nothing was given, or when there is no such peek.
   var peek: AnswerFacts?

@@ -35,7 +35,7 @@ struct LookupRequest: Sendable {
     return request
   }
 
-  /// Who asks so. What was shown before is never several sizes.
+  /// The handles that make the request. A remembered hit never has several sizes.
   var handles: [LookupBench.Handle] {
     switch form {
     case .bytes: isBare ? LookupBench.Handle.allCases : [.first, .second]
@@ -142,7 +142,7 @@ extension LookupRequest {
   var isOnlyIfCached: Bool { has("Cache-Control", "only-if-cached") }
   var isMaxStale: Bool { has("Cache-Control", "max-stale") }
   var isNoCache: Bool { has("Cache-Control", "no-cache") }
-  /// Whether everybody's stored answer may be given to it, or asked about.
+  /// Whether a stored answer that is shared by all users may be given to it, or revalidated.
   var isAboutStored: Bool { rules != .reload && sample.user == nil && !isRange }
   /// Whether failures are remembered for it, and it allows no more than the one that failed.
   var heedsFailures: Bool { wantsPictures && rules == .kit && sample.user == nil && !allowsDamage }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchCore
 
-/// What a program is asked for while a request that may be frozen is under way, and what of that is left when it is sent later.
+/// Questions to a program about a freezable request, and what the outbox keeps of the answers.
 @Suite("Answered questions of frozen requests", .serialized) struct AskedSecretTests {
   let bench: OutboxBench
   private static let basic = "Basic YW5uOmh1c2g="
@@ -51,7 +51,8 @@ import Testing
     #expect(wanted == provider)
   }
 
-  @Test("a provider of name and password must be named", arguments: [false, true])
+  @Test(
+    "a freezable request that asks for credentials must name a password provider", arguments: [false, true])
   func needsProvider(_ isDurable: Bool) throws {
     let request = bench.request("/a") {
       $0.asks = [.credentials]
@@ -63,7 +64,7 @@ import Testing
     #expect(try bench.list().isEmpty)
   }
 
-  @Test("name and password are asked for again, by the provider's name, before it is sent")
+  @Test("a frozen request's name and password are asked of its provider again before it is sent")
   func killedAfterAnswer() throws {
     try interrupt(.credentials, .credentials(name: "ann", password: "hush")) {
       $0.freezing?.passwordProvider = "shop"
@@ -73,7 +74,7 @@ import Testing
     let item = try #require(try bench.list().first)
     #expect(item.state == .waiting && item.code == .secretNeedsProvider)
     #expect(item.reason == "this process has no secret of the provider: shop")
-    // Not without them.
+    // The request isn't sent without them.
     #expect(bench.server.count("/a") == 2)
     try bench.cache?.outbox.provide("shop", "ann:hush")
     #expect(try bench.waitUntilEnded(item.id).body == Array("in".utf8))
@@ -84,7 +85,7 @@ import Testing
     #expect(try !contains("hush", in: bench.folder))
   }
 
-  @Test("header fields that a challenge was answered with are not sent again")
+  @Test("header fields that answered a challenge are not sent again by the outbox")
   func challenged() throws {
     try interrupt(.challenge, .headers([("X-Step", "2")]))
     try bench.wait { $0.first?.state == .paused }
@@ -92,7 +93,7 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["X-Step"] } == [nil, "2", nil])
   }
 
-  @Test("a wrong answer of the provider pauses the queue, and another one is asked for")
+  @Test("a provider's wrong answer pauses the queue, and the provider is asked again")
   func wrong() throws {
     try interrupt(.credentials, .credentials(name: "ann", password: "hush")) {
       $0.freezing?.passwordProvider = "shop"
@@ -106,7 +107,8 @@ import Testing
     try bench.wait { $0.first?.state == .done }
   }
 
-  @Test("what was kept before the server could ask waits for the provider, too", arguments: [false, true])
+  @Test(
+    "a request that was frozen before its server could ask waits for its provider", arguments: [false, true])
   func neverAsked(_ restarts: Bool) throws {
     let id = try freezeAsking()
     bench.server.on("/a") { $0.headers["Authorization"] == Self.basic ? .ok("") : Self.unauthorized }
@@ -116,7 +118,7 @@ import Testing
       try bench.open()
     }
     try expectWanted("shop")
-    // A replay doesn't have it sent without.
+    // A replay doesn't send it without them.
     try bench.cache?.outbox.replay(id)
     try bench.settle()
     #expect(try bench.list().first?.code == .secretNeedsProvider)
@@ -133,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("a server that doesn't ask gets none")
+  @Test("a frozen request is sent without a password if its server doesn't ask for one")
   func notNeeded() throws {
     let id = try freezeAsking()
     bench.server.on("/a", .ok(""))
@@ -144,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "an answered one needs nothing from its provider before its server goes away",
+    "an answered request doesn't need its provider until its server goes away",
     arguments: [false, true], [false, true])
   func live(_ isDurable: Bool, _ breaks: Bool) throws {
     try bench.server.goUp()

@@ -13,7 +13,7 @@ import Testing
   init() throws { bench = try OutboxBench() }
 
   @Test(
-    "keeps a request whose server can't be reached, and sends it when it can",
+    "a request whose server can't be reached is frozen, and sent when it can",
     arguments: ["POST", "PUT", "PATCH", "DELETE", "post"])
   func sends(_ spelled: String) throws {
     let method = spelled.uppercased()
@@ -42,7 +42,8 @@ import Testing
   }
 
   @Test(
-    "is an error with any other method", arguments: ["GET", "get", "HEAD", "OPTIONS", "TRACE", "PROPFIND"])
+    "a freezable request with another method than POST, PUT, PATCH or DELETE is `invalid`",
+    arguments: ["GET", "get", "HEAD", "OPTIONS", "TRACE", "PROPFIND"])
   func otherMethods(_ method: String) throws {
     let cache = try #require(bench.cache)
     for url in [bench.url("/a"), "data:,a"] {
@@ -58,7 +59,7 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
-  @Test("is an error of a picture that is in memory, too")
+  @Test("a freezable request for a picture is `invalid`, even if the picture is in memory")
   func pictures() throws {
     let cache = try #require(bench.cache)
     bench.server.on("/a.png", Script(steps: [.bytes(Pictures.png(width: 40, height: 30))]))
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("isn't done for requests that didn't ask for it")
+  @Test("a request that isn't freezable fails and makes no outbox")
   func notAskedFor() throws {
     let ticket = try #require(bench.cache).submit(
       bench.request("/a", "") {
@@ -87,7 +88,8 @@ import Testing
   }
 
   @Test(
-    "gives one key to a request that is submitted again, until it has succeeded", arguments: [nil, "\"7\""])
+    "a request that is resubmitted keeps its Idempotency-Key until it has succeeded",
+    arguments: [nil, "\"7\""])
   func submittedAgain(_ own: String?) throws {
     let cache = try #require(bench.cache)
     bench.server.on("/a", sequence: [.status(409), .status(500), .ok("thanks"), .status(409), .ok("thanks")])
@@ -104,7 +106,7 @@ import Testing
     #expect(keys[3] == own || own == nil && keys[3] != nil && Set(keys).count == 3)
   }
 
-  @Test("doesn't concern an answer, whatever its status", arguments: [200, 404, 503])
+  @Test("a freezable request with an answer of any status isn't frozen", arguments: [200, 404, 503])
   func answers(_ status: Int) throws {
     try bench.server.goUp()
     bench.server.on("/a", .status(status))
@@ -119,7 +121,7 @@ import Testing
     #expect(Set(keys).count == 2)
   }
 
-  @Test("comes at the first fault, before any retry, and the key stays")
+  @Test("a request is frozen at the first fault, before any retry, and keeps its key")
   func firstFault() throws {
     try bench.server.goUp()
     bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("done")])
@@ -129,7 +131,7 @@ import Testing
     #expect(keys.count == 2 && keys[0] == keys[1] && keys[0] != nil)
   }
 
-  @Test("keeps the caller's own key as it is")
+  @Test("a frozen request keeps the caller's own Idempotency-Key")
   func ownKey() throws {
     let id = try bench.freeze("/a") { $0.headers = [("idempotency-key", "mine 1")] }
     try bench.server.goUp()
@@ -138,7 +140,7 @@ import Testing
     #expect(bench.server.requests("/a").first?.headers["Idempotency-Key"] == "mine 1")
   }
 
-  @Test("at the deadline, when nothing has come until then")
+  @Test("a request is frozen at its deadline if nothing has come")
   func deadline() throws {
     try bench.server.goUp()
     bench.server.on("/a", sequence: [Script(steps: [.wait("never")]), .ok("")])
@@ -147,7 +149,7 @@ import Testing
     bench.server.gate("never").open()
   }
 
-  @Test("survives the process, and is sent by the next that opens the directory")
+  @Test("frozen requests outlive the process, and are sent in order by the next one with an outbox")
   func restart() throws {
     let ids = try (0..<3).map { try bench.freeze("/\($0)", "body \($0)") }
     bench.close()
@@ -163,7 +165,7 @@ import Testing
     #expect(bench.server.requests.map(\.path) == ["/0", "/1", "/2"])
   }
 
-  @Test("goes behind what waits already, so that nothing overtakes")
+  @Test("a request joins the end of its queue if others wait there, so that none overtakes")
   func behind() throws {
     bench.close()
     try bench.open { $0.outbox = .off }
@@ -181,7 +183,7 @@ import Testing
     #expect(bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) } == ["3", "1", "2"])
   }
 
-  @Test("keeps what was submitted at once in its order, whatever failed first", arguments: [false, true])
+  @Test("60 requests submitted at once are frozen in their order", arguments: [false, true])
   func together(_ isDurable: Bool) throws {
     bench.close()
     try bench.open { $0.outbox = .off }
@@ -196,7 +198,7 @@ import Testing
     #expect(try bench.list().map(\.tag) == (0..<60).map { "\($0)" })
   }
 
-  @Test("waits for those that were submitted before, but not beyond its deadline")
+  @Test("a failed request waits to be frozen for those submitted before, but not beyond its deadline")
   func turns() throws {
     bench.server.on("/slow", Script(steps: [.wait("g"), .reset], sendsHead: false))
     bench.server.on("/reset", Script(steps: [.reset], sendsHead: false))
@@ -220,7 +222,7 @@ import Testing
     try bench.wait { $0.map(\.id) == [id] + ids }
   }
 
-  @Test("streams long bodies from a file of their own")
+  @Test("a long body is frozen in a file of its own, and deleted after it was sent")
   func longBody() throws {
     let body = String(repeating: "0123456789", count: 300_000)
     let id = try bench.freeze("/a", body)
@@ -234,7 +236,7 @@ import Testing
     #expect(names(in: bench.folder + "/outbox").allSatisfy { !$0.hasPrefix("body-") })
   }
 
-  @Test("puts a request aside whose body was damaged")
+  @Test("a frozen request whose body is damaged on disk is put aside")
   func damagedBody() throws {
     let id = try bench.freeze("/a", String(repeating: "x", count: 100_000))
     bench.close()
@@ -249,7 +251,7 @@ import Testing
     #expect(bench.server.count() == 0)
   }
 
-  @Test("refuses more than there is room for, and evicts nothing")
+  @Test("freezing beyond outbox_items or outbox_bytes is `no_space`, and evicts nothing")
   func full() throws {
     bench.close()
     try bench.open {
@@ -265,7 +267,7 @@ import Testing
     #expect(try bench.list().map(\.id) == [first, second])
   }
 
-  @Test("is undone by a cancel that comes first")
+  @Test("a cancel that comes first undoes the freezing")
   func cancelled() throws {
     try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g")]))
@@ -280,7 +282,7 @@ import Testing
     bench.server.gate("g").open()
   }
 
-  @Test("of a durable one is there before its first attempt, and after a close")
+  @Test("a durable request is written before its first attempt, and sent after a close")
   func durable() throws {
     try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g")]))
@@ -299,7 +301,7 @@ import Testing
   }
 
   @Test(
-    "keeps one key and one record when a challenge is answered, whether that is taken or the server goes away",
+    "a request whose challenge is answered keeps one key and one outbox record",
     arguments: [false, true], [false, true])
   func challenged(_ isDurable: Bool, _ breaks: Bool) throws {
     try bench.server.goUp()
@@ -323,7 +325,7 @@ import Testing
     #expect(try !contains("hush", in: bench.folder))
     guard breaks else {
       try bench.wait { $0.isEmpty }
-      // Nothing of it is left for the next one to send.
+      // The next cache has nothing to send.
       bench.close()
       try bench.open()
       try bench.settle()
@@ -337,7 +339,7 @@ import Testing
   }
 
   @Test(
-    "of one whose deadline comes while its program is asked for headers: it is kept, and holds up nothing",
+    "a request whose deadline comes while its program is asked is frozen, and holds up no other",
     arguments: [false, true], [false, true])
   func askedTooLong(_ isDurable: Bool, _ isAnswered: Bool) throws {
     try bench.server.goUp()
@@ -369,7 +371,7 @@ import Testing
     #expect(Set(bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }).count <= 2)
   }
 
-  @Test("of a durable one that is being sent doesn't hold up others, of the process or of another")
+  @Test("a durable request that is being sent holds up no other, of this process or another")
   func besideDurable() throws {
     try bench.server.goUp()
     bench.server.on("/slow", Script(steps: [.wait("g")]))
@@ -389,7 +391,7 @@ import Testing
     #expect(try slow.result().status == 200)
   }
 
-  @Test("of a durable one is undone when its ticket fails for another reason")
+  @Test("a durable request's record is removed when its ticket fails for another reason")
   func failed() throws {
     try bench.server.goUp()
     bench.server.on("/a", .truncated(announced: 10, sent: [1]))
@@ -399,7 +401,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("isn't touched by clear")
+  @Test("clear and trim leave the outbox alone")
   func clear() throws {
     let id = try bench.freeze("/a")
     try bench.cache?.clear()

@@ -19,14 +19,14 @@ private struct HeldOutbox: ~Copyable {
 }
 
 /// No bound is near to what a call takes that waits: that is 5 s, or more where waits add up.
-@Suite("While another process changes the outbox, and does nothing") struct HeldOutboxTests {
+@Suite("An outbox whose lock another process holds") struct HeldOutboxTests {
   let bench: OutboxBench
   let frozen: UInt64
 
   init() throws {
     bench = try OutboxBench()
     frozen = try bench.freeze("/down") { $0.freezing?.queue = "down" }
-    // Nothing is being written down of it.
+    // Its first attempt has been written down.
     try bench.wait { $0.first.map { $0.state == .waiting && !$0.history.isEmpty } ?? false }
   }
 
@@ -36,7 +36,7 @@ private struct HeldOutbox: ~Copyable {
     return Double(nhs_monotonic_ns() - begin) / 1e9
   }
 
-  @Test("what it has is looked at without a wait, by others, too")
+  @Test("a held outbox is listed without a wait")
   func looking() throws {
     let held = try HeldOutbox(bench)
     let outbox = try #require(bench.cache).outbox
@@ -51,7 +51,7 @@ private struct HeldOutbox: ~Copyable {
     _ = consume held
   }
 
-  @Test("a request to a server that is there is sent within its deadline")
+  @Test("a freezable request to a reachable server is sent within its deadline while the outbox is held")
   func sending() throws {
     try bench.server.goUp()
     bench.server.on("/a", .ok("thanks"))
@@ -68,7 +68,7 @@ private struct HeldOutbox: ~Copyable {
     _ = consume held
   }
 
-  @Test("what can't be kept is told within the time of one, with the name of the owner")
+  @Test("eight requests that can't be frozen in a held outbox are `busy` within 8 s in all")
   func keeping() throws {
     let held = try HeldOutbox(bench)
     let cache = try #require(bench.cache)
@@ -86,7 +86,7 @@ private struct HeldOutbox: ~Copyable {
     #expect(try bench.freeze("/a") > frozen)
   }
 
-  @Test("a removal that its caller asked for waits five seconds, and is busy then")
+  @Test("dropping a request of a held outbox is `busy` after 5 s")
   func dropping() throws {
     let held = try HeldOutbox(bench)
     let outbox = try #require(bench.cache).outbox

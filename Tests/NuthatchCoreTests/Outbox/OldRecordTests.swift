@@ -5,7 +5,7 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Requests whose program was asked for their name and password, as versions up to 7dd1df2 wrote them.
+/// Records, as versions up to 7dd1df2 wrote them, of requests whose program was asked for a name and password.
 @Suite("Outbox records of earlier versions", .serialized) struct OldRecordTests {
   /// The payloads of a log, in hexadecimal digits, and the origin of their request.
   struct Log: CustomTestStringConvertible {
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "a request waits until somebody provides its name and password",
+    "a record of an earlier version waits until name and password are provided",
     arguments: [mayBeAsked, answered, killed])
   func waitsForSecret(_ log: Log) throws {
     let basic = "Basic YW5uOmh1c2g="
@@ -130,7 +130,7 @@ import Testing
     #expect(sent.last?.headers["Idempotency-Key"] == "\"7\"" && sent.last?.body == Array("seeds".utf8))
   }
 
-  @Test("a request whose program has answered a challenge is sent as it was before")
+  @Test("a record of an earlier version whose challenge was answered is sent as before")
   func sendsAsBefore() throws {
     bench.server.on("/a", .ok("in"))
     try open(Self.challenged)

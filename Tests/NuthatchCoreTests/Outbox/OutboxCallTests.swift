@@ -4,9 +4,9 @@ import Testing
 
 @testable import NuthatchCore
 
-/// Processes that are killed before each of their system calls, of whatever thread and kind: from the opening of the directory
+/// Processes that are killed before each system call, of every thread and kind: from the opening of the directory
 /// on while they freeze, and while they send, write down the answer, and collect it.
-@Suite("A process killed at each system call", .serialized) struct OutboxCallTests {
+@Suite("Outbox processes that are killed at each system call", .serialized) struct OutboxCallTests {
   private static let isOrdinary = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
   /// What a process said, and how it ended.
@@ -41,7 +41,7 @@ import Testing
   /// - Parameter body: runs it, to be killed before the call of that number, and looks at what is left.
   private func each(_ body: (Int) throws -> Words) throws {
     let first = try body(1_000_000_000)
-    // Where nobody may follow another process's calls.
+    // On this machine no process may trace another one.
     if first.status == 5 { return }
     let total = try #require(first.lines.last?.last.flatMap { Int($0) }, "\(first)")
     #expect(first.isWhole && total > 100)
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "while it freezes: what was acknowledged is there, anything else is there as a whole or not at all",
+    "a process killed while it freezes leaves acknowledged requests, and others whole or not at all",
     .enabled(if: isOrdinary),
     arguments: [(false, false, false), (true, false, false), (false, true, false), (true, true, true)])
   func freezing(_ isDurable: Bool, _ isLong: Bool, _ isDropped: Bool) throws {
@@ -101,7 +101,7 @@ import Testing
       let sent = server.requests.filter { $0.outcome != .clientLeft }
       let body = "7 \(String(repeating: "x", count: isLong ? 70_000 : 20))"
       #expect(sent.allSatisfy { $0.body == Array(body.utf8) }, note)
-      // Nobody has sent it before.
+      // No process has sent it before.
       #expect(sent.count <= 1, note)
       if !words.of("frozen").isEmpty, words.of("dropping").isEmpty { #expect(sent.count == 1, note) }
       if !words.of("dropped").isEmpty { #expect(sent.isEmpty, note) }
@@ -123,7 +123,7 @@ import Testing
       _ = try cache.outbox.collect(item.id)
     }
     #expect(cache.outbox.damage.isEmpty, note)
-    // Whoever opens it sweeps up, by and by.
+    // A cache that opens the directory sweeps it up, by and by.
     var left: [String] = []
     for _ in 0..<6000 {
       left = names(in: folder + "/outbox").filter { $0 != "log" && $0 != "lock" }
@@ -136,7 +136,7 @@ import Testing
   // MARK: Sending
 
   @Test(
-    "while it sends, and collects: what isn't written down as answered is sent once more, and only that",
+    "after a kill while sending only a request without a recorded answer is sent once more",
     .enabled(if: isOrdinary), arguments: [20, 70_000])
   func sending(_ length: Int) throws {
     var resent = 0
@@ -157,7 +157,7 @@ import Testing
       guard words.status != 5 else { return words }
       #expect(words.of("fault").isEmpty, note)
       let state = try state(folder, frozen.id)
-      // Said is done.
+      // A reported collection has happened.
       if !words.of("collected").isEmpty { #expect(state == nil, note) }
       if let state, state != .done { #expect(state == .waiting, note) }
       try sendAll(folder, note)
@@ -189,7 +189,7 @@ import Testing
     return (id, try cache.outbox.item(id)?.key)
   }
 
-  /// Where a request stands; nil when it is gone.
+  /// Returns the state of a request, or nil if it is gone.
   private func state(_ folder: String, _ id: UInt64) throws -> Outbox.State? {
     var options = Options()
     options.outbox = .off

@@ -4,8 +4,8 @@ import Testing
 @testable import NuthatchCore
 @testable import NuthatchStore
 
-/// What the outbox knows of its requests, and what it takes to know it.
-@Suite("The book of the outbox") struct OutboxBookTests {
+/// The state of the outbox that is read from its log, and the time that this takes.
+@Suite("State of the outbox (OutboxContents)") struct OutboxBookTests {
   private static func request(_ queue: String, _ number: Int = 0) -> FrozenRequest {
     FrozenRequest(
       passedURL: "http://x/\(number)", address: "http://x/\(number)", method: "POST", headers: [],
@@ -15,7 +15,7 @@ import Testing
       body: .inline(Array("body \(number)".utf8)))
   }
 
-  @Test("reads that version 0.1 sends a request late as a key that is never forgotten")
+  @Test("version 0.1's flag for late sending is read as an Idempotency-Key that is never forgotten")
   func resentLate() throws {
     var request = Self.request("q")
     request.keyLifetime = 5
@@ -38,7 +38,7 @@ import Testing
       exposed: nil, wait: 0, isUnreachable: false)
   }
 
-  @Test("what it keeps count of is what its entries come to, whatever comes in whatever order")
+  @Test("the outbox's counts match its entries after random records in random order")
   func counts() throws {
     let now = DurableTime(wall: 1, running: 1, boot: 7)
     for _ in 0..<20 {
@@ -85,7 +85,8 @@ import Testing
     }
   }
 
-  @Test("one of thousands of requests costs what one of some hundreds does", .timeLimit(.minutes(5)))
+  @Test(
+    "the cost of a request in the outbox hardly grows with the number of requests", .timeLimit(.minutes(5)))
   func thousands() throws {
     _ = try costOfOne(among: 100)
     let (few, many) = (try costOfOne(among: 250), try costOfOne(among: 3000))
@@ -93,7 +94,7 @@ import Testing
     #expect(many < 5 * few, "\(few) and \(many) s")
   }
 
-  /// What it takes to freeze a request, to list it, and to send it off, in seconds.
+  /// Returns the processor time, in seconds, to freeze, list and finish one request.
   private func costOfOne(among count: Int) throws -> Double {
     let folder = try Bench.makeFolder()
     defer { removeTree(folder) }
@@ -120,7 +121,7 @@ import Testing
     return frozen + (processorTime() - begun) / Double(first)
   }
 
-  /// Of this thread, in seconds.
+  /// Returns the processor time of this thread, in seconds.
   private func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

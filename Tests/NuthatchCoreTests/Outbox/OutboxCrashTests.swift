@@ -4,13 +4,13 @@ import TestServer
 import Testing
 
 /// Processes that are killed while they freeze and while they send, at any moment and at the Nth of their system calls.
-@Suite("A killed process and its outbox", .serialized) struct OutboxCrashTests {
+@Suite("Killed processes and their outbox", .serialized) struct OutboxCrashTests {
   private static let tracer = "/usr/bin/strace"
   private static let calls = [
     "fsync", "pwritev", "openat", "fcntl", "ftruncate", "sendto", "recvfrom", "renameat2",
   ]
 
-  /// What was promised, and what came.
+  /// The requests that were acknowledged, and those that the server received.
   private final class Ledger {
     let server: TestServer
     let folder: String
@@ -120,7 +120,7 @@ import Testing
         let kept = numbers.filter { !dropping.contains($0) }
         let arrived = seen[queue] ?? []
         #expect(Set(kept).isSubset(of: arrived), "lost \(Set(kept).subtracting(arrived)), \(note)")
-        // What nobody was told of may have come, too; all of it in its order, and again only right after itself.
+        // Unacknowledged requests may have come, too; all in their order, and a repetition only right after the first.
         var seenOnce: Set<Int> = []
         let ordered = mayComeLate ? arrived.filter { seenOnce.insert($0).inserted } : arrived
         #expect(ordered == ordered.sorted(), "\(queue): \(arrived), \(note)")
@@ -134,7 +134,7 @@ import Testing
     ProcessInfo.processInfo.environment["NUTHATCH_CRASH_ROUNDS"].flatMap { Int($0) } ?? 6
   }
 
-  @Test("have sent what was acknowledged, in order, with one key, and nothing that was dropped")
+  @Test("after kills the outbox has sent all acknowledged requests in order, and no dropped one")
   func killed() throws {
     let seed = UInt64.random(in: 0..<1_000_000)
     for round in 0..<rounds {
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "also when it was killed at a system call",
+    "after kills at system calls the outbox has sent all acknowledged requests in order",
     .enabled(if: FileManager.default.isExecutableFile(atPath: OutboxCrashTests.tracer)))
   func killedAtCall() throws {
     let seed = UInt64.random(in: 0..<1_000_000)
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("also when it ended by itself while it sent, without closing anything")
+  @Test("after processes that ended without a close the outbox has sent all requests in order")
   func left() throws {
     let seed = UInt64.random(in: 0..<1_000_000)
     for round in 0..<rounds {
@@ -186,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("of two that send, only one does; when it is killed, the other one goes on")
+  @Test("of two processes only one sends the outbox, and the other one goes on when it is killed")
   func lease() throws {
     for round in 0..<max(1, rounds / 6) {
       let ledger = try Ledger()
@@ -195,7 +195,7 @@ import Testing
       ledger.server.on(prefix: "/q") { _ in Script.ok("").after(.pause(milliseconds: 5)) }
       try ledger.server.goUp()
       let ends = Collected<Bool>()
-      // Who sends changes nothing in it.
+      // Sending doesn't change the ledger.
       nonisolated(unsafe) let shared = ledger
       let both = (0..<2).map { number in
         Thread {
@@ -206,7 +206,7 @@ import Testing
       while ends.values.count < 2 { usleep(1000) }
       #expect(ends.values.contains(true))
       ledger.check("seed \(seed), round \(round)", mayComeLate: true)
-      // One of each of the three queues at a time, whoever sends; and what the killed one had under way, once more.
+      // One request of each of the three queues at a time; those that the killed process had under way come once more.
       #expect(ledger.server.highWater() <= 3)
       let sent = ledger.server.requests.filter { $0.outcome != .clientLeft }.count
       let kept = ledger.frozen.values.reduce(0) { $0 + $1.count } - ledger.dropped.count
@@ -225,7 +225,7 @@ import Testing
   }()
 
   @Test(
-    "isn't needed for a link: what waits is sent as soon as it is up",
+    "a frozen request is sent as soon as the network link is up",
     .enabled(if: OutboxCrashTests.hasNetworksOfItsOwn))
   func link() throws {
     let folder = try Bench.makeFolder()
@@ -236,7 +236,7 @@ import Testing
     let process = Process()
     let (said, saying) = (Pipe(), Pipe())
     process.executableURL = URL(fileURLWithPath: "/usr/bin/unshare")
-    // The link goes up when the program says so, by who stands in the same network.
+    // The shell in the same network namespace brings the link up when the program says so.
     let script =
       "\"$1\" link \"$2\" | while read -r line; do echo \"$line\"; [ \"$line\" != up ] || ip link set lo up; done"
     process.arguments = ["-n", "timeout", "60", "sh", "-c", script, "sh", program, folder]

@@ -7,12 +7,12 @@ private let oneSecond: Int64 = 1_000_000_000
 private let hour = 3600 * oneSecond
 private let day = 24 * hour
 
-@Suite("The rules of the outbox") struct OutboxRulesTests {
+@Suite("Rules of the outbox") struct OutboxRulesTests {
   let rules = OutboxRules()
 
   // MARK: judge
 
-  @Test("say of each answer what becomes of the request")
+  @Test("each status decides whether a frozen request is done, retried, paused or put aside")
   func answers() {
     for status in 100..<700 {
       let verdict = rules.judge(.answer(status: status, retryAfter: nil), attempt: 1, random: 0)
@@ -27,7 +27,7 @@ private let day = 24 * hour
     }
   }
 
-  @Test("say of each failure what becomes of the request, of every code there is")
+  @Test("each error code decides whether a frozen request is retried or put aside")
   func failures() {
     // What may be otherwise the next time; everything else stays as it is.
     let passing: Set<ErrorCode> = [
@@ -50,7 +50,7 @@ private let day = 24 * hour
   }
 
   @Test(
-    "wait twice as long each time, between half of that and all of it, and five minutes at most",
+    "the outbox's wait doubles up to five minutes, with jitter, and follows Retry-After up to a day",
     arguments: [
       (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 64), (8, 128), (9, 256), (10, 300), (11, 300),
       (64, 300), (1_000_000, 300), (0, 1), (-5, 1),
@@ -71,7 +71,7 @@ private let day = 24 * hour
     #expect(wait(0, 0) == bound / 2 && wait(0, -7) == bound / 2 && wait(0, 1) == bound / 2)
   }
 
-  @Test("know what can't have reached anybody, and what is worth a try when the network changes")
+  @Test("error codes tell what can't have reached a server, and what a changed network may mend")
   func reached() {
     let unsent: Set<ErrorCode> = [.dns, .refused, .tls, .circuitOpen, .denied, .badURL, .badHeader, .offline]
     let unreachable: Set<ErrorCode> = [.dns, .refused, .tls, .circuitOpen, .timeout, .reset]
@@ -129,7 +129,7 @@ private let day = 24 * hour
     }
   }
 
-  @Test("put aside what was tried too often, too long, or too late for its key; and nothing else")
+  @Test("a frozen request is put aside for its attempts, its age or its expired key, and nothing else")
   func hindrances() {
     let late = "the server may have received it, and its Idempotency-Key has expired after 86400 s"
     let cases: [Case] = [
@@ -155,12 +155,12 @@ private let day = 24 * hour
       Case(method: "PUT", exposed: 0, now: 2 * day), Case(method: "DELETE", exposed: 0, now: 2 * day),
       Case(keyLifetime: nil, exposed: 0, now: 2 * day),
       Case(exposed: nil, now: 6 * day),
-      // An attempt whose end nobody wrote down may have arrived.
+      // An attempt without a recorded end may have arrived.
       Case(begun: 0, now: day), Case(begun: 0, now: day + 1, wanted: late),
       Case(exposed: 0, begun: 5 * hour, now: day + 1, wanted: late),
       Case(exposed: nil, hasTried: true, begun: 2 * hour, now: day + hour),
       Case(exposed: nil, hasTried: true, begun: 2 * hour, now: day + 3 * hour, wanted: late),
-      // Who says that it be sent again says so whatever the server has forgotten.
+      // A replay sends it again, even if the server has forgotten the key.
       Case(exposed: 0, replayed: day, now: day + 1),
       Case(exposed: 0, begun: day + 1, replayed: day, now: 2 * day + 2, wanted: late),
     ]
@@ -171,7 +171,7 @@ private let day = 24 * hour
 
   // MARK: delay
 
-  @Test("wait for what is left, for somebody, or for nothing")
+  @Test("a frozen request waits for the rest of its delay, also after changes of the clock")
   func delays() {
     func entry(_ wait: Int64?, ended: DurableTime, replayed: Bool = false) -> OutboxContents.Entry {
       var entry = Case(now: 0).entry
@@ -192,7 +192,7 @@ private let day = 24 * hour
     for (passed, left) in [(0, hour), (1, hour - 1), (hour - 1, 1), (hour, 0), (day, 0)] as [(Int64, Int64)] {
       #expect(OutboxRules.delay(entry(hour, ended: at(0)), at(passed), seen: nil) == left)
     }
-    // While the machine runs, nobody's clock counts.
+    // While the machine runs, the wall clock doesn't count.
     for wall in [-20 * 365 * day, 20 * 365 * day] {
       #expect(OutboxRules.delay(entry(hour, ended: at(0)), at(10, wall: wall), seen: nil) == hour - 10)
     }
@@ -208,13 +208,13 @@ private let day = 24 * hour
     #expect(OutboxRules.delay(entry(hour, ended: at(0)), at(10), seen: at(-hour)) == hour - 10)
   }
 
-  @Test("know how old something is, whatever was done to the clock")
+  @Test("the age of a DurableTime is right after restarts and changes of the clock")
   func ages() {
     #expect(at(0).age(at: at(7)) == 7 && at(7).age(at: at(0)) == 0)
     #expect(at(0, wall: 0).age(at: at(7, wall: -day)) == 7)
     #expect(at(0, wall: 0).age(at: at(7, wall: 9, boot: 8)) == 9)
     #expect(at(0, wall: day).age(at: at(7, wall: 0, boot: 8)) == 0)
-    // Nobody knows which start of the machine that was.
+    // It is unknown which start of the machine that was.
     #expect(at(0, wall: 0, boot: 0).age(at: at(7, wall: 9, boot: 0)) == 9)
     let far = DurableTime(wall: .min, running: .min, boot: 7)
     #expect(far.age(at: DurableTime(wall: .max, running: .max, boot: 7)) == .max)

@@ -26,7 +26,7 @@ private final class Probed {
 }
 
 /// When servers are probed; the clock stands still until a test moves it.
-@Suite("Probes of the outbox") struct ProbeScheduleTests {
+@Suite("Schedule of the outbox's probes") struct ProbeScheduleTests {
   private static let hour = 3600 * second
   private static let place = QueueBench.origin("a.example")
 
@@ -47,7 +47,7 @@ private final class Probed {
     return nil
   }
 
-  @Test("notice a server's return within 5 s after ten minutes, and within 30 s after a day")
+  @Test("probes notice a server's return within 4 s after ten minutes, and within 25 s after a day")
   func absences() throws {
     for patience in [0, second / 2, 3 * second] {
       for absence in [1, 2, 60, 150, 299, 599, 600] {
@@ -63,7 +63,7 @@ private final class Probed {
     #expect(noticed(after: 48 * Self.hour, patience: 0) == nil)
   }
 
-  @Test("are made one at a time for each server, and sixteen at a time in all")
+  @Test("probes run one at a time for each server, and sixteen at a time in all")
   func bounds() {
     let schedule = Probed()
     let origins = (0..<100).map { QueueBench.origin("h\($0).example") }
@@ -86,7 +86,7 @@ private final class Probed {
     #expect(probed.count == 100 && probed.values.allSatisfy { (2...3).contains($0) })
   }
 
-  @Test("end when nothing waits, and are not made of what is being sent")
+  @Test("a server isn't probed when no request waits for it or one is being sent")
   func ends() {
     let schedule = Probed()
     schedule.adopt(waiting: [Self.place: 0], known: [Self.place], at: 0)
@@ -100,7 +100,7 @@ private final class Probed {
   }
 
   @Test(
-    "of a server that accepts connections and answers nothing lead to one attempt, until it has been away again"
+    "a server that accepts connections but fails its attempt gets no other until it was away again"
   )
   func deceived() {
     let schedule = Probed()
@@ -125,7 +125,7 @@ private final class Probed {
     #expect(!probe(true))
   }
 
-  @Test("go by the attempts that found the server away, also when the first of them are forgotten")
+  @Test("a server's absence counts from the first attempt that found it away, even a forgotten one")
   func absence() {
     func at(_ seconds: Int64) -> DurableTime {
       DurableTime(wall: seconds * second, running: seconds * second, boot: 7)
@@ -161,7 +161,7 @@ private final class Probed {
 }
 
 /// Outboxes whose attempts are an hour apart, so that only a probe can bring one sooner.
-@Suite("Probes of servers that are away", .serialized) struct ProbeTests {
+@Suite("Probes of unreachable servers", .serialized) struct ProbeTests {
   let bench: OutboxBench
 
   init() throws {
@@ -173,7 +173,7 @@ private final class Probed {
     }
   }
 
-  /// Whether there comes a time of 25 intervals without a connection.
+  /// Returns whether the server sees no connection for 25 probe intervals.
   private func probingEnds() -> Bool {
     for _ in 0..<100 {
       let accepted = bench.server.acceptedCount
@@ -191,7 +191,8 @@ private final class Probed {
   }
 
   @Test(
-    "have what waits sent when the server is back, without a word from the network", arguments: [0, 7200])
+    "a probe finds a server that is back, so that the request is sent without a network change",
+    arguments: [0, 7200])
   func back(away: Int64) throws {
     let id = try bench.freeze("/a")
     try bench.wait { $0.first?.attempts == 1 }
@@ -200,13 +201,13 @@ private final class Probed {
     try bench.server.goUp()
     #expect(try bench.waitUntilEnded(id).isDone)
     #expect(bench.server.count("/a") == 1)
-    // They are no attempts.
+    // Probes don't count as attempts.
     #expect(try bench.list().first?.attempts == 2)
     // Nothing waits any more, so nothing is probed.
     #expect(probingEnds())
   }
 
-  @Test("of a server that accepts connections and resets them bring one attempt and no more")
+  @Test("a server that accepts and resets connections gets one attempt and no more")
   func deceived() throws {
     _ = try bench.freeze("/a")
     try bench.wait { $0.first?.attempts == 1 }
@@ -218,7 +219,7 @@ private final class Probed {
     #expect(try bench.list().first?.attempts == 2)
   }
 
-  @Test("leave a server alone that has asked for it, also what another request was told")
+  @Test("probes leave a server alone that has sent Retry-After, even to another request")
   func retryAfter() throws {
     _ = try bench.freeze("/a")
     try bench.wait { $0.first?.attempts == 1 }

@@ -12,7 +12,7 @@ import Testing
 
   init() throws { bench = try OutboxBench() }
 
-  @Test("are refused without a provider")
+  @Test("a freezable request with a secret and no provider is `secret_needs_provider`")
   func refused() throws {
     let cases: [(inout Request) -> Void] = [
       { $0.headers = [("Authorization", "Bearer hush")] },
@@ -31,7 +31,7 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
-  @Test("need a provider with a name, of whom nobody could ever ask otherwise")
+  @Test("a secret's provider must have a name")
   func nameless() throws {
     let cases: [(inout Request) -> Void] = [
       { $0.freezing?.secrets = [Request.Freezing.Secret("X-Api-Key", provider: "")] },
@@ -49,7 +49,7 @@ import Testing
     #expect(!names(in: bench.folder).contains("outbox"))
   }
 
-  @Test("that a netrc has need a provider, too; what it has nothing for needs none")
+  @Test("a password from a netrc needs a provider, a host without an entry needs none")
   func netrc() throws {
     let path = bench.folder + "/netrc"
     let text = "machine 127.0.0.1 login ann password hush\n"
@@ -78,7 +78,7 @@ import Testing
       Set(bench.server.requests("/a").map { $0.headers["Authorization"] }) == ["Basic YW5uOmhlcmU=", nil])
   }
 
-  @Test("that are a site's cookies are sent with a first attempt only, and never written to the outbox")
+  @Test("a site's cookies are sent with the first attempt only, and never written to the outbox")
   func cookies() throws {
     bench.server.on("/login", .ok("").with("Set-Cookie", "id=hush; Path=/").with("Connection", "close"))
     bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("")])
@@ -94,7 +94,7 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["Cookie"] } == ["id=hush", nil])
   }
 
-  @Test("never reach the disk, and are asked for when the request is sent")
+  @Test("secrets of frozen requests never reach the disk, and are asked for before sending")
   func provided() throws {
     setenv("NUTHATCH_TEST_TOKEN", "token-of-the-environment", 1)
     let id = try bench.freeze("/a") {
@@ -111,7 +111,7 @@ import Testing
     }
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()
-    // It waits for the two.
+    // The request waits for the two secrets.
     var wanted: Set<String> = []
     for _ in 0..<2 {
       if case .secretWanted(let provider) = try bench.cache?.nextNotice(within: 20_000) {
@@ -131,7 +131,9 @@ import Testing
     }
   }
 
-  @Test("that a server refuses are asked for again: the queue waits", arguments: [401, 403])
+  @Test(
+    "a secret that a server refuses pauses the queue until its provider gives a new one",
+    arguments: [401, 403])
   func paused(_ status: Int) throws {
     try bench.cache?.outbox.provide("token", "old")
     let first = try bench.freeze("/a", "1") { $0.freezing?.secrets = [.init("X-Token", provider: "token")] }
@@ -155,7 +157,7 @@ import Testing
     #expect(bench.server.requests("/a").map { $0.headers["X-Token"] } == ["old", "new", nil])
   }
 
-  @Test("that are wrong hold the queue up until the request is dropped, or replayed")
+  @Test("a refused request holds its queue up until it is dropped or replayed")
   func resumed() throws {
     let ids = try (0..<3).map { try bench.freeze("/\($0)") }
     bench.server.on("/0", sequence: [.status(403), .ok("")])
@@ -172,7 +174,8 @@ import Testing
   }
 
   @Test(
-    "are tried again, all of them, when one is renewed, and when somebody says so", arguments: [false, true])
+    "after a refusal all secrets are sent again when one is renewed or the request is replayed",
+    arguments: [false, true])
   func several(_ isRenewed: Bool) throws {
     setenv("NUTHATCH_TEST_TOKEN", "token-of-the-environment", 1)
     try bench.cache?.outbox.provide("token", "old")
@@ -185,7 +188,7 @@ import Testing
     try bench.server.goUp()
     try bench.wait { $0.first?.state == .paused }
     if isRenewed {
-      // Who could renew it is told that it was refused.
+      // The provider hears that the secret was refused.
       guard case .secretWanted("token") = try bench.cache?.nextNotice(within: 20_000) else {
         Issue.record("nobody was asked")
         return
@@ -200,14 +203,14 @@ import Testing
     #expect(sent.headers["X-Key"] == "token-of-the-environment")
   }
 
-  @Test("are asked for once by who listens, though they were wanted before")
+  @Test("a listener hears once of each secret that is wanted, and again when it asks again")
   func askedOnce() throws {
     _ = try bench.freeze("/a") {
       $0.freezing?.secrets = [.init("X-One", provider: "one"), .init("X-Two", provider: "two")]
     }
     try bench.server.goUp()
     let cache = try #require(bench.cache)
-    // With the first of the two, the second is there, and nobody takes it.
+    // When the first of the two notices comes, the second is there, and isn't taken.
     guard case .secretWanted("one") = try cache.nextNotice(within: 20_000) else {
       Issue.record("nobody was asked")
       return
@@ -217,14 +220,14 @@ import Testing
       cache.whenNews { if case .secretWanted(let provider) = $0 { told.add(provider) } }
     }
     for _ in 0..<2000 where told.values.isEmpty { usleep(10_000) }
-    // Whoever asks again is told again.
+    // Asking again brings all notices again.
     try cache.outbox.ask(for: nil) {}
     for _ in 0..<2000 where told.values.count < 3 { usleep(10_000) }
     try bench.settle()
     #expect(told.values.sorted() == ["one", "two", "two"])
   }
 
-  @Test("that are a password without its value have the request wait, too")
+  @Test("a request with a user and no password waits in the outbox for its password provider")
   func lacksPassword() throws {
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()
@@ -239,7 +242,7 @@ import Testing
     #expect(bench.server.requests("/a").first?.headers["Authorization"] == "Basic YW5uOmhlcmU=")
   }
 
-  @Test("that are missing at first have the request wait in the outbox")
+  @Test("a request whose secret is missing waits in the outbox for its provider")
   func missing() throws {
     bench.server.on("/a", .ok(""))
     try bench.server.goUp()

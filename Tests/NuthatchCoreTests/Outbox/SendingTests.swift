@@ -7,12 +7,14 @@ import Testing
   import Glibc
 #endif
 
-@Suite("The outbox", .serialized) struct SendingTests {
+@Suite("Sending from the outbox", .serialized) struct SendingTests {
   let bench: OutboxBench
 
   init() throws { bench = try OutboxBench() }
 
-  @Test("tries again after what may pass", arguments: [408, 425, 429, 500, 503])
+  @Test(
+    "a frozen request is sent again after a 408, 425, 429, 500 or 503, with one key",
+    arguments: [408, 425, 429, 500, 503])
   func again(_ status: Int) throws {
     let id = try bench.freeze("/a")
     bench.server.on("/a", sequence: [.status(status), .status(status), .ok("")])
@@ -24,7 +26,7 @@ import Testing
     #expect(item.history.suffix(2).allSatisfy { $0.status == status })
   }
 
-  @Test("waits as long as a server asks for")
+  @Test("the outbox waits for a server's Retry-After, even if the network changes")
   func retryAfter() throws {
     let id = try bench.freeze("/a")
     bench.server.on("/a", .status(503, headers: ["Retry-After": "3600"]))
@@ -41,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "puts aside what a server refuses, with reason and body, until it is replayed",
+    "a frozen request that a server refuses is put aside with reason and body, and can be replayed",
     arguments: [400, 404, 410, 422])
   func refused(_ status: Int) throws {
     let first = try bench.freeze("/a", "1")
@@ -51,7 +53,7 @@ import Testing
     let outcome = try bench.waitUntilEnded(first)
     #expect(!outcome.isDone && outcome.status == status && outcome.reason == "HTTP \(status)")
     #expect(outcome.body == Array("no such row".utf8))
-    // It holds nobody up.
+    // It doesn't hold up the next request.
     #expect(try bench.waitUntilEnded(second).isDone)
     // It isn't collected by mistake, and survives.
     #expect(try bench.cache?.outbox.collect(first)?.isDone == false)
@@ -65,7 +67,7 @@ import Testing
     #expect(sent[0].headers["Idempotency-Key"] == sent[2].headers["Idempotency-Key"])
   }
 
-  @Test("puts aside what was tried too often, or waits too long")
+  @Test("a frozen request is put aside after its last attempt, or when it is too old")
   func limits() throws {
     let often = try bench.freeze("/a") { $0.freezing?.attempts = 3 }
     bench.server.on("/a", .status(500))
@@ -87,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "puts aside what was tried too often, or has grown too old, without waiting for what the server asked for",
+    "too many attempts or too high an age put a request aside without waiting for Retry-After",
     arguments: [
       (503, 1, 600_000, "too many attempts: 1"), (503, 9, 4000, "too old: it has waited for 4 s"),
       (403, 9, 4000, "too old: it has waited for 4 s"),
@@ -103,7 +105,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("keeps in a request's history the answer that it was put aside for, when it is replayed")
+  @Test("a replayed request keeps in its history the answers that it was put aside for")
   func historyOfReplayed() throws {
     let id = try bench.freeze("/a")
     bench.server.on("/a", sequence: [.status(422), .status(404), .ok("a")])
@@ -116,7 +118,7 @@ import Testing
       #expect(try bench.cache?.outbox.replay(id) == true)
     }
     #expect(try bench.waitUntilEnded(id).isDone)
-    // Whoever reads the log anew finds the same.
+    // A cache that reads the log anew finds the same history.
     bench.close()
     try bench.open { $0.outbox = .off }
     let item = try #require(try bench.list().first)
@@ -125,7 +127,7 @@ import Testing
     #expect(item.attempts == item.history.count + 1)
   }
 
-  @Test("sends nothing again whose answer came but says something else than its Content-Encoding")
+  @Test("a frozen request whose answer came but can't be decoded isn't sent again")
   func undecodable() throws {
     let id = try bench.freeze("/a")
     bench.server.on("/a", .status(200, headers: ["Content-Encoding": "gzip"], body: "no gzip at all"))
@@ -136,7 +138,7 @@ import Testing
     #expect(try bench.list().first?.code == .http)
   }
 
-  @Test("is over when a close returns, so that whoever opens next may drop what was being sent")
+  @Test("sending has ended when a close returns, so that the next cache can drop the request")
   func closed() throws {
     // With another directory open the threads go on after a close.
     let other = try OutboxBench()
@@ -153,7 +155,7 @@ import Testing
     bench.server.gate("g").open()
   }
 
-  @Test("doesn't send a POST again when its key may be forgotten, unless that was asked for")
+  @Test("a POST isn't sent again after its key's lifetime, unless that is unlimited")
   func keyLifetime() throws {
     for (resends, method, isSent) in [(false, "POST", false), (true, "POST", true), (false, "PUT", true)] {
       let bench = try OutboxBench { $0.outboxRules.base = 600_000_000_000 }
@@ -175,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("sends for the first time however late it is, when nobody can have had it")
+  @Test("a frozen request that can't have reached its server is sent, however late")
   func lateFirst() throws {
     let id = try bench.freeze("/a")
     bench.clock.move(running: 3 * 86_400_000_000_000)
@@ -185,7 +187,7 @@ import Testing
     #expect(try bench.waitUntilEnded(id).isDone)
   }
 
-  @Test("is neither hurried nor stopped by a clock that is put back", arguments: [false, true])
+  @Test("a changed wall clock neither hurries nor stops frozen requests", arguments: [false, true])
   func clockBack(_ restarts: Bool) throws {
     let id = try bench.freeze("/a") { $0.freezing?.longest = .milliseconds(3_600_000) }
     try bench.wait { ($0.first?.attempts ?? 0) > 0 }
@@ -203,7 +205,7 @@ import Testing
     #expect(try bench.waitUntilEnded(next).isDone)
   }
 
-  @Test("holds nobody up for a server that is down")
+  @Test("a server that is down doesn't hold up frozen requests to other servers")
   func origins() throws {
     let other = try OutboxBench()
     let blocked = try bench.freeze("/a")
@@ -214,7 +216,7 @@ import Testing
     #expect(try bench.list().first { $0.id == blocked }?.state != .done)
   }
 
-  @Test("keeps the order of a queue, one at a time, also of one with a name")
+  @Test("frozen requests are sent in order, one at a time for each queue, named or not")
   func order() throws {
     var expected: [String] = []
     for number in 0..<12 {
@@ -230,7 +232,7 @@ import Testing
     #expect(bench.server.highWater() <= 2)
   }
 
-  @Test("tries at once when the network changes, or when the host answers somebody")
+  @Test("the outbox tries at once when the network changes or the host answers another request")
   func wakes() throws {
     bench.close()
     try bench.open { $0.outboxRules.base = 600_000_000_000 }
@@ -248,7 +250,7 @@ import Testing
     #expect(try bench.waitUntilEnded(second).isDone)
   }
 
-  @Test("never sends what was dropped, and drops what is being sent")
+  @Test("a dropped request is never sent, and one that is being sent can be dropped")
   func drops() throws {
     let first = try bench.freeze("/a", "1")
     let second = try bench.freeze("/a", "2")
@@ -264,7 +266,7 @@ import Testing
     #expect(bench.server.requests("/a").map { String(decoding: $0.body, as: UTF8.self) } == ["2"])
   }
 
-  @Test("judges addresses again, each time")
+  @Test("the outbox judges addresses at each attempt, by the request's own guard")
   func guarded() throws {
     let id = try bench.freeze("/a")
     bench.server.on("/a", .redirect(to: "http://169.254.169.254/latest", status: 307))
@@ -287,7 +289,7 @@ import Testing
     #expect(bench.server.count("/b") == 0)
   }
 
-  @Test("goes the way of the request's site, whoever sends it")
+  @Test("a frozen request goes through its site's proxy, even if a later cache sends it")
   func proxied() throws {
     let proxy = try TestServer.start()
     defer { proxy.stop() }
@@ -314,7 +316,7 @@ import Testing
     #expect(error?.code == .secretNeedsProvider && error?.message.contains("hush") == false)
   }
 
-  @Test("follows as many redirects as was said, whoever sends it")
+  @Test("a frozen request follows its own number of redirects, whichever cache sends it")
   func redirects() throws {
     let ids = try [0, 1, nil].map { count in
       try bench.freeze("/a") {
@@ -323,7 +325,7 @@ import Testing
       }
     }
     bench.close()
-    // What its sender says counts for requests of its own.
+    // The sending cache's option counts for its own requests only.
     try bench.open { $0.redirects = 0 }
     bench.server.on("/a", .redirect(to: "/b", status: 307))
     bench.server.on("/b", .redirect(to: "/c", status: 307))
@@ -335,7 +337,7 @@ import Testing
     #expect(try bench.list().first { $0.id == ids[1] }?.code == .tooManyRedirects)
   }
 
-  @Test("gives outcomes to the handler that is attached, again after a restart, until they are collected")
+  @Test("outcomes go to the attached handler, again after a restart, until they are collected")
   func handlers() throws {
     bench.server.on("/a", .ok("ok"))
     let id = try bench.freeze("/a") { $0.freezing?.handler = "rows" }
@@ -366,7 +368,7 @@ import Testing
     #expect(bench.server.count("/a") == 3)
   }
 
-  @Test("sends from one process's outbox what another has frozen")
+  @Test("the outbox sends requests that another handle has frozen")
   func twoHandles() throws {
     let folder = bench.folder
     bench.server.on("/a", .ok(""))
@@ -383,11 +385,11 @@ import Testing
     #expect(try bench.waitUntilEnded(id).isDone)
   }
 
-  @Test("is left to others when it is closed, however late a look comes to its turn")
+  @Test("a closed cache leaves the outbox to others, even if its last look at it comes late")
   func lateLook() throws {
     let id = try bench.freeze("/a")
     try bench.wait { ($0.first?.attempts ?? 0) > 0 }
-    // Somebody has the cache after it was closed, and the runtime goes on.
+    // The test keeps the closed cache, and the runtime goes on.
     let (old, other) = (try #require(bench.cache), try Bench())
     let mayGoOn = Collected<Bool>()
     old.shared.outbox.serialQueue.submit { while mayGoOn.values.isEmpty { usleep(1000) } }
@@ -406,7 +408,7 @@ import Testing
     #expect(old.path == bench.folder)
   }
 
-  @Test("lets what it is sending end when the cache is closed with time for it")
+  @Test("close(drain:) lets a frozen request that is being sent end")
   func drain() throws {
     _ = try bench.freeze("/a")
     bench.server.on("/a", Script(steps: [.head, .pause(milliseconds: 300), .text("slow")]))
@@ -419,7 +421,7 @@ import Testing
     #expect(bench.server.count("/a") == 1)
   }
 
-  @Test("tells when a site can't be reached any more, and when it can again")
+  @Test("watchReachability tells when a site can't be reached any more, and when it can again")
   func reachable() throws {
     let site = try #require(bench.cache).site(bench.url("/"))
     site.watchReachability()

@@ -7,7 +7,7 @@ import Testing
   import Glibc
 #endif
 
-@Suite("Freezing of bodies that are streamed", .serialized) struct StreamedFreezingTests {
+@Suite("Freezing of streamed bodies", .serialized) struct StreamedFreezingTests {
   let bench: OutboxBench
   let file: String
 
@@ -29,7 +29,7 @@ import Testing
 
   private var bodyFiles: [String] { names(in: bench.folder + "/outbox").filter { $0.hasPrefix("body-") } }
 
-  @Test("copies a file, and sends the same bytes each time, whatever becomes of the file")
+  @Test("a file is copied when its request is frozen, and the same bytes are sent each time")
   func copied() throws {
     let bytes = (0..<3_000_000).map { 0x61 &+ UInt8(truncatingIfNeeded: $0 % 251) }
     let id = try bench.freeze("/a", "") {
@@ -53,7 +53,7 @@ import Testing
     #expect(bodyFiles.isEmpty)
   }
 
-  @Test("keeps a form as it would have been sent", arguments: [false, true])
+  @Test("a form is frozen with the bytes that would have been sent", arguments: [false, true])
   func form(_ isDurable: Bool) throws {
     let upload = Upload.form([
       FormPart("kind", "hazel"), FormPart("seeds", file: file, type: "application/x-seeds"),
@@ -81,7 +81,7 @@ import Testing
     #expect(sent.headers["Content-Type"]?.hasPrefix("multipart/form-data; boundary=") == true)
   }
 
-  @Test("is an error when the file has changed since it was looked at")
+  @Test("freezing is `io` if the file has changed since the submit")
   func changed() throws {
     try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g"), .reset], sendsHead: false))
@@ -97,7 +97,7 @@ import Testing
     #expect(try bench.list().isEmpty && bodyFiles.isEmpty)
   }
 
-  @Test("is refused where there is no room, and leaves nothing")
+  @Test("freezing a body beyond outbox_bytes is `no_space`, and leaves no file")
   func full() throws {
     bench.close()
     try bench.open { $0.outboxBytes = 2_000_000 }
@@ -106,7 +106,9 @@ import Testing
     #expect(try bench.list().isEmpty && bodyFiles.isEmpty)
   }
 
-  @Test("signs in as it was said, with a password that somebody provides", arguments: [SignIn.digest, .any])
+  @Test(
+    "a frozen request signs in with its signIn and the password of its provider",
+    arguments: [SignIn.digest, .any])
   func digest(_ signIn: SignIn) throws {
     let id = try bench.freeze("/a", "") {
       $0.upload = .file(file)
@@ -131,7 +133,7 @@ import Testing
     #expect(try !contains("hush-pw", in: bench.folder))
   }
 
-  @Test("keeps where a certificate is, and no password of it")
+  @Test("freezing keeps a certificate's absolute path, and refuses a certificate's password")
   func certificate() throws {
     _ = try bench.freeze("/a") { $0.cert = ClientCertificate("/none.pem", key: "/key.pem") }
     bench.close()
@@ -139,7 +141,7 @@ import Testing
     let id = try #require(try bench.list().first?.id)
     let kept = try #require(try bench.cache?.shared.outbox.store.begin(id))
     #expect(kept.certificate == ClientCertificate("/none.pem", key: "/key.pem"))
-    // Whoever sends it may be in another folder.
+    // The process that sends it may have another working directory.
     let here = try #require(getcwd(nil, 0))
     defer { free(here) }
     let later = try bench.freeze("/a") { $0.cert = ClientCertificate("none.pem", key: "keys/key.pem") }
@@ -153,7 +155,7 @@ import Testing
     #expect(error?.code == .secretNeedsProvider)
   }
 
-  @Test("refuses an answer that is to be saved, which nobody could wait for")
+  @Test("a freezable request with saveTo is `invalid`")
   func saved() throws {
     let error = #expect(throws: NuthatchError.self) {
       try bench.cache?.submit(bench.request("/a") { $0.saveTo = [.file(file)] })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("The automatic size") struct AutomaticSizeTests {
+@Suite("The queue's automatic size") struct AutomaticSizeTests {
   private static let range = AutomaticSize.Range(start: 32, floor: 4, ceiling: 256)
 
   /// A size whose answers come one by one, 10 ms apart.
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("grows by an eighth of the start with each calm window but the first, while work waits")
+  @Test("the automatic size grows by an eighth of its start with each calm window, while work waits")
   func grows() {
     var measured = Measured()
     var sizes: [Int] = []
@@ -40,7 +40,7 @@ import Testing
     #expect(measured.size.size == 256)
   }
 
-  @Test("doesn't grow while nobody waits")
+  @Test("the automatic size doesn't grow while no request waits")
   func idle() {
     var size = AutomaticSize(AutomaticSizeTests.range, most: 1000)
     for index: Int64 in 0..<1000 {
@@ -49,7 +49,7 @@ import Testing
     #expect(size.size == 32)
   }
 
-  @Test("shrinks to seven tenths when answers come late, down to the floor")
+  @Test("the automatic size shrinks to seven tenths when answers come late, down to its floor")
   func shrinks() {
     var measured = Measured()
     var sizes: [Int] = []
@@ -60,7 +60,7 @@ import Testing
     #expect(sizes == [22, 15, 10, 7, 4, 4, 4, 4])
   }
 
-  @Test("halves when a host that answered before falls silent")
+  @Test("the automatic size halves when a host that answered before falls silent")
   func timeOut() {
     var measured = Measured()
     measured.answers(6, .strained)
@@ -71,7 +71,7 @@ import Testing
     #expect(measured.size.size == 16)
   }
 
-  @Test("stays as it is between calm and strained")
+  @Test("the automatic size stays between calm and strained")
   func hysteresis() {
     var measured = Measured()
     measured.answers(1600, .between)
@@ -83,7 +83,7 @@ import Testing
     #expect(measured.size.size == 32)
   }
 
-  @Test("shrinks once for one jam: what began before counts no more")
+  @Test("one jam shrinks the automatic size once: answers that began before it don't count again")
   func oneJam() {
     var measured = Measured()
     let began = measured.now
@@ -94,7 +94,7 @@ import Testing
     #expect(measured.size.size == 22)
   }
 
-  @Test("isn't decided by one slow host, however busy")
+  @Test("one slow host doesn't decide the automatic size, however busy it is")
   func oneSlowHost() {
     var measured = Measured()
     for _ in 0..<20 {
@@ -109,7 +109,7 @@ import Testing
     #expect(measured.size.size < 109)
   }
 
-  @Test("is judged by windows: not by a burst, and not by what dribbles in alone")
+  @Test("the automatic size is judged by windows, not by a burst or a few late answers")
   func windows() {
     var size = AutomaticSize(AutomaticSizeTests.range, most: 1000)
     for _ in 0..<1000 { size.noteAnswer(host: 1, .strained, began: 0, at: 5) }
@@ -123,7 +123,7 @@ import Testing
     #expect(size.size == 15)
   }
 
-  @Test("doubles for a batch as often as all places have answered, to the ceiling of batches")
+  @Test("the automatic size doubles for a batch when all places have answered, up to 512")
   func batch() {
     var measured = Measured(LinkKind.wired.sizes)
     measured.answers(1, isBatch: true, .calm)
@@ -139,7 +139,7 @@ import Testing
     #expect(other.size.size == 256)
   }
 
-  @Test("of a metered or wireless link has the same ceiling for a batch")
+  @Test("a metered or wireless link has the same ceiling for a batch")
   func batchOnNarrowLink() {
     for link in [LinkKind.metered, .wireless] {
       var measured = Measured(link.sizes)
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("goes back by half when more at once brings no more a second, and stays where it does")
+  @Test("the automatic size halves when more requests at once bring no more answers a second")
   func yields() {
     var measured = Measured(LinkKind.wired.sizes)
     // 512 places, and never more than 200 answers a second.
@@ -168,7 +168,7 @@ import Testing
     #expect(useful.size.size > 256, "\(useful.size.size)")
   }
 
-  @Test("has its bounds from the link, and its ceiling from the descriptors")
+  @Test("the automatic size has its bounds from the link, and never exceeds the descriptors")
   func bounds() {
     for link in LinkKind.allCases {
       var measured = Measured(link.sizes)
@@ -200,7 +200,7 @@ import Testing
     latency.note(sample, at: now)
   }
 
-  @Test("is judged by what was before")
+  @Test("a latency is judged by the host's usual latency")
   func judged() {
     for (sample, judgement) in [
       (0, HostLatency.Judgement.calm), (100, .calm), (155, .calm), (156, .between), (210, .between),
@@ -211,21 +211,21 @@ import Testing
     }
   }
 
-  @Test("of less than some milliseconds is no matter")
+  @Test("latencies of a few milliseconds don't count as strained")
   func tiny() {
     var latency = settled(at: 100_000)
     #expect(note(&latency, 5 * millisecond) == .calm)
     #expect(note(&latency, 9 * millisecond) == .between)
   }
 
-  @Test("that has risen for good is the normal case in the end")
+  @Test("a latency that has risen for good becomes the usual one")
   func risen() {
     var latency = settled(at: 100 * millisecond)
     let judgements = (0..<3000).map { note(&latency, second, at: Int64($0) * 100 * millisecond) }
     #expect(judgements.prefix(600).allSatisfy { $0 == .strained } && judgements.last == .calm)
   }
 
-  @Test("is not fooled by a queue that grows little by little")
+  @Test("a latency that creeps up little by little counts as strained")
   func creeping() {
     var latency = settled(at: 20 * millisecond)
     var sample = 20 * millisecond
@@ -237,7 +237,7 @@ import Testing
     #expect(isStrained && sample < 120 * millisecond)
   }
 
-  @Test("comes back quickly when the strain is over")
+  @Test("the usual latency recovers quickly when the strain is over")
   func restored() {
     var latency = settled(at: 20 * millisecond)
     for _ in 0..<40 { _ = note(&latency, 100 * millisecond) }
@@ -245,7 +245,7 @@ import Testing
     #expect(note(&latency, 60 * millisecond) == .strained)
   }
 
-  @Test("may vary widely without that most answers count as strained")
+  @Test("most answers of a host with widely varying latencies don't count as strained")
   func varying() {
     // From 20 ms up, 100 ms in the mean, as a server with some answers at hand and others not.
     var random = Seeded(state: 1)
@@ -259,7 +259,7 @@ import Testing
     #expect(counts[.calm, default: 0] > 2000 && counts[.strained, default: 0] < 1600, "\(counts)")
   }
 
-  @Test("survives odd numbers")
+  @Test("absurd latencies do no harm")
   func odd() {
     var latency = HostLatency()
     for sample in [Int64.min, .max, -1, 0, .max] { for _ in 0..<50 { _ = note(&latency, sample) } }
@@ -285,7 +285,7 @@ import Testing
     return bench
   }
 
-  @Test("finds the size that the link carries, and stays near it")
+  @Test("the queue finds the size that the link carries, and stays near it")
   func converges() {
     let bench = filled(QueueBench(link: .wired))
     // 20 ms until 60 are under way; then each more costs 5 ms, as a full link would.
@@ -299,7 +299,7 @@ import Testing
     #expect(sizes.allSatisfy { (30...100).contains($0) }, "\(sizes)")
   }
 
-  @Test("is off when a number was asked for")
+  @Test("a fixed size of the queue doesn't adapt")
   func off() {
     let bench = filled(QueueBench(.fixed(32)))
     run(bench, rounds: 50) { _ in 20 * millisecond }
@@ -307,7 +307,7 @@ import Testing
     #expect(bench.queue.size == 32 && bench.running.count == 32)
   }
 
-  @Test("isn't misled by a host that never answered, nor by loopback")
+  @Test("a host that never answered and loopback don't shrink the queue")
   func deadHost() {
     let bench = QueueBench(link: .wired)
     for host in ["dead.example", "127.0.0.1:1"] {
@@ -329,7 +329,7 @@ import Testing
   }
 
   @Test(
-    "lets a batch have 512 at once, on loopback a quarter of what there are descriptors for",
+    "a batch gets 512 requests at once, on loopback a quarter of the descriptors",
     arguments: ["h", "127.0.0."])
   func batch(host: String) {
     var settings = QueueSettings()
@@ -349,7 +349,7 @@ import Testing
     #expect(most == 512 && bench.begun.count == 6000)
   }
 
-  @Test("begins anew on another link")
+  @Test("the automatic size begins anew on another link")
   func anew() {
     let bench = filled(QueueBench(link: .wired))
     run(bench, rounds: 30) { _ in 20 * millisecond }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A circuit") struct CircuitTests {
+@Suite("Circuits") struct CircuitTests {
   private static let settings = Circuit.Settings(
     threshold: 3, firstBackOff: 1 * second, longestBackOff: 5 * second)
 
@@ -20,7 +20,7 @@ import Testing
     return circuit
   }
 
-  @Test("opens after so many faults in a row")
+  @Test("a circuit opens after its number of faults in a row")
   func opens() {
     var circuit = Circuit()
     for _ in 0..<5 {
@@ -37,7 +37,7 @@ import Testing
     #expect(circuit.state(at: 7 + second) == .halfOpen)
   }
 
-  @Test("learns nothing from what began before it opened, unless it is an answer")
+  @Test("a circuit ignores faults that began before it opened, but not answers")
   func late() {
     var circuit = opened(at: 0)
     #expect(!fault(&circuit, at: 5))
@@ -48,7 +48,7 @@ import Testing
     #expect(circuit.state(at: 5) == .closed)
   }
 
-  @Test("doubles its back-off up to a cap, and begins anew after an answer")
+  @Test("a circuit's back-off doubles up to a cap, and begins anew after an answer")
   func backOff() {
     var circuit = opened(at: 0)
     var now: Int64 = 0
@@ -66,7 +66,7 @@ import Testing
     #expect(circuit.state(at: 0) == .open(until: second))
   }
 
-  @Test("can be left out")
+  @Test("a circuit with threshold 0 never opens")
   func never() {
     var circuit = Circuit()
     for _ in 0..<100 { #expect(!fault(&circuit, Circuit.Settings(threshold: 0))) }
@@ -74,7 +74,7 @@ import Testing
   }
 }
 
-@Suite("A dead host in the queue") struct QueueCircuitTests {
+@Suite("Unreachable hosts in the queue") struct QueueCircuitTests {
   private func benchWithDeadHost(waiting: Int = 0) -> QueueBench {
     let bench = QueueBench(.fixed(100))
     for index in 0..<6 { bench.submit("\(index)") }
@@ -86,7 +86,7 @@ import Testing
     return bench
   }
 
-  @Test("lets one request through when a connection could be made, long before its time")
+  @Test("an open circuit lets one request through when a connection could be made")
   func reachable() {
     let bench = benchWithDeadHost()
     bench.finishFirst(.abandoned)
@@ -99,7 +99,7 @@ import Testing
     #expect(bench.takeBegun() == ["second"])
   }
 
-  @Test("fails what waits for it, and what comes later, at once and with a time")
+  @Test("an open circuit refuses waiting and later requests at once, with a time")
   func failsFast() {
     let bench = benchWithDeadHost(waiting: 20)
     // Four of the twenty took the places of the first four that failed.
@@ -113,7 +113,7 @@ import Testing
     #expect(bench.takeBegun() == ["other"])
   }
 
-  @Test("is tried by one probe after its back-off")
+  @Test("an open circuit is tried by one probe after its back-off")
   func probe() {
     let bench = benchWithDeadHost()
     bench.finishFirst(.abandoned)
@@ -130,7 +130,7 @@ import Testing
     #expect(bench.takeBegun() == ["v", "w"])
   }
 
-  @Test("waits for another probe when the first one was called off")
+  @Test("a probe that is called off is followed by another one")
   func abandonedProbe() {
     let bench = benchWithDeadHost()
     bench.finishFirst(.abandoned)
@@ -144,7 +144,7 @@ import Testing
     #expect(bench.takeBegun() == ["last"])
   }
 
-  @Test("gets the retry of its own fault refused")
+  @Test("the retry of a request whose fault opened the circuit is refused")
   func retried() {
     let bench = QueueBench(.fixed(100))
     for index in 0..<5 { bench.submit("\(index)") }
@@ -156,7 +156,7 @@ import Testing
     #expect(bench.refused.count == 5 && bench.queue.activity == 0)
   }
 
-  @Test("is one that can't be reached, not one that answers badly, is silent or is left")
+  @Test("only connection faults open the circuit; answers, silence and cancelled transfers don't")
   func whatCounts() {
     let bench = QueueBench(.fixed(100))
     for outcome in [ExchangeOutcome.done, .timedOut, .abandoned] {
@@ -169,7 +169,7 @@ import Testing
     #expect(bench.refused.isEmpty && bench.begun.count == 160)
   }
 
-  @Test("doesn't keep the loop when many wait for it")
+  @Test("an open circuit refuses waiting requests 256 at a time, so that the loop goes on")
   func portions() {
     let bench = benchWithDeadHost(waiting: 1000)
     #expect(bench.refused.count == 256)
@@ -184,7 +184,7 @@ import Testing
     #expect(bench.queue.activity == 0)
   }
 
-  @Test("is tried at once when the network is back")
+  @Test("an open circuit lets one request through at once when the network is back")
   func networkIsBack() {
     let bench = benchWithDeadHost()
     bench.finishFirst(.abandoned)

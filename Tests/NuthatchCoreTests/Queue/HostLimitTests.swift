@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("The limit of a host that grows") struct HostLimitTests {
+@Suite("Growing limits of hosts") struct HostLimitTests {
   /// A host of which more than `slots` requests at once get 429, and a limit, without time.
   private struct Measured {
     var limit = HostLimit(6)
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("tries one more at first, then twice as many, to 32")
+  @Test("a host's limit grows by one at first, then doubles, up to 32")
   func grows() {
     var measured = Measured(slots: 1000)
     var values: [Int] = []
@@ -41,7 +41,7 @@ import Testing
     #expect(values == [7, 14, 28, 32, 32, 32])
   }
 
-  @Test("stays while answers come late, or nothing waits")
+  @Test("a host's limit stays while answers come late or no request waits")
   func stays() {
     var measured = Measured(slots: 1000)
     for _ in 0..<50 {
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "is halved by the first refusal, and goes back to what the host bears, with one probe a minute",
+    "a refusal lowers a host's limit to what the host bears, and one probe a minute tries more",
     arguments: [6, 10])
   func probes(slots: Int) {
     var measured = Measured(slots: slots)
@@ -67,14 +67,14 @@ import Testing
     #expect(measured.excesses.count <= 11)
   }
 
-  @Test("goes below six where the host bears less")
+  @Test("a host's limit goes below six if the host bears less")
   func few() {
     var measured = Measured(slots: 2)
     for _ in 0..<600 { measured.round() }
     #expect(measured.limit.value <= 3)
   }
 
-  @Test("isn't judged by requests that began before it changed")
+  @Test("requests that began before a host's limit changed don't change it again")
   func late() {
     var limit = HostLimit(6)
     limit.noteTrouble(began: 10, at: 20)
@@ -84,7 +84,7 @@ import Testing
   }
 }
 
-@Suite("A queue that lets a host have more") struct QueueHostLimitTests {
+@Suite("The queue with growing limits of hosts") struct QueueHostLimitTests {
   private func answer(_ bench: QueueBench, isBatched: Bool, rounds: Int) -> Int {
     for index in 0..<400 { bench.submit("\(index)", patience: 300 * second, isBatched: isBatched) }
     var most = 0
@@ -98,7 +98,7 @@ import Testing
     return most
   }
 
-  @Test("does so for a batch only, and only when it is told to")
+  @Test("a host's limit grows for a batch only, and only with perHostGrows")
   func batchOnly() {
     var settings = QueueSettings.fixed(100)
     #expect(answer(QueueBench(settings), isBatched: true, rounds: 8) == 6)
@@ -107,7 +107,7 @@ import Testing
     #expect(answer(QueueBench(settings), isBatched: true, rounds: 8) == 32)
   }
 
-  @Test("asks fewer at once when the host says 429 for the first time, not less often")
+  @Test("the first 429 of a host lowers its requests at once to half, not its rate")
   func firstRefusal() {
     var settings = QueueSettings.fixed(100)
     settings.perHostGrows = true

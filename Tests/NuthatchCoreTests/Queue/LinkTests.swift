@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchCore
 
-/// A folder that stands for `/`, with the files of `/proc/net` and `/sys/class/net` that matter.
+/// A folder in place of `/`, with the files of `/proc/net` and `/sys/class/net` that the probe reads.
 private final class LinkTree {
   let root: String
 
@@ -43,8 +43,8 @@ private final class LinkTree {
   }
 }
 
-@Suite("The link") struct LinkTests {
-  @Test("is none without a default route")
+@Suite("Network links") struct LinkTests {
+  @Test("there is no link without a default route")
   func none() throws {
     let tree = try LinkTree()
     try tree.interface("eth0")
@@ -53,7 +53,7 @@ private final class LinkTree {
     #expect(LinkProbe(root: "\(tree.root)/nowhere").link().kind == .none)
   }
 
-  @Test("is known by what the kernel says of its interface")
+  @Test("the kind of a link comes from the kernel's files about its interface")
   func kinds() throws {
     let tree = try LinkTree()
     try tree.interface("eth0")
@@ -83,7 +83,7 @@ private final class LinkTree {
     }
   }
 
-  @Test("is that of the best default route that is up")
+  @Test("the link is that of the best default route that is up")
   func bestRoute() throws {
     let tree = try LinkTree()
     try tree.interface("eth0")
@@ -95,7 +95,7 @@ private final class LinkTree {
     #expect(LinkProbe(root: tree.root).defaultInterfaces() == ["wlan0", "eth0"])
   }
 
-  @Test("is found among IPv6 routes, too")
+  @Test("a default route of IPv6 is found, too")
   func ipv6() throws {
     let tree = try LinkTree()
     try tree.interface("wwan0", uevent: "DEVTYPE=wwan")
@@ -111,7 +111,7 @@ private final class LinkTree {
     #expect(LinkProbe(root: tree.root).link() == Link(kind: .metered, interface: "wwan0"))
   }
 
-  @Test("is what is below bridges, bonds and tunnels, where that can be known")
+  @Test("the link below a bridge, bond or tunnel counts, if it can be known")
   func stacked() throws {
     let tree = try LinkTree()
     try tree.interface("eth0")
@@ -135,7 +135,7 @@ private final class LinkTree {
     #expect(probe.link() == Link(kind: .unknown, interface: "tun0"))
   }
 
-  @Test("is read from whatever stands in those files, without harm")
+  @Test("garbage in the kernel's files means no link, and does no harm")
   func garbage() throws {
     let tree = try LinkTree()
     let all = (0...255).map { String(UnicodeScalar(UInt8($0))) }.joined()
@@ -148,7 +148,7 @@ private final class LinkTree {
     }
   }
 
-  @Test("is looked at again when the kernel says so, and told only when it is another")
+  @Test("the watch looks again when the kernel says so, and tells only of another link")
   func watch() throws {
     let tree = try LinkTree()
     try tree.interface("eth0")
@@ -172,7 +172,7 @@ private final class LinkTree {
     #expect(watch.descriptor == -1)
   }
 
-  @Test("of this machine can be read, whatever it is")
+  @Test("the link of this machine can be read")
   func thisMachine() {
     let link = LinkProbe().link()
     #expect((link.kind == .none) == (link.interface == nil))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-/// A server that answers 429 when it has had too much, and a queue that asks it, without time.
+/// A server that answers 429 when it has had too much, and a queue that asks it, on a simulated clock.
 private final class LimitedServer {
   let bench = QueueBench(.fixed(64))
   let isTooMuch: (_ starts: [Int64], _ now: Int64) -> Int?
@@ -55,8 +55,8 @@ private final class LimitedServer {
   func overloads(after seconds: Int64) -> Int { overloads.count { $0 > begin + seconds * second } }
 }
 
-@Suite("A host that says 429") struct PaceTests {
-  @Test("above 50 a second has nearly 50, and after the first moment one too many a minute")
+@Suite("Hosts that answer 429 or 503") struct PaceTests {
+  @Test("a host that refuses above 50 a second gets nearly 50, and few too many after the start")
   func perSecond() {
     let server = LimitedServer { starts, now in
       starts.reversed().prefix { $0 > now - second }.count >= 50 ? 429 : nil
@@ -68,7 +68,7 @@ private final class LimitedServer {
     #expect(server.overloads.count <= 20)
   }
 
-  @Test("above 10 a second, counted by the clock, loses nothing and has most of that")
+  @Test("a host that refuses above 10 in a second of the clock gets all 200 requests within 30 s")
   func byTheClock() {
     let server = LimitedServer(latency: 50 * millisecond) { starts, now in
       starts.reversed().prefix { $0 / second == now / second }.count >= 10 ? 429 : nil
@@ -78,7 +78,7 @@ private final class LimitedServer {
     #expect(seconds < 30, "\(seconds)")
   }
 
-  @Test("above 600 a minute is asked as much as that in the end")
+  @Test("a host that refuses above 600 a minute gets 3000 requests within 600 s")
   func perMinute() {
     let server = LimitedServer { starts, now in
       starts.reversed().prefix { $0 > now - 60 * second }.count >= 600 ? 429 : nil
@@ -89,7 +89,7 @@ private final class LimitedServer {
     #expect(server.overloads.count < 100, "\(server.overloads.count)")
   }
 
-  @Test("when more than 3 are under way at once is asked less often")
+  @Test("a host that refuses more than 3 at once gets 600 requests within 51 s")
   func atOnce() {
     var ends: [Int64] = []
     let server = LimitedServer(latency: 150 * millisecond) { _, now in
@@ -103,7 +103,7 @@ private final class LimitedServer {
     #expect(seconds < 30 * 1.7, "\(seconds)")
   }
 
-  @Test("or 503 for three seconds is as fast as before soon after that")
+  @Test("a host with three seconds of 503 is asked as fast as before soon after that")
   func outage() {
     let server = LimitedServer { _, now in
       let second = (now - 1000 * NuthatchCoreTests.second) / NuthatchCoreTests.second
@@ -115,14 +115,14 @@ private final class LimitedServer {
     #expect(seconds < 30, "\(seconds)")
   }
 
-  @Test("or 503 from the first request on is as fast as any when it is well")
+  @Test("a host that answers 503 from the first request on is asked as fast as any when it recovers")
   func lateStart() {
     let server = LimitedServer { _, now in now < 1003 * second ? 503 : nil }
     let seconds = server.run(6000, within: 300 * second)
     #expect(server.good == 6000 && seconds < 20, "\(seconds)")
   }
 
-  @Test("503 for some of its pages, for ever, isn't slowed down by them")
+  @Test("a host isn't slowed down by single pages that answer 503")
   func oddPages() {
     var count = 0
     let server = LimitedServer { _, _ in
@@ -134,7 +134,7 @@ private final class LimitedServer {
     #expect(seconds < 60, "\(seconds)")
   }
 
-  @Test("503 to one request in ten isn't slowed down")
+  @Test("a host isn't slowed down by 503 to one request in ten")
   func oneInTen() {
     var pace = Pace()
     var now = 1000 * second
@@ -149,7 +149,7 @@ private final class LimitedServer {
     #expect(pace.rate(at: now) == nil)
   }
 
-  @Test("503 to one request in eight isn't held at a request a second")
+  @Test("a host with 503 to one request in eight still gets more than 20 requests a second")
   func oneInEight() {
     var pace = Pace()
     var now = 1000 * second
@@ -164,7 +164,7 @@ private final class LimitedServer {
     #expect((pace.rate(at: now) ?? 100) > 20)
   }
 
-  @Test("503 twice while it is asked twice a second may be asked more often a little later")
+  @Test("two 503 while a host is asked twice a second don't keep its rate low for long")
   func littleAsked() {
     var pace = Pace()
     var now = 1000 * second
@@ -179,7 +179,7 @@ private final class LimitedServer {
     #expect((pace.rate(at: now + 10 * second) ?? 100) > 10)
   }
 
-  @Test("is unknown before that")
+  @Test("a host that has never answered 429 or 503 has no rate")
   func unknown() {
     var pace = Pace()
     #expect(pace.rate(at: 0) == nil)
@@ -188,8 +188,8 @@ private final class LimitedServer {
   }
 }
 
-@Suite("A rate that the program sets") struct StartRateTests {
-  @Test("is kept when what wakes the queue is late", arguments: [1.5, 3.0, 40.0])
+@Suite("Rates that the program sets") struct StartRateTests {
+  @Test("a set rate is kept even if the queue is woken late", arguments: [1.5, 3.0, 40.0])
   func late(milliseconds: Double) {
     var settings = QueueSettings.fixed(10)
     settings.rate = 200
@@ -213,7 +213,7 @@ private final class LimitedServer {
     #expect(atMost <= 220)
   }
 
-  @Test("isn't made up for after a rest")
+  @Test("a set rate isn't made up for after a rest")
   func rest() {
     var settings = QueueSettings.fixed(100, perHost: 100)
     settings.rate = 10

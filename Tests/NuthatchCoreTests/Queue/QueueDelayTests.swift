@@ -2,8 +2,8 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Time in the queue") struct QueueDelayTests {
-  @Test("comes from outside: an entry begins when it may, not before")
+@Suite("Delayed entries of the queue") struct QueueDelayTests {
+  @Test("an entry of the queue begins when it may, not before")
   func notBefore() {
     let bench = QueueBench()
     bench.submit("later", notBefore: bench.now + 2 * second)
@@ -16,7 +16,7 @@ import Testing
     #expect(bench.takeBegun() == ["later"])
   }
 
-  @Test("passes for a retried entry and it keeps its arrival")
+  @Test("a retried entry waits for its time, and keeps its arrival")
   func retry() throws {
     let bench = QueueBench(.fixed(1))
     let first = bench.submit("first")
@@ -34,7 +34,7 @@ import Testing
     #expect(bench.begun.last == "third")
   }
 
-  @Test("can be cut short: a delayed entry can be removed and changed")
+  @Test("a delayed entry can be removed, and its priority changed")
   func removed() {
     let bench = QueueBench(.fixed(1))
     bench.submit("running")
@@ -49,8 +49,8 @@ import Testing
   }
 }
 
-@Suite("Activity") struct QueueActivityTests {
-  @Test("counts what waits and what runs")
+@Suite("Activity of the queue") struct QueueActivityTests {
+  @Test("the activity counts waiting and running entries")
   func counts() {
     let bench = QueueBench(.fixed(1))
     #expect(bench.queue.activity == 0)
@@ -66,7 +66,7 @@ import Testing
     #expect(bench.queue.activity == 0)
   }
 
-  @Test("stands still while one ends and hands on to the next")
+  @Test("the activity stands still while an entry ends and hands on to the next")
   func handedOn() {
     let bench = QueueBench(.fixed(1))
     bench.onBegin = { entry in

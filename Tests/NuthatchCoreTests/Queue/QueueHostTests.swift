@@ -2,8 +2,8 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A host in the queue") struct QueueHostTests {
-  @Test("has its own limit, and keeps nobody else")
+@Suite("Hosts in the queue") struct QueueHostTests {
+  @Test("a host's limit doesn't hold up other hosts, ports or schemes")
   func limit() {
     let bench = QueueBench()
     for index in 0..<50 { bench.submit("a\(index)", priority: 10) }
@@ -14,7 +14,7 @@ import Testing
     #expect(bench.takeBegun() == ["b", "other port", "other scheme"])
   }
 
-  @Test("has more when it speaks HTTP/2")
+  @Test("a host that speaks HTTP/2 gets more requests at once")
   func http2() {
     let bench = QueueBench(.fixed(100))
     for index in 0..<50 { bench.submit("\(index)") }
@@ -28,7 +28,7 @@ import Testing
     #expect(bench.running.count == 6)
   }
 
-  @Test("that is paused starts nothing, and keeps nobody else")
+  @Test("a paused host starts no request, and other hosts go on")
   func pause() {
     let bench = QueueBench(.fixed(10, perHost: 2))
     for index in 0..<4 { bench.submit("\(index)", priority: 5) }
@@ -44,7 +44,7 @@ import Testing
     #expect(bench.takeBegun() == ["2", "3"])
   }
 
-  @Test("knows for how long it was paused: what overlaps counts once, what is to come doesn't yet")
+  @Test("the queue knows how long a host was paused: overlaps count once, the future doesn't yet")
   func pausedTime() {
     let bench = QueueBench()
     let origin = QueueBench.origin("a.example")
@@ -72,7 +72,7 @@ import Testing
     #expect(pauses() == [12, 0])
   }
 
-  @Test("is paused for as long as the settings allow, also one that has nothing waiting")
+  @Test("a host is paused for 300 s at most, even if none of its requests waits")
   func longPause() {
     let bench = QueueBench()
     bench.queue.pause(QueueBench.origin("a.example"), until: .max, now: bench.now)
@@ -89,7 +89,7 @@ import Testing
     return QueueBench(settings)
   }
 
-  @Test("gets its starts evenly spaced, when a rate is set")
+  @Test("with a set rate a host's starts are evenly spaced")
   func rate() {
     let bench = Self.fourASecond()
     for index in 0..<10 { bench.submit("\(index)") }
@@ -108,7 +108,7 @@ import Testing
     #expect(bench.begun.count == 10)
   }
 
-  @Test("gets another start in the place of one that sent nothing")
+  @Test("a start that sent nothing is replaced by another one")
   func unusedStart() {
     let bench = Self.fourASecond()
     for index in 0..<4 { bench.submit("\(index)") }
@@ -128,7 +128,7 @@ import Testing
     #expect(bench.takeBegun() == ["4"])
   }
 
-  @Test("is forgotten after some thousand others, but never while something of it is left")
+  @Test("an idle host is forgotten after many others, a host with entries never")
   func forgotten() {
     let bench = QueueBench(.fixed(1))
     bench.submit("running", to: "first.example")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-/// What the queue should do, written down as plainly as possible: lists that are searched from end to end.
+/// A naive model of the queue: lists that are searched from end to end.
 private final class QueueModel {
   struct Item {
     var name: String
@@ -44,7 +44,7 @@ private final class QueueModel {
   }
 }
 
-@Suite("The queue, beside a naive model,") struct QueueModelTests {
+@Suite("The queue beside a naive model") struct QueueModelTests {
   private struct Pair {
     let bench: QueueBench
     let model: QueueModel
@@ -158,7 +158,7 @@ private final class QueueModel {
     }
   }
 
-  @Test("starts the same entries in the same order, whatever happens", arguments: 1...30)
+  @Test("the queue starts the same entries in the same order as a naive model", arguments: 1...30)
   func sameStarts(seed: Int) {
     var pair = Pair(seed: UInt64(seed))
     for step in 0..<300 {

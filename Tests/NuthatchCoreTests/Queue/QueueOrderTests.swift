@@ -2,8 +2,8 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("The queue's order") struct QueueOrderTests {
-  @Test("is priority, then arrival")
+@Suite("Order of the queue") struct QueueOrderTests {
+  @Test("entries start by priority, then by arrival")
   func order() {
     let bench = QueueBench(.fixed(1))
     bench.submit("running")
@@ -14,7 +14,7 @@ import Testing
     #expect(bench.begun == ["running", "e", "b", "f", "a", "c", "g", "d"])
   }
 
-  @Test("within one host is the same")
+  @Test("entries of one host start by priority, then by arrival")
   func oneHost() {
     let bench = QueueBench(.fixed(10, perHost: 1))
     bench.submit("running")
@@ -25,7 +25,7 @@ import Testing
     #expect(bench.begun == ["running", "e", "b", "a", "c", "d"])
   }
 
-  @Test("follows a priority that changes, and keeps the arrival")
+  @Test("a changed priority reorders an entry, which keeps its arrival")
   func change() {
     let bench = QueueBench(.fixed(1))
     bench.submit("running")
@@ -41,7 +41,7 @@ import Testing
     #expect(bench.begun == ["running", "b", "d", "a", "c"])
   }
 
-  @Test("forgets what was removed")
+  @Test("a removed entry of the queue is forgotten")
   func remove() {
     let bench = QueueBench(.fixed(1))
     let running = bench.submit("running")
@@ -57,7 +57,7 @@ import Testing
     #expect(bench.queue.activity == 1)
   }
 
-  @Test("gives one place in eight to who has waited too long")
+  @Test("one start in eight goes to the entry that has waited too long")
   func noStarvation() throws {
     let bench = QueueBench(.fixed(1))
     bench.submit("running")
@@ -78,7 +78,9 @@ import Testing
     #expect(bench.begun.count { $0.hasPrefix("high") } >= 33)
   }
 
-  @Test("gives it within a host, too, even if the turn among hosts always falls to another", arguments: 0...1)
+  @Test(
+    "one start in eight at a host goes to its entry that has waited too long, in any rhythm", arguments: 0...1
+  )
   func noStarvationWithinHost(offset: Int) throws {
     let bench = QueueBench(.fixed(100, perHost: 1))
     for index in 0..<200 { bench.submit("b\(index)", to: "b.example", priority: 10) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Entries that wait for a host in trouble") struct QueuePatienceTests {
+@Suite("Patient entries of hosts in trouble") struct QueuePatienceTests {
   private let down = TransportFault(.tls, "the certificate has expired")
   private let minute = 60 * second
 
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("stay in the queue while its circuit is open, and are sent when it is back")
+  @Test("patient entries wait while their host's circuit is open, and are sent when it is back")
   func held() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<10 { bench.submit("\(index)", patience: 5 * minute) }
@@ -40,7 +40,7 @@ import Testing
     #expect(bench.refused == ["impatient"])
   }
 
-  @Test("are sent one by one while it is tried, each of them in its turn")
+  @Test("an open circuit is tried with one patient entry after the other, in turn")
   func probes() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<6 { bench.submit("\(index)", patience: 5 * minute) }
@@ -58,7 +58,7 @@ import Testing
     #expect(bench.begun == ["7", "8", "0"] && bench.refused.isEmpty)
   }
 
-  @Test("try it once more shortly before it is given up, however long the circuit would stay open")
+  @Test("a host is tried once more shortly before its patient entries are given up")
   func lastTry() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<10 { bench.submit("\(index)", patience: 10 * second) }
@@ -77,7 +77,7 @@ import Testing
     #expect(refusals(bench).isEmpty && bench.refused.isEmpty)
   }
 
-  @Test("show the host among those that are away until the last of them is cancelled")
+  @Test("an unreachable host is shown until its last waiting entry is cancelled")
   func shown() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<6 { bench.submit("\(index)", patience: 5 * minute) }
@@ -92,7 +92,7 @@ import Testing
     #expect(bench.queue.away.current(now: bench.now).isEmpty)
   }
 
-  @Test("name the fault when it has been away for too long, and others don't wait with them")
+  @Test("entries whose patience ends get the host's fault, and more patient ones wait on")
   func givenUp() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<30 { bench.submit("\(index)", patience: 10 * second) }
@@ -112,7 +112,7 @@ import Testing
     #expect(bench.refused.contains("patient") || bench.begun.contains("patient"))
   }
 
-  @Test("hear of it at that time, also when something else of the host comes first")
+  @Test("entries are given up in time, even if another entry of their host comes first")
   func givenUpBesideAnother() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<30 { bench.submit("\(index)", patience: 10 * second) }
@@ -125,7 +125,7 @@ import Testing
     #expect(refusals(bench).count == 19 && !bench.refused.contains("patient"))
   }
 
-  @Test("may ask another host when they are refused, which is asked at once")
+  @Test("a program that asks another host in a refusal is served at once")
   func another() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<12 { bench.submit("\(index)", patience: 5 * minute) }
@@ -135,7 +135,7 @@ import Testing
     #expect(bench.refused == ["impatient"] && bench.begun.last == "again")
   }
 
-  @Test("count from its last good answer")
+  @Test("the patience of entries counts from their host's last good answer")
   func sinceLastAnswer() {
     let bench = QueueBench(.fixed(10))
     let first = bench.submit("first", patience: 10 * second)
@@ -149,7 +149,7 @@ import Testing
     #expect(bench.refused.isEmpty)
   }
 
-  @Test("are told at once when it wants to be left alone for longer than they wait")
+  @Test("entries are refused at once if their host asks for a longer pause than they wait")
   func longPause() {
     let bench = QueueBench(.fixed(10, perHost: 2))
     for index in 0..<4 { bench.submit("\(index)", patience: 10 * second) }
@@ -165,7 +165,7 @@ import Testing
     #expect(bench.takeBegun() == ["0", "1", "patient"])
   }
 
-  @Test("are told when it has said that it has too much to do for as long as they wait, and nothing else")
+  @Test("entries are refused when their host has answered 429 for as long as they wait")
   func overloaded() {
     let bench = QueueBench(.fixed(10, perHost: 1))
     for index in 0..<100 { bench.submit("\(index)", patience: 20 * second) }
@@ -181,7 +181,7 @@ import Testing
     #expect(refusals(bench).last == "99 429 0")
   }
 
-  @Test("are sent where it is only odd pages that have trouble", arguments: [true, false])
+  @Test("patient entries are sent if only odd pages of their host are in trouble", arguments: [true, false])
   func oddPages(isBusy: Bool) {
     let bench = QueueBench(.fixed(10, perHost: 1))
     /// The pages whose names begin so are busy for ever, or close the connection.
@@ -215,7 +215,7 @@ import Testing
     #expect(bench.begun.count { $0.hasPrefix("late") } == 20)
     #expect(refusals(bench).count == 4, "\(refusals(bench))")
 
-    // What all of it says is about all of it.
+    // If all pages are in trouble, the host is.
     for index in 0..<100 { bench.submit("down \(index)", patience: 20 * second) }
     for _ in 0..<60 {
       answer(odd: "d")
@@ -225,7 +225,7 @@ import Testing
     #expect(refusals(bench).count == 104)
   }
 
-  @Test("are told when it has been silent for as long as they wait")
+  @Test("entries are refused when their host has been silent for as long as they wait")
   func silent() {
     let bench = QueueBench(.fixed(10, perHost: 2))
     let silence = TransportFault(.timeout, "no byte for 30 s")
@@ -238,7 +238,7 @@ import Testing
     #expect(refusals(bench).last == "99 timeout")
   }
 
-  @Test("leave a host alone that drops its connections, which stops nobody else")
+  @Test("a host that drops its connections is left alone for a second, and other hosts go on")
   func dropped() {
     let bench = QueueBench(.fixed(10))
     for index in 0..<8 { bench.submit("\(index)", patience: minute) }
@@ -258,7 +258,7 @@ import Testing
     #expect(bench.refused.isEmpty)
   }
 
-  @Test("are asked again before their host is given up, however many wait for others")
+  @Test("patient entries are tried again before their host is given up, even in a full queue")
   func congested() {
     let bench = QueueBench(.fixed(6))
     for index in 0..<6 { bench.submit("a\(index)", patience: 10 * second) }

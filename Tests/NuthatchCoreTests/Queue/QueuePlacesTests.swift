@@ -2,8 +2,8 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Places") struct QueuePlacesTests {
-  @Test("are as many as were asked for, loopback counted")
+@Suite("Places of the queue") struct QueuePlacesTests {
+  @Test("a fixed number of places counts loopback, too")
   func fixed() {
     let bench = QueueBench(.fixed(3))
     for index in 0..<10 {
@@ -16,7 +16,7 @@ import Testing
     #expect(bench.begun.count == 6 && bench.queue.activity == 0)
   }
 
-  @Test("kept free of work below zero: a thumbnail starts beside two long uploads")
+  @Test("one place is kept free of work below zero: a thumbnail starts beside two long uploads")
   func lastPlace() {
     for uploads in [["up.example", "up.example"], ["up.example", "up2.example"]] {
       let bench = QueueBench(.fixed(2))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("are left to work below zero when there is only one and nobody else wants it")
+  @Test("the only place is left to work below zero if no other request wants it")
   func onlyPlace() {
     let bench = QueueBench(.fixed(1))
     bench.submit("upload", priority: -5)
@@ -44,7 +44,7 @@ import Testing
     #expect(bench.begun == ["upload", "thumbnail", "upload 2"])
   }
 
-  @Test("of an automatic size stay free even when it shrinks to one")
+  @Test("a thumbnail starts beside five uploads after the automatic size has shrunk to two")
   func shrunk() {
     let bench = QueueBench(link: .wireless)
     for index in 0..<5 { bench.submit("upload \(index)", to: "up\(index).example", priority: -5) }
@@ -57,7 +57,7 @@ import Testing
     #expect(bench.begun.last == "thumbnail")
   }
 
-  @Test("of an automatic size count a priority that changes under way")
+  @Test("a priority that changes under way counts for the place that is kept free")
   func raisedWhileRunning() {
     let bench = QueueBench(.fixed(2))
     let upload = bench.submit("upload", priority: -5)
@@ -71,7 +71,7 @@ import Testing
     #expect(bench.begun.last == "thumbnail")
   }
 
-  @Test("of an automatic size are as the link says, loopback not counted")
+  @Test("the automatic number of places is the link's, loopback not counted")
   func automatic() {
     for (link, start) in [
       (LinkKind.metered, 2), (.wireless, 6), (.wired, 32), (.unknown, 32), (.none, 32),
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("never outnumber the descriptors")
+  @Test("places never outnumber the descriptors")
   func descriptors() {
     var settings = QueueSettings()
     settings.mostAtOnce = 8
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("can be changed at any time; what runs goes on")
+  @Test("the number of places can change at any time, and running requests go on")
   func change() {
     let bench = QueueBench(.fixed(4))
     for index in 0..<20 { bench.submit("\(index)", to: "127.0.0.1:\(1000 + index)") }
@@ -124,7 +124,7 @@ import Testing
     #expect(bench.queue.activity == 0)
   }
 
-  @Test("are lent while nothing comes, to other hosts only")
+  @Test("a silent host's places are lent to other hosts after a second")
   func lent() {
     let bench = QueueBench(link: .metered)
     for index in 0..<6 { bench.submit("dead \(index)", to: "dead.example") }
@@ -150,7 +150,7 @@ import Testing
     #expect(bench.queue.activity == 0)
   }
 
-  @Test("that a slow host had before it lent them stay its own")
+  @Test("a slow host that lends its places may use those of its own again")
   func keptWhileLending() {
     let bench = QueueBench(link: .metered)
     for index in 0..<4 { bench.submit("slow \(index)", to: "slow.example") }
@@ -161,7 +161,7 @@ import Testing
     #expect(bench.takeBegun() == ["slow 2"])
   }
 
-  @Test("that are plenty let a slow host have what it may, too")
+  @Test("a slow host gets what it may if places are plenty")
   func slowButPlenty() {
     let bench = QueueBench(link: .wired)
     bench.submit("slow")
@@ -170,7 +170,7 @@ import Testing
     #expect(bench.running.count == 6)
   }
 
-  @Test("of a fixed size, and of loopback, are lent, too: hosts that are silent delay nobody")
+  @Test("fixed and loopback places are lent, too, so that silent hosts delay no other")
   func lentOfFixed() {
     for bench in [QueueBench(.fixed(2, lendAfter: second)), QueueBench(.fixed(1, lendAfter: second))] {
       let size = bench.queue.size
@@ -192,7 +192,7 @@ import Testing
     #expect(bench.takeBegun().contains("good"))
   }
 
-  @Test("aren't lent by an upload that moves")
+  @Test("an upload that moves lends no place")
   func uploading() {
     let bench = QueueBench(.fixed(1, lendAfter: second))
     let upload = bench.submit("upload")
@@ -219,7 +219,7 @@ import Testing
     #expect(bench.takeBegun() == ["third"] && bench.queue.activity == 0)
   }
 
-  @Test("that are lent stay so when the size becomes automatic, or fixed")
+  @Test("lent places stay lent when the size becomes automatic, or fixed")
   func movedWhileLent() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     bench.submit("a", to: "127.0.0.2", priority: -5)
@@ -236,7 +236,7 @@ import Testing
     }
   }
 
-  @Test("of any size are lent while a name is looked up, and had again only where there is room")
+  @Test("a place is lent while a name is looked up, and taken back only if there is room")
   func lookingUp() {
     for bench in [QueueBench(.fixed(2)), QueueBench(link: .metered)] {
       for index in 0..<3 { bench.submit("slow \(index)", to: "slow.example") }
@@ -248,7 +248,7 @@ import Testing
       for index in 0..<3 { bench.submit("good \(index)", to: "good.example") }
       #expect(bench.takeBegun() == ["good 0", "good 1"])
       #expect(bench.queue.activity == 6)
-      // The name is known, but both places are taken: its turn comes before those who came later.
+      // The name is known, but both places are taken: its turn comes before those of later entries.
       #expect(!bench.queue.nameIsKnown(waiting[0], now: bench.now))
       bench.finish(waiting[0], .abandoned, retryAt: bench.now)
       #expect(bench.takeBegun() == [])
@@ -264,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("are had again at once by a name that is found while there is room")
+  @Test("a name that is found while there is room takes its place back at once")
   func found() {
     let bench = QueueBench(.fixed(1))
     let entry = bench.submit("one", to: "one.example")
@@ -276,7 +276,7 @@ import Testing
     #expect(bench.takeBegun() == ["two"])
   }
 
-  @Test("aren't lent to more lookups than there are threads for")
+  @Test("places aren't lent to more lookups than there are threads")
   func manyNames() {
     let bench = QueueBench(.fixed(1))
     bench.onBegin = { bench.queue.waitsForName($0, now: bench.now) }
@@ -287,7 +287,7 @@ import Testing
     #expect(bench.begun.count == 600 && bench.queue.activity == 0 && bench.queue.lookingUp == 0)
   }
 
-  @Test("are lent by silent hosts, however many names are looked up")
+  @Test("silent hosts lend their places, however many names are looked up")
   func namesAndSilence() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     bench.onBegin = { if $0.host.origin.host.hasPrefix("h") { bench.queue.waitsForName($0, now: bench.now) } }

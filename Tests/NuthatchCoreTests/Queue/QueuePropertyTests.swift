@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("The queue with everything switched on") struct QueuePropertyTests {
+@Suite("Random use of the queue") struct QueuePropertyTests {
   /// Random use of a queue with an automatic size, circuits, a rate, latencies and links that change.
   private struct Storm {
     let bench: QueueBench
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("lets nothing wait that could run", arguments: 1...24)
+  @Test("under random use no entry of the queue waits that could run", arguments: 1...24)
   func workConserving(seed: Int) {
     var storm = Storm(seed: UInt64(seed), fixed: seed.isMultiple(of: 4))
     storm.entries.append(storm.bench.submit("first"))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "runs dry: all that was submitted begins or is refused, and every place is given back", arguments: 1...12)
+    "after random use the queue runs dry, and every place is given back", arguments: 1...12)
   func runsDry(seed: Int) {
     var storm = Storm(seed: UInt64(seed), fixed: seed.isMultiple(of: 4))
     storm.entries.append(storm.bench.submit("first"))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A request that hangs") struct QueuePutOffTests {
+@Suite("Requests that hang") struct QueuePutOffTests {
   private func bench() -> QueueBench { QueueBench(.fixed(100, perHost: 2, lendAfter: second)) }
 
   private func learnLatency(_ bench: QueueBench, _ time: Int64) {
@@ -11,7 +11,7 @@ import Testing
     bench.finish(entry)
   }
 
-  @Test("is put off when its host answers others quickly, which wait for its place")
+  @Test("a hanging request is put off if its host answers others quickly and requests wait")
   func atGoodHost() {
     let bench = bench()
     learnLatency(bench, 50 * millisecond)
@@ -25,7 +25,7 @@ import Testing
     #expect(bench.putOff == ["hanging 0", "hanging 1"] && bench.begun.last == "waiting 1")
   }
 
-  @Test("stays when nothing waits for its place, when its host is that slow, or when it must not be put off")
+  @Test("a hanging request stays if none waits, if its host is slow, or if it must not be put off")
   func stays() {
     let alone = bench()
     learnLatency(alone, 50 * millisecond)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("is put off at a host that has never answered, after 8 s, 16 s and so on")
+  @Test("a hanging request is put off at a host that never answered, after 8 s, 16 s and so on")
   func unknownHost() {
     let bench = bench()
     for index in 0..<9 { bench.submit("\(index)", mayBePutOff: true) }
@@ -64,7 +64,7 @@ import Testing
     #expect(bench.putOff == ["0", "1", "2"])
   }
 
-  @Test("is put off when its host is held because of it, and others wait there")
+  @Test("a hanging request is put off if it keeps its host from starting a waiting request")
   func heldHost() {
     let bench = QueueBench(.fixed(4, perHost: 6, lendAfter: second))
     learnLatency(bench, 50 * millisecond)
@@ -80,7 +80,7 @@ import Testing
     #expect(bench.begun.last == "waiting")
   }
 
-  @Test("stays when its head has come, however slow its body is")
+  @Test("a request with a head isn't put off, however slow its body is")
   func slowBody() {
     let bench = bench()
     learnLatency(bench, 50 * millisecond)
@@ -91,7 +91,7 @@ import Testing
     #expect(bench.putOff.isEmpty)
   }
 
-  @Test("is put off when no place can be lent any more and others wait for one")
+  @Test("hanging requests are put off when no place can be lent any more and others wait")
   func fullPool() {
     var settings = QueueSettings.fixed(4, perHost: 6, lendAfter: second)
     settings.mostAtOnce = 4

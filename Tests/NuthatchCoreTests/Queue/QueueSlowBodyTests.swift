@@ -3,7 +3,7 @@ import Testing
 @testable import NuthatchCore
 
 @Suite("Slow bodies") struct QueueSlowBodyTests {
-  /// Begins as many requests at a host, and gives each its head.
+  /// Begins `count` requests at a host, and gives each its head.
   private func begin(_ count: Int, at host: String, _ bench: QueueBench, priority: Int = 0) -> [QueueEntry] {
     let entries = (0..<count).map { bench.submit("\(host) \($0)", to: host, priority: priority) }
     for entry in entries where entry.state == .running {
@@ -12,7 +12,7 @@ import Testing
     return entries
   }
 
-  /// Lets time pass, in which of each of these so many bytes come every 100 ms.
+  /// Lets time pass; every 100 ms this number of bytes of each entry comes.
   private func drip(_ bytes: Int, of entries: [QueueEntry], for time: Int64, _ bench: QueueBench) {
     for _ in 0..<(time / (100 * millisecond)) {
       bench.pass(100 * millisecond)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("lend their places to other hosts after a second, so that a good host needn't wait for their end")
+  @Test("slow bodies lend their places to other hosts after a second")
   func starvation() {
     let bench = QueueBench(.fixed(12, lendAfter: second))
     let slow = begin(7, at: "slow1.example", bench) + begin(7, at: "slow2.example", bench)
@@ -43,7 +43,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("keep their places while a kilobyte comes in every second")
+  @Test("a body keeps its place while a kilobyte comes in every second")
   func fastEnough() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entries = begin(2, at: "a.example", bench)
@@ -56,7 +56,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("lend as many places in all as the queue has, and no more")
+  @Test("slow bodies lend at most as many places as the queue has")
   func bound() {
     for size in [1, 2, 5] {
       let bench = QueueBench(.fixed(size, lendAfter: second))
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("lend to other hosts only: their own has no more at once than there are places")
+  @Test("slow bodies lend to other hosts only")
   func otherHosts() {
     let bench = QueueBench(.fixed(4, perHost: 32, lendAfter: second))
     let slow = begin(20, at: "slow.example", bench)
@@ -92,7 +92,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("don't keep the rest of their host from its turn")
+  @Test("a slow body doesn't keep the rest of its host from its turn")
   func hostGoesOn() {
     let bench = QueueBench(.fixed(4, lendAfter: second))
     let slow = begin(1, at: "mixed.example", bench)
@@ -110,7 +110,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("that are fast again have their places back, and nothing starts until there is room")
+  @Test("a body that is fast again takes its place back, and no request starts until there is room")
   func fastAgain() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entries = begin(2, at: "a.example", bench)
@@ -131,7 +131,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("that come in pieces lend and take back without end, and the queue runs dry all the same")
+  @Test("bodies that come in bursts lend and take back, and the queue runs dry all the same")
   func flapping() {
     let bench = QueueBench(.fixed(3, lendAfter: second))
     bench.onBegin = { bench.queue.answered($0, firstByte: nil, now: bench.now) }
@@ -149,7 +149,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("that are sent lend, too: a server that reads a few bytes a second is as slow as one that sends them")
+  @Test("a slow upload lends its place, too")
   func uploads() {
     let bench = QueueBench(.fixed(1, lendAfter: second))
     let upload = bench.submit("upload")
@@ -160,7 +160,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("lend in the pool that their host moves to, and at the priority that they are given")
+  @Test("a slow body lends in the pool that its host moves to, and at its new priority")
   func moved() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entries = begin(1, at: "127.0.0.2", bench, priority: -5) + begin(1, at: "127.0.0.3", bench)
@@ -177,7 +177,7 @@ import Testing
     expectEmpty(bench)
   }
 
-  @Test("of an attempt before are forgotten: the next one waits for its head as the first did")
+  @Test("a retried request lends no place for the slow body of its earlier attempt")
   func again() {
     let bench = QueueBench(.fixed(2, lendAfter: second))
     let entry = begin(1, at: "a.example", bench)[0]

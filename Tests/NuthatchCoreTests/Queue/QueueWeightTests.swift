@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("A hundred thousand entries", .serialized) struct QueueWeightTests {
+@Suite("Cost of many entries in the queue", .serialized) struct QueueWeightTests {
   /// Work as a pipeline would have it: a callback with something to remember.
   private final class Callback: QueuedWork {
     let start: (QueueEntry) -> Void
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "hold less than 1 KiB each, with their callback and whatever hosts they are for",
+    "an entry of the queue takes less than 1 KiB, with its callback and host",
     arguments: [Shape.hundredHosts, .hostEach])
   func memory(shape: Shape) {
     let count = shape == .hostEach ? 20_000 : 100_000
@@ -91,7 +91,7 @@ import Testing
     if getenv("NUTHATCH_SHOW_FIGURES") != nil { print("queue, \(shape): \(each) bytes an entry") }
   }
 
-  @Test("are submitted, and worked off, in linear time", arguments: Shape.allCases)
+  @Test("submitting and ending entries takes linear time", arguments: Shape.allCases)
   func time(shape: Shape) {
     // Ten times as many take a hundred times as long, when a step looks at all that wait.
     var times: [Double] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchCore
 
-@Suite("Trying again") struct RetryPolicyTests {
+@Suite("Retries") struct RetryPolicyTests {
   private func decide(
     _ policy: RetryPolicy = RetryPolicy(), attempt: Int = 1,
     _ outcome: RetryPolicy.Outcome = .status(503), method: String = "GET", remaining: Int64? = nil
@@ -11,7 +11,7 @@ import Testing
     policy.decide(attempt: attempt, outcome: outcome, method: method, remaining: remaining, random: 0)
   }
 
-  @Test("is for what passes by itself")
+  @Test("statuses and faults that may pass are retried, others aren't")
   func outcomes() {
     for status in 100...599 {
       let expected = [408, 425, 429, 500, 502, 503, 504].contains(status)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("is for methods that may be sent twice")
+  @Test("only idempotent methods are retried")
   func methods() {
     for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
       #expect(decide(method: method) != .giveUp)
@@ -37,13 +37,13 @@ import Testing
     }
   }
 
-  @Test("ends with the retries")
+  @Test("retries end with their number")
   func attempts() {
     #expect((1...5).map { decide(attempt: $0) != .giveUp } == [true, true, true, false, false])
     #expect(decide(RetryPolicy(retries: 0)) == .giveUp)
   }
 
-  @Test("waits a random time below a bound that doubles up to a cap")
+  @Test("a retry waits a random time below a bound that doubles up to a cap")
   func backOff() {
     var random = Seeded(state: 1)
     let policy = RetryPolicy(retries: 100, base: 100, longest: 1000)
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("waits as long as the server asks for, within reason")
+  @Test("a retry waits for the server's Retry-After, up to 300 s")
   func retryAfter() {
     #expect(
       decide(RetryPolicy(), attempt: 1, .status(503, retryAfter: 7 * second)) == .retry(after: 7 * second))
@@ -77,7 +77,7 @@ import Testing
     #expect(decision == .retry(after: 250 * millisecond))
   }
 
-  @Test("waits before a patient request's last attempt until a server may have restarted")
+  @Test("a patient request's last retry waits until a server may have restarted")
   func restart() {
     func waits(_ kind: TransportFault.Kind, isPatient: Bool) -> [RetryPolicy.Decision] {
       (1...4).map {
@@ -95,7 +95,7 @@ import Testing
     #expect(waits(.timeout, isPatient: true) == [soon, soon, soon, .giveUp])
   }
 
-  @Test("stays within the deadline")
+  @Test("a retry that doesn't fit into the deadline is given up")
   func deadline() {
     let asked = RetryPolicy.Outcome.status(503, retryAfter: 7 * second)
     #expect(decide(RetryPolicy(), attempt: 1, asked, remaining: 7 * second + 1) == .retry(after: 7 * second))
@@ -104,7 +104,7 @@ import Testing
     #expect(decide(remaining: -1) == .giveUp)
   }
 
-  @Test("survives odd numbers")
+  @Test("absurd numbers in a retry policy do no harm")
   func oddNumbers() {
     let odd = RetryPolicy(retries: .max, base: .max, longest: .max, longestRetryAfter: .max)
     #expect(decide(odd, attempt: .max - 1) != .giveUp)
@@ -112,7 +112,7 @@ import Testing
     #expect(decide(RetryPolicy(base: -5, longest: -5)) == .retry(after: 0))
   }
 
-  @Test("and the queue read a transfer's end alike")
+  @Test("the queue's outcome of a transfer follows from its fault, its connection and its head")
   func outcomesForTheQueue() {
     var connected = TransferTimings()
     connected.connect = 5

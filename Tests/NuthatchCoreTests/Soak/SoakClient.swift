@@ -26,7 +26,7 @@ final class SoakTarget: Sendable {
   }
 }
 
-/// One thread's requests, and whatever else it can think of, all at random. Sendable, because no other thread touches it
+/// The random requests and other calls of one thread. Sendable, because no other thread touches it
 /// meanwhile.
 final class SoakClient: @unchecked Sendable {
   /// What a request must get.
@@ -70,7 +70,7 @@ final class SoakClient: @unchecked Sendable {
       while open.count > 24 { settleOne() }
     }
     while !open.isEmpty { settleOne() }
-    // Observers hear of it right after whoever waits.
+    // Observers hear of it right after the waiting thread.
     for wish in settled {
       for _ in 0..<3000 where wish.finals.values.isEmpty { usleep(10_000) }
       if wish.finals.values.count != 1 { complain("final events: \(wish.finals.values)", wish.path) }
@@ -137,7 +137,7 @@ final class SoakClient: @unchecked Sendable {
       let ticket = try cache.submit(request)
       let wish = Wish(path: path, sizes: sizes, floor: floor, isLimited: isLimited)
       ticket.whenFinal { wish.finals.add($0.kind) }
-      // Some are let go of and go on by themselves; but nobody would answer their questions.
+      // Some tickets are dropped and go on by themselves, but their questions would stay without an answer.
       if !request.asks.isEmpty || random.chance(85) { open.append((ticket, wish)) }
     } catch {
       complain("submit: \(error)", path)
@@ -151,7 +151,7 @@ final class SoakClient: @unchecked Sendable {
       try target.cache.remove(server.url(path))
       // Under RFC 9111 what a redirect leads to is kept by itself.
       if SoakServer.kind(path) == .redirected { try target.cache.remove(server.url(path) + "?there") }
-      // Whoever sent credentials has an entry of its own.
+      // A request with credentials has an entry of its own.
       if SoakServer.kind(path) != .locked { target.raise(path, to: version) }
     } catch {
       complain("remove: \(error)", path)
@@ -334,8 +334,8 @@ final class SoakReferences: Sendable {
     self.all = all
   }
 
-  /// Which variant an image shows. To the byte, but for what was made of a larger thumbnail, because the body is gone: also
-  /// by who waited while another handle's request brought and kept it.
+  /// Returns the variant that an image shows. The pixels are compared exactly, except for those made of a larger thumbnail
+  /// because the body is gone; a request that waited for another handle's fetch may get such a picture, too.
   func variant(of image: Image, _ kind: SoakServer.Kind, _ size: Int) -> Int? {
     let known = (0..<SoakServer.variants).map { all[Key(kind: kind, size: size, variant: $0)] ?? [] }
     return image.withPixels { pixels in

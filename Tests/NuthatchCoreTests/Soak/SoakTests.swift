@@ -8,7 +8,7 @@ import Testing
 /// is right, and nothing is left over.
 ///
 /// `NUTHATCH_SOAK_SECONDS` has it go on for longer, `NUTHATCH_SOAK_SEED` begins with the numbers of another run.
-@Suite("A cache that is soaked") struct SoakTests {
+@Suite("Soak of a cache") struct SoakTests {
   private static func number(_ name: String) -> UInt64? {
     getenv(name).flatMap { UInt64(String(cString: $0)) }
   }
@@ -22,7 +22,7 @@ import Testing
     return words.count > 1 ? (Int(String(decoding: words[1].map(UInt8.init), as: UTF8.self)) ?? 0) * 4096 : 0
   }
 
-  @Test("gives every ticket one end and every answer its bytes, and keeps nothing")
+  @Test("under random use every ticket has one end, every answer is right, and no fetch is left over")
   func soak() throws {
     let seconds = Self.number("NUTHATCH_SOAK_SECONDS")
     let seed = Self.number("NUTHATCH_SOAK_SEED") ?? UInt64.random(in: 0...UInt64(UInt32.max))
