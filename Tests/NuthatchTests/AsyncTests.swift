@@ -20,14 +20,14 @@ final class Bench: Sendable {
     try? FileManager.default.removeItem(atPath: cache.path)  // what remains lies in /tmp
   }
 
-  /// Holds one of the threads that tasks run on: who holds the others would be found out.
+  /// Waits on a detached task. That blocks one of the threads that tasks run on; a call that blocks the others would show.
   func reached(_ gate: String, _ count: Int = 1) async -> Bool {
     await Task.detached { [server] in server.gate(gate).waitUntilReached(count) }.value
   }
 }
 
-@Suite("Swift programs", .timeLimit(.minutes(10))) struct AsyncTests {
-  @Test("await an answer")
+@Suite("Swift programs with async calls", .timeLimit(.minutes(10))) struct AsyncTests {
+  @Test("`response(for:)` awaits an answer, and throws for a request with sizes")
   func answer() async throws {
     let bench = try Bench()
     bench.server.on("/a", .ok("x"))
@@ -47,7 +47,7 @@ final class Bench: Sendable {
     }
   }
 
-  @Test("await thumbnails, of one size and of several")
+  @Test("`thumbnail` awaits one size, `images(for:)` several")
   func thumbnails() async throws {
     let bench = try Bench()
     bench.server.on("/a.png", .ok(Pictures.png(width: 64, height: 48), type: "image/png"))
@@ -72,7 +72,7 @@ final class Bench: Sendable {
     }
   }
 
-  @Test("get the stale answer where they want it at once, and else the one that holds now")
+  @Test("an async call gets the stale answer with delivery `.first`, else the one that holds now")
   func delivery() async throws {
     let bench = try Bench()
     let headers: HeaderLines = ["ETag": "\"1\"", "Cache-Control": "max-age=0"]
@@ -95,7 +95,7 @@ final class Bench: Sendable {
     }
   }
 
-  @Test("cancel the request with the task")
+  @Test("cancelling a task cancels its request")
   func cancel() async throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("never")))
@@ -113,7 +113,7 @@ final class Bench: Sendable {
     await #expect(throws: NuthatchError(.cancelled, "the request was cancelled")) { try await late.value }
   }
 
-  @Test("hold no thread while they wait: a thousand wait, and another goes on")
+  @Test("a thousand waiting calls hold no thread, so that another one goes on")
   func waiting() async throws {
     let bench = try Bench()
     bench.server.on("/slow", Script.ok("x").after(.wait("gate")))
@@ -138,7 +138,7 @@ final class Bench: Sendable {
     }
   }
 
-  @Test("get events in order: the stale answer, progress, the one that holds now")
+  @Test("events come in order: the stale answer, then the new one")
   func events() async throws {
     let bench = try Bench()
     bench.server.on(
@@ -155,7 +155,7 @@ final class Bench: Sendable {
     #expect(throws: NuthatchError.self) { try bench.cache.events(for: Request("no URL")) }
   }
 
-  @Test("get one end however many iterate, and none after it")
+  @Test("two iterators of one request's events get one end between them, and none after it")
   func severalIterators() async throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("gate")))
@@ -169,7 +169,7 @@ final class Bench: Sendable {
     #expect(after?.kind == nil)
   }
 
-  @Test("that stop waiting for events end their request")
+  @Test("cancelling a task that waits for events cancels the request")
   func cancelledEvents() async throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("never")))
@@ -181,7 +181,7 @@ final class Bench: Sendable {
     #expect(events.ticket.state == .cancelled)
   }
 
-  @Test("answer what they are asked")
+  @Test("a program answers the questions of an async call, and without its answers the request goes on")
   func questions() async throws {
     let bench = try Bench()
     bench.server.echo("/echo")
@@ -192,7 +192,7 @@ final class Bench: Sendable {
       return question.kind == .headers ? .headers([("X-Seed", "hazel")]) : .accept
     }
     #expect(answer.withBody { String(decoding: $0, as: UTF8.self) }.contains("hazel"))
-    // Nobody answers, or with something else: the request goes on without.
+    // Without an answer, or with one of another kind, the request goes on.
     #expect(try await bench.cache.response(for: request).status == 200)
     #expect(
       try await bench.cache.response(for: request) { _ in .credentials(name: "u", password: "p") }.status
@@ -202,7 +202,7 @@ final class Bench: Sendable {
     }
   }
 
-  @Test("hear of a close")
+  @Test("async calls end when the cache is shut down")
   func close() async throws {
     let bench = try Bench()
     bench.server.on("/a", Script.ok("x").after(.wait("never")))
