@@ -247,6 +247,7 @@ import Testing
       bench.server.on("/a.jpg", slow("gate\(round)"))
       let ticket = try submit(40)
       #expect(hasCome("gate\(round)", ticket))
+      // Another moment in each round.
       usleep(UInt32(round * 300))
       ticket.cancel()
       _ = try ticket.final()

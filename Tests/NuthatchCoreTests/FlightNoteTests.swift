@@ -113,6 +113,7 @@ private final class HungDisk: Sendable {
     #expect(bench.server.gate("gate").waitUntilReached(1))
     for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
     try expectLoopRuns()
+    // Heartbeats are due once a second, so a second one would wait as well by now.
     usleep(2_500_000)
     #expect(disk.waiting.load(ordering: .relaxed) == 1)
     disk.goOn()

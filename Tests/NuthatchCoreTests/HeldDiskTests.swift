@@ -251,6 +251,7 @@ final class HeldFolder: Sendable {
       if isKept { _ = try bench.get("/other") }
       // The silence limit doesn't count the disk's time.
       let ticket = try send { $0.timeout = .milliseconds(2000) }
+      // Longer than the timeout.
       usleep(3_000_000)
       disk.goOn()
       #expect(try ticket.result().text == "thanks")

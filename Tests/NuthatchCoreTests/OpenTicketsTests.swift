@@ -74,6 +74,7 @@ import Testing
     let isListed = Atomic(false)
     ticket.whenNews {
       isEnding.store(true, ordering: .releasing)
+      // Slow, so that a wait that returns too early is noticed.
       usleep(200_000)
       isListed.store(true, ordering: .releasing)
     }
@@ -96,6 +97,7 @@ import Testing
     #expect(open.add(ticket))
     open.watch {
       isEnding.store(true, ordering: .releasing)
+      // Slow, so that a wait that returns too early is noticed.
       usleep(200_000)
       isTold.store(true, ordering: .releasing)
     }

@@ -60,6 +60,7 @@ import Testing
     let begun = Collected<Int>()
     workers.submit {
       begun.add(1)
+      // Still runs when the pool is abandoned. Were it over before, the test would find less.
       usleep(200_000)
     }
     for _ in 0..<60_000 where begun.values.isEmpty { usleep(1000) }

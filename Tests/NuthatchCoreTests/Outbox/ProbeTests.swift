@@ -177,6 +177,7 @@ private final class Probed {
   private func probingEnds() -> Bool {
     for _ in 0..<100 {
       let accepted = bench.server.acceptedCount
+      // Nothing announces that no probe comes.
       usleep(500_000)
       if bench.server.acceptedCount == accepted { return true }
     }

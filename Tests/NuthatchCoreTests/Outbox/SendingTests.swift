@@ -147,7 +147,7 @@ import Testing
     bench.server.on("/a", Script(steps: [.wait("g"), .text("late")]))
     try bench.server.goUp()
     try bench.wait { $0.first?.state == .sending }
-    // A disk that takes its time.
+    // A disk that takes its time, so that a close that doesn't wait for it is noticed.
     bench.cache?.shared.outbox.serialQueue.submit { usleep(500_000) }
     bench.close()
     try bench.open { $0.outbox = .off }
