@@ -18,8 +18,8 @@ TESTS = "nuthatchPackageTests.xctest"
 AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
-# What these folders test starts no thread: its code runs on the caller's. Under the thread sanitizer a test takes ten times as
-# long. So only those of them run there that start threads themselves, or run `nuthatch-storecrash mix`, which does.
+# What these folders test starts no thread: its code runs on the caller's. Under the thread sanitizer a test takes ten
+# times as long. So only those of them run there that start threads themselves, or run `nuthatch-storecrash mix`.
 CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "StoreTests")
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 

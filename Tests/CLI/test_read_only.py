@@ -141,7 +141,10 @@ def test_no_cache_is_created_in_a_read_only_folder(nuthatch: Runner, read: Reade
     for arguments in [["stat"], ["get", "http://127.0.0.1:1/"]]:
         done = read(*arguments, folder="empty")
         assert done.returncode == 1
-        assert b"io: there is no cache in the directory, and none can be created: Read-only file system" in done.stderr
+        assert (
+            b"io: there is no cache in the directory, and none can be created: Read-only file system"
+            in done.stderr
+        )
         done = read(*arguments, folder="empty", NUTHATCH_CACHE=str(tmp_path / "empty" / "cache"))
         assert done.returncode == 1
         assert b"can't be created" in done.stderr and b"Read-only file system" in done.stderr

@@ -52,7 +52,7 @@ struct RetryPolicy: Equatable, Sendable {
   ///   - method: the request's method. Nil: the caller states that the request may be sent twice.
   ///   - isPatient: whether the request waits for a host that may just be restarting.
   ///   - random: a uniformly distributed number. Nil: the system's, which costs a system call. It is a number, because the
-  ///     thread sanitizer fails with an `inout SystemRandomNumberGenerator`.
+  ///     thread sanitizer ends programs that pass the system's generator `inout`.
   func decide(
     attempt: Int, outcome: Outcome, method: String?, remaining: Int64?, isPatient: Bool = false,
     random: UInt64? = nil

@@ -16,7 +16,7 @@ from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
 class AsyncFetching:
     """The requests of :class:`AsyncCache` and :class:`AsyncSite`."""
     @property
-    def _owner(self) -> 'AsyncCache': ...
+    def _owner(self) -> AsyncCache: ...
     def _by(self, port: Port) -> Fetching: ...
     async def get(
         self, url: str,
@@ -1167,7 +1167,7 @@ class AsyncFetching:
             (it fails) or "retry".
         """
     def prefetch(
-        self, urls: 'Union[Iterable[str], AsyncIterable[str]]', sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
+        self, urls: Union[Iterable[str], AsyncIterable[str]], sizes: Union[int, Sequence[Size]]=(256,), *, progress: bool=False, images: bool=False,
         policy: Optional[Policy] = ...,
         validator_ttl: Duration = ...,
         image_ttl: Duration = ...,

@@ -17,9 +17,9 @@ class Fetching:
     _asks: Dict[str, Any]
     _twins: Set[Any]
     @property
-    def _cache(self) -> 'Cache': ...
+    def _cache(self) -> Cache: ...
     def _place(self, cache: ctypes.c_void_p, struct: abi.nh_options) -> int: ...
-    def _for(self, cache: 'Cache') -> 'Fetching': ...
+    def _for(self, cache: Cache) -> Fetching: ...
     def peek(
         self, url: str, size: Size, *, decode: bool=False,
         policy: Optional[Policy] = ...,
@@ -1507,7 +1507,7 @@ class Fetching:
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
-    ) -> 'Iterator[_prefetch.Item]':
+    ) -> Iterator[_prefetch.Item]:
         """Fetches any number of URLs. Gives an item for each of them when it has ended.
 
         Reads URLs only as fast as they can be fetched, and holds no pixels. Leaving the loop

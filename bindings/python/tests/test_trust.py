@@ -90,7 +90,7 @@ def test_ca_dir_names_a_folder_of_trusted_certificates(
     for ca_file, wanted in [(secure.certificate, "secure"), (other.certificate, "secure")]:
         assert code(cache, url, ca_file=ca_file, ca_dir=folder) == wanted
     assert code(cache, other.url(), ca_file=other.certificate, ca_dir=folder) == "secure"
-    with pytest.raises(nuthatch.Error, match="trusted certificates can't be read: .* is not a folder"):
+    with pytest.raises(nuthatch.Error, match=r"trusted certificates can't be read: .* is not a folder"):
         cache.get(url, ca_dir=other.certificate)
     with pytest.raises(nuthatch.Error, match="nowhere: No such file"):
         cache.get(url, ca_dir=folder / "nowhere")
