@@ -286,7 +286,7 @@ def test_export_writes_files_and_a_manifest(
     asked = server.count()
     (tmp_path / "list").write_text("\n".join([*urls, server.url("/missing")]))
     done = nuthatch("export", "out", "list", "-s64,20")
-    assert (done.returncode, done.stdout) == (4, b"4 files, 1 URLs not in the cache\n")
+    assert (done.returncode, done.stdout) == (4, b"4 files, 1 URL not in the cache\n")
     files = ["00000000-20.jpg", "00000000-64.jpg", "00000001-20.jpg", "00000001-64.jpg"]
     assert names(tmp_path / "out") == [*files, "manifest.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]

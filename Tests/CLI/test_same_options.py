@@ -60,7 +60,7 @@ def test_explain_export_and_rm_find_thumbnails_with_the_same_options(
         if given == ["all"] and any(option.startswith("--cache-key") for option in options):
             continue
         done = nuthatch("export", "-s64", *options, *given, given=lines([url]))
-        assert (done.returncode, done.stdout[:7]) == (0, b"1 files"), (given, done.stderr)
+        assert (done.returncode, done.stdout[:7]) == (0, b"1 file,"), (given, done.stderr)
     narrow = [option for option in options if names]
     removed = nuthatch("rm", *narrow, url)
     assert (removed.returncode, removed.stdout) == (0, b"removed 1 answer\n"), removed.stderr
@@ -74,7 +74,7 @@ def test_thumbnails_of_a_damaged_picture_are_found_with_allow_damaged(
     url = server.url("/a")
     assert nuthatch("prefetch", "-s16", "--allow-damaged", "-", given=lines([url])).returncode == 0
     assert told(nuthatch, "explain", "-s16", "--allow-damaged", url)["prospect"] == "hit"
-    assert nuthatch("export", "-s16", "--allow-damaged", "out").stdout.startswith(b"1 files")
+    assert nuthatch("export", "-s16", "--allow-damaged", "out").stdout.startswith(b"1 file,")
 
 
 def test_export_takes_the_user_of_a_list_as_prefetch_does(nuthatch: Runner, server: TestServer) -> None:
@@ -82,7 +82,7 @@ def test_export_takes_the_user_of_a_list_as_prefetch_does(nuthatch: Runner, serv
     url, place = server.url("/a"), server.url("").split("//")[1].strip("/")
     user = f"--user=ann:p@w@{place}"
     assert nuthatch("prefetch", "-s64", user, "-", given=lines([url])).returncode == 0
-    assert nuthatch("export", "-s64", user, "out", "-", given=lines([url])).stdout.startswith(b"1 files")
+    assert nuthatch("export", "-s64", user, "out", "-", given=lines([url])).stdout.startswith(b"1 file,")
     assert told(nuthatch, "explain", "-s64", "--user=ann:p@w", url)["prospect"] == "hit"
 
 

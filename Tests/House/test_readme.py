@@ -39,7 +39,7 @@ def test_readme_has_two_pictures_and_at_most_130_lines(root: Path) -> None:
 def test_shell(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
     printed = sh(["bash", "-c", readme["sh"][0]], reader, tmp_path)
     assert "2 URLs: 0 hits, 1 fetched, 1 failed" in printed and "still missing\n" in printed
-    assert "hit: fresh" in printed and "1 files, 1 URLs not" in printed and "00000000.jpg\n" in printed
+    assert "hit: fresh" in printed and "1 file, 1 URL not" in printed and "00000000.jpg\n" in printed
     assert '"slideshow": {}' in printed
     assert (tmp_path / "failed.txt").read_text() == "http://www.python.org/no-such-picture.png\n"
     assert (tmp_path / "report.html").exists()
@@ -49,7 +49,7 @@ def test_shell(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: P
 def test_shell_examples_of_the_command_page(root: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     (code,) = examples(root / "docs/COMMAND.md")["sh"]
     printed = sh(["bash", "-c", code], reader, tmp_path)
-    assert "2 URLs: 1 hits, 0 fetched, 1 failed" in printed and '"is_in_cache":true' in printed
+    assert "2 URLs: 1 hit, 0 fetched, 1 failed" in printed and '"is_in_cache":true' in printed
     assert '"slideshow": {}' in printed and "waiting" in printed
     assert "seeds" in (tmp_path / "answer.json").read_text()
     assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")

@@ -134,8 +134,7 @@ final class ExportRun {
 
   private var text: String {
     let kept = left > 0 ? ", \(Amounts.grouped(left)) were there" : ""
-    return
-      "\(Amounts.grouped(written)) files\(kept), \(Amounts.grouped(missing)) URLs not in the cache\n"
+    return "\(Amounts.counted(written, "file"))\(kept), \(Amounts.counted(missing, "URL")) not in the cache\n"
   }
 
   private var summary: String {

@@ -70,7 +70,7 @@ enum StatCommand: Command {
       "  thumbnails  \(Amounts.grouped(statistics.thumbs))",
       "  records     \(Amounts.grouped(statistics.meta + statistics.bodies + statistics.thumbs)) in all",
       "  on disk     \(Amounts.bytes(Int64(statistics.diskBytes))) of "
-        + "\(Amounts.bytes(Int64(statistics.diskLimit))) (\(share) %), in \(Amounts.grouped(statistics.packs)) packs",
+        + "\(Amounts.bytes(Int64(statistics.diskLimit))) (\(share) %), in \(Amounts.counted(statistics.packs, "pack"))",
     ]
     if heldUp > 0 {
       lines.append("  \(Amounts.grouped(heldUp)) records not kept while another process held the lock")

@@ -69,7 +69,7 @@ struct ProgressLine {
     parts.append((.done, "\(Amounts.grouped(tally.urls))\(whole) done"))
     parts.append((.rate, "\(Amounts.grouped(Int(rate.rounded())))/s"))
     parts.append((.bytes, Amounts.bytes(Int64(bytes))))
-    parts.append((.hits, "\(Amounts.grouped(tally.hits)) hits"))
+    parts.append((.hits, Amounts.counted(tally.hits, "hit")))
     parts.append((.failures, "\(Amounts.grouped(tally.failed)) failed"))
     if let share, share > 0.01, share < 1, seconds > 1 {
       parts.append((.left, "\(Amounts.seconds(seconds / share - seconds)) left"))

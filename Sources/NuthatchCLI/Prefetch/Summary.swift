@@ -52,18 +52,20 @@ struct Summary {
 
   private static let prospects = [StoredAnswerInfo.Prospect.hit, .revalidate, .fetch, .refuse]
 
+  private var urls: String { Amounts.counted(tally.urls, "URL") }
+
   private var plan: String {
     let counts = Self.prospects.map { Amounts.grouped(tally.planned[$0] ?? 0) }
     let refused = tally.planned[.refuse, default: 0] > 0 ? ", \(counts[3]) would be refused" : ""
-    return "\(Amounts.urls(tally.urls)): \(counts[0]) would hit, \(counts[1]) would be revalidated, "
+    return urls + ": \(counts[0]) would hit, \(counts[1]) would be revalidated, "
       + "\(counts[2]) would be fetched\(refused)"
   }
 
   private var outcome: String {
-    var parts = ["\(Amounts.grouped(tally.hits)) hits", "\(Amounts.grouped(tally.fetched)) fetched"]
+    var parts = [Amounts.counted(tally.hits, "hit"), "\(Amounts.grouped(tally.fetched)) fetched"]
     if tally.revalidated > 0 { parts.append("\(Amounts.grouped(tally.revalidated)) revalidated") }
     parts.append("\(Amounts.grouped(tally.failed)) failed")
-    return "\(Amounts.urls(tally.urls)): \(parts.joined(separator: ", ")); \(Amounts.bytes(Int64(bytes))) in "
+    return urls + ": \(parts.joined(separator: ", ")); \(Amounts.bytes(Int64(bytes))) in "
       + "\(Amounts.seconds(seconds)) (\(Amounts.grouped(Int(rate.rounded()))) a second)"
   }
 
@@ -133,7 +135,10 @@ enum Amounts {
     return String(decoding: text, as: UTF8.self)
   }
 
-  static func urls(_ count: Int) -> String { count == 1 ? "1 URL" : "\(grouped(count)) URLs" }
+  /// `1 URL`, `12,345 URLs`
+  static func counted(_ count: Int, _ noun: String) -> String {
+    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+  }
 
   /// `1.5 GB`, in powers of ten, as the sizes of disks. In an option, `G` is 2^30.
   static func bytes(_ count: Int64) -> String {
