@@ -8,7 +8,7 @@ extension HeaderFields.Field {
     return Self.harmless.contains(name) || names.contains(name) && name != "host"
   }
 
-  /// The list in docs/HTTP.md. `idempotency-key` belongs to the body and goes where the body goes.
+  /// The list in docs/HTTP.md. `idempotency-key` is sent wherever the body is sent.
   private static let harmless: Set<String> = [
     "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "content-digest",
     "content-disposition", "content-encoding", "content-language", "content-type", "dnt", "downlink", "dpr",

@@ -14,19 +14,18 @@ package struct HeaderFields: Sendable, Equatable {
 
   package private(set) var fields: [Field] = []
 
-  /// The highest number of lines of a request or an answer, and of their bytes together.
+  /// The most header lines of a request or an answer, and their most bytes together.
   package static let mostLines = 1000
   package static let mostBytes = 262_144
 
   package init() {}
 
-  /// Checked fields from a caller.
+  /// Throws if a field from the caller is invalid, or if they are over the limits.
   package init(checking pairs: some Sequence<(name: String, value: String)>) throws(HeaderFault) {
     for (name, value) in pairs { try append(checking: name, value) }
     try checkSize()
   }
 
-  /// Throws if there are too many to be sent.
   package func checkSize() throws(HeaderFault) {
     guard fields.count <= Self.mostLines else {
       throw HeaderFault("there are more than \(Self.mostLines) headers, the limit")
@@ -37,8 +36,8 @@ package struct HeaderFields: Sendable, Equatable {
     }
   }
 
-  /// Adds a checked field from a caller. A line break in it would start another header; a wrong length or transfer coding would
-  /// smuggle a second request.
+  /// Adds a field from a caller; throws if it is invalid. A line break would start another header. A wrong length or transfer
+  /// coding would smuggle a second request.
   package mutating func append(checking name: String, _ value: String) throws(HeaderFault) {
     guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenCharacter) else {
       throw HeaderFault(
@@ -65,7 +64,7 @@ package struct HeaderFields: Sendable, Equatable {
 
   package mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
 
-  /// Appends to the last value, for an obsolete folded line.
+  /// Appends an obsolete folded line to the last value.
   package mutating func fold(_ more: String) {
     guard let last = fields.indices.last else { return }
     fields[last].value += " " + more.trimmingHeaderSpace()
@@ -102,7 +101,6 @@ package struct HeaderFault: Error, Equatable {
   package init(_ reason: String) { self.reason = reason }
 }
 
-/// Checks a method. Methods are tokens; case matters.
 package func checkMethod(_ method: String) throws(HeaderFault) {
   guard !method.isEmpty, method.utf8.allSatisfy(\.isTokenCharacter) else {
     throw HeaderFault("the method \(method.quotedForMessage) is not a token")
@@ -116,7 +114,7 @@ package func checkMethod(_ method: String) throws(HeaderFault) {
 /// The longest registered method has 17 bytes.
 private let longestMethod = 64
 
-/// Returns the method as it is sent: a method known to HTTP in capitals, another one unchanged.
+/// Returns the method as it is sent: a known method in capitals, another one unchanged, because case matters.
 package func sentMethod(_ method: String) -> String {
   knownMethods.first { $0.equalsIgnoringCase(method) } ?? method
 }
@@ -126,13 +124,13 @@ private let knownMethods = [
   "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT",
 ]
 
-/// Returns whether a request with this method may be sent twice (RFC 9110, 9.2.2). An unknown method may not.
+/// Returns whether a request with this method may be sent twice (RFC 9110, 9.2.2); false for an unknown method.
 package func isIdempotent(method: String) -> Bool {
   ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
 }
 
 extension HeaderFields.Field {
-  /// Whether the field must stay with its origin: credentials, and fields with such names.
+  /// Whether the name contains a word that suggests credentials.
   package var isSecret: Bool {
     // Compare bytes: this runs for each field of each request, and a search in a string takes microseconds.
     var name = name
@@ -176,13 +174,13 @@ extension String {
     return String(decoding: trimmed[...last], as: UTF8.self)
   }
 
-  /// Replaces a lone CR by a space (RFC 9110, 5.5): some programs read it as a line break.
+  /// Replaces each CR by a space (RFC 9110, 5.5), because some programs read it as a line break.
   fileprivate func withoutCarriageReturns() -> String {
     guard utf8.contains(0x0d) else { return self }
     return String(decoding: utf8.map { $0 == 0x0d ? 0x20 : $0 }, as: UTF8.self)
   }
 
-  /// The text with control characters escaped: a terminal would execute a server's control characters.
+  /// The text with control characters escaped, because a terminal would execute them.
   package var printable: String {
     guard unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return self }
     return unicodeScalars.map {

@@ -1,5 +1,6 @@
-/// The offsets in a URL that is already normalised as `WebURL` would do it, found in one pass. Most URLs are, and every cache
-/// hit begins with one. Nil for other URLs, valid or not.
+/// Finds the parts of a URL that is already normalised, in one pass. Most URLs are, and every cache hit parses one.
+///
+/// Nil for all other URLs, also for valid ones: `WebURL.init(bytes:)` parses those.
 struct NormalLayout {
   let scheme: WebURL.Scheme
   let hostEnd: Int
@@ -36,7 +37,7 @@ struct NormalLayout {
     return text.starts(with: "https://".utf8) ? .https : nil
   }
 
-  /// In the form in which a port is printed.
+  /// Returns nil for a spelling that normalising would change, such as `080`.
   private static func port(_ digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
     guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
     let port = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
@@ -65,7 +66,7 @@ struct NormalLayout {
 }
 
 extension UInt8 {
-  /// Whether it may occur in a normalised host; brackets of IPv6 are left out.
+  /// Whether the byte may occur in a normalised host, except IPv6.
   fileprivate var isNormalInHost: Bool {
     switch self {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),

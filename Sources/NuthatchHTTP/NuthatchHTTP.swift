@@ -1,8 +1,8 @@
 // # NuthatchHTTP: URLs, header fields and caching rules
 //
 // URLs and origins, header fields, the head of a response. Everything here is pure: bytes and times come in as arguments, and
-// values come out. This room must not know of sockets, libcurl's handles, files, caches or the clock, so that tests can run
-// thousands of cases.
+// values come out. So tests can run thousands of cases. This room must not use sockets, files, caches or the clock. It
+// uses libcurl only to convert internationalised host names.
 //
 // Start at `WebURL` and at `HeaderFields`.
 

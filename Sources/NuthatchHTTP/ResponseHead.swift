@@ -13,8 +13,8 @@ package struct ResponseHead: Sendable, Equatable {
 
   /// Returns the announced length, or nil if there is none.
   ///
-  /// Two different lengths are refused, although libcurl accepts them: they are an attack on programs that share the connection
-  /// (request smuggling), and the end of the answer is unknown.
+  /// Throws if there are two different lengths, although libcurl accepts them: the end of the answer is unknown. They may be an
+  /// attack on programs that share the connection (request smuggling).
   package func contentLength() throws(HeaderFault) -> Int64? {
     var announced: Int64?
     for value in fields.values("Content-Length") {
@@ -89,7 +89,7 @@ package struct ResponseHeadParser: Sendable {
       throw HeaderFault("the server sent a header line before the status line")
     }
     if line.allSatisfy({ $0 == 0x0d || $0 == 0x0a }) { return finish(head) }
-    current = nil  // or each line would copy all those before it
+    current = nil  // a second reference would copy all fields at each line
     if line.first == 0x20 || line.first == 0x09 {
       head.fields.fold(Self.text(line[...]))
     } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
@@ -111,7 +111,7 @@ package struct ResponseHeadParser: Sendable {
 
   /// Decodes UTF-8 if it is valid, else Latin-1, the original encoding of header fields.
   private static func text(_ line: Slice<UnsafeRawBufferPointer>) -> String {
-    // As one buffer without blanks, which is several times faster than a slice.
+    // Trim bytes and decode one buffer: several times faster than decoding a slice.
     var bytes = UnsafeRawBufferPointer(rebasing: line).bindMemory(to: UInt8.self)[...]
     while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0d || last == 0x0a {
       bytes.removeLast()

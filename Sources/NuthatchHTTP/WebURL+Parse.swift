@@ -52,7 +52,7 @@ extension WebURL {
     return WebURL(scheme, userinfo: nil, host: host, port: port, target: WebURL.normalisedTarget(target))
   }
 
-  /// Refuses control characters, also in the fragment: one could inject a header.
+  /// Refuses long URLs, and control characters, also in the fragment: one could inject a header.
   private static func check(_ bytes: [UInt8]) throws(URLFault) {
     try checkLength(bytes)
     if let position = bytes.firstIndex(where: { $0 < 0x20 || $0 == 0x7f }) {
@@ -74,7 +74,7 @@ extension WebURL {
   private init(scheme: Scheme, bytes: [UInt8], authorityAt start: Int) throws(URLFault) {
     let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     if let position = bytes[start..<end].firstIndex(of: UInt8(ascii: "\\")) {
-      // Browsers read it as '/', other programs as part of the user name, so the URL would have two hosts.
+      // Browsers read a backslash as '/', other programs as part of the user name. They would connect to different hosts.
       throw URLFault(at: position, "a backslash before the path")
     }
     var hostStart = start

@@ -1,6 +1,8 @@
 extension WebURL {
-  /// Returns `text` for messages with any password hidden, also if it isn't a valid URL. It hides too much rather than showing
-  /// a password that contains a slash, or that follows a missing scheme. A text too long for a URL, and a `data:` URL, are cut.
+  /// Returns `text` for messages with any password hidden, also if it isn't a valid URL.
+  ///
+  /// A password may contain a slash, or the scheme may be missing. In doubt, everything from the scheme to the last `@` is
+  /// hidden. A text too long for a URL, and a `data:` URL of more than 100 bytes, are cut.
   package static func redacted(_ text: String) -> String {
     let bytes = Array(text.utf8)
     if bytes.count > 100, bytes.starts(with: "data:".utf8, by: { $0.lowercased == $1 }) {
@@ -23,7 +25,7 @@ extension WebURL {
     guard let start = authority(of: bytes) else { return hiding(0, lastAt, hidden) }
     let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.endIndex
     let port = bytes[start..<end].firstIndex(of: UInt8(ascii: ":")).map { bytes[($0 + 1)..<end] }
-    // An invalid port may be the beginning of a password, and a second scheme the beginning of a whole URL.
+    // An invalid port may be the beginning of a password. After a second scheme (`http://http://`) a whole URL may follow.
     let isOdd =
       port.map { $0.isEmpty || !$0.allSatisfy(\.isDigit) } ?? bytes[end...].starts(with: "//".utf8)
     if let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")), !isOdd || at == lastAt {
@@ -32,8 +34,7 @@ extension WebURL {
     return isOdd ? hiding(start, lastAt, hidden) : nil
   }
 
-  /// Returns the shown form of a userinfo: the user name, if there is a password. A name alone, or a long name, may be a token
-  /// and is hidden.
+  /// Returns the shown form of a userinfo: `name:***`, or only `***`. A name without a password, or a long one, may be a token.
   static func hidden(_ userinfo: ArraySlice<UInt8>) -> [UInt8] {
     let colon = UInt8(ascii: ":")
     let name = userinfo.prefix { $0 != colon }
@@ -44,7 +45,7 @@ extension WebURL {
 
   private static let hidden = Array("***".utf8)
 
-  /// Returns the start of the authority if only a scheme, and blanks before it, precede it.
+  /// Returns the start of the authority; nil if anything but a scheme, with or without blanks, precedes it.
   private static func authority(of bytes: [UInt8]) -> Int? {
     guard let end = bytes.schemeEnd else { return nil }
     let scheme = bytes[..<end].drop { $0 <= 0x20 }
@@ -53,7 +54,7 @@ extension WebURL {
 }
 
 extension [UInt8] {
-  /// The offset of the first `://`. By hand, because a search for a sequence takes a hundred times as long.
+  /// The offset of the first `://`. A plain loop, because a search for a sequence takes a hundred times as long.
   fileprivate var schemeEnd: Int? {
     let slash = UInt8(ascii: "/")
     return indices.dropLast(2).first {

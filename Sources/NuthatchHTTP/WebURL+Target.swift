@@ -7,7 +7,7 @@ extension WebURL {
   }
 
   private static func withoutDotSegments(_ path: ArraySlice<UInt8>) -> [UInt8] {
-    // Most paths have no dot segment. One begins with a dot or an escaped dot.
+    // A dot segment begins with a dot or `%`. Most paths have none.
     let mayHaveDots = zip(path, path.dropFirst()).contains { first, second in
       first == UInt8(ascii: "/") && (second == UInt8(ascii: ".") || second == UInt8(ascii: "%"))
     }

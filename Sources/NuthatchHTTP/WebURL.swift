@@ -10,8 +10,8 @@ package struct WebURL: Hashable, Sendable {
     package var defaultPort: UInt16 { self == .http ? 80 : 443 }
   }
 
-  /// The URL without userinfo, for requests and keys. If the caller's string is already normalised, it is used without a copy:
-  /// many URLs may wait in a queue.
+  /// The URL without userinfo, for requests and keys. A caller's string that is already normalised is not copied, because many
+  /// URLs may wait in a queue.
   package let address: String
   /// The part before the `@`, as spelled. `description` hides its secrets.
   package private(set) var userinfo: String?
@@ -26,7 +26,7 @@ package struct WebURL: Hashable, Sendable {
   package var target: String { part(Int(targetStart), address.utf8.count) }
   package var origin: Origin { Origin(scheme: scheme, host: host, port: port) }
 
-  /// From normalised parts.
+  /// The parts must be normalised.
   init(_ scheme: Scheme, userinfo: String?, host: String, port: UInt16, target: String) {
     let beforeTarget =
       port == scheme.defaultPort
@@ -39,7 +39,6 @@ package struct WebURL: Hashable, Sendable {
     address = beforeTarget + target
   }
 
-  /// From a text that is already normalised.
   init(_ text: String, _ layout: NormalLayout) {
     address = text
     userinfo = nil
@@ -49,7 +48,6 @@ package struct WebURL: Hashable, Sendable {
     scheme = layout.scheme
   }
 
-  /// Returns the URL without userinfo.
   func withoutUserinfo() -> WebURL {
     var url = self
     url.userinfo = nil
@@ -71,7 +69,7 @@ package struct Origin: Hashable, Sendable {
 }
 
 extension WebURL: CustomStringConvertible {
-  /// For people. Passwords are hidden.
+  /// The URL for messages, with hidden passwords.
   package var description: String {
     guard let userinfo else { return Self.redacted(address) }
     let shown = String(decoding: Self.hidden(Array(userinfo.utf8)[...]), as: UTF8.self)

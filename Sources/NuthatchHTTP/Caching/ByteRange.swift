@@ -1,8 +1,8 @@
 /// The byte range in a request's `Range` field. Any other value, such as several ranges, is ignored, as RFC 9110, 14.2 allows.
 package enum ByteRange: Sendable, Equatable {
-  /// From one offset through another; nil: to the end.
+  /// Both offsets are included. `through` nil: to the end.
   case from(Int64, through: Int64?)
-  /// The last bytes, this many.
+  /// This many bytes at the end.
   case suffix(Int64)
 
   package init?(_ fields: HeaderFields) {

@@ -1,7 +1,6 @@
 /// The directives of `Cache-Control` in a request or an answer.
 ///
-/// Names are compared without regard to case. If a directive occurs twice with different values, the stricter one counts. A
-/// quoted string is the value of its directive only.
+/// Names are compared without regard to case. A comma or `=` inside a quoted string separates nothing.
 package struct CacheDirectives: Sendable, Equatable {
   private var directives: [(name: String, value: String?)] = []
 
@@ -19,8 +18,8 @@ package struct CacheDirectives: Sendable, Equatable {
   /// Returns whether the directive has no value: `no-cache` concerns the whole answer, `no-cache="a"` one field.
   package func hasBare(_ name: String) -> Bool { directives.contains { $0.name == name && $0.value == nil } }
 
-  /// Returns the seconds of a directive, of several values the lowest. A value that isn't a number counts as 0, because the
-  /// sender wanted some limit. A number that overflows counts as the largest one.
+  /// Returns the value of a directive in seconds; nil if the directive is missing. The lowest of several values counts. A value
+  /// that isn't a number counts as 0, because the sender wanted some limit.
   package func seconds(_ name: String) -> Int64? {
     let values = directives.filter { $0.name == name }.map { $0.value.flatMap(DeltaSeconds.parse) ?? 0 }
     return values.min()
@@ -70,7 +69,7 @@ package struct CacheDirectives: Sendable, Equatable {
   }
 }
 
-/// A number of seconds in HTTP, only digits. A number that overflows counts as 2^31 (RFC 9111, 1.2.2).
+/// A number of seconds in HTTP, only digits. A larger number counts as 2^31 (RFC 9111, 1.2.2).
 package enum DeltaSeconds {
   package static let most: Int64 = 1 << 31
 

@@ -12,12 +12,13 @@ package struct FreshnessRules: Sendable, Equatable {
 
   package init(_ kind: Kind = .kit) { self.kind = kind }
 
-  /// How many seconds a `Date` may be in the past and still count as now. Two clocks that show whole seconds may differ by one,
-  /// and RFC 9111 allows no more. For `kit` it is a minute: that may be a wrong clock as well as a slow cache, and otherwise
-  /// answers that are fresh for seconds would be stale on arrival.
+  /// A `Date` at most this many seconds before the arrival adds no age.
+  ///
+  /// Under `rfc9111` only the rounding to whole seconds is allowed. Otherwise it is a minute, because the clocks may differ:
+  /// an answer that is fresh for a few seconds would be stale on arrival.
   var clockTolerance: Int64 { kind == .rfc9111 ? 1 : 60 }
 
-  /// How many seconds in the future an answer's arrival may be, because clocks are corrected.
+  /// An arrival at most this many seconds in the future is accepted, because clocks are corrected.
   static let futureTolerance: Int64 = 5
 
   /// The longest lifetime from the heuristic, one day.
@@ -55,14 +56,14 @@ package struct Freshness: Sendable, Equatable {
   }
 
   package var grade: Grade
-  /// Whether it is stale, but the request's `max-stale` accepts it.
+  /// Whether the answer is stale, but the request's `max-stale` accepts it.
   package var isTolerated = false
-  /// Whether it may be delivered if the server can't be asked.
+  /// Whether the answer may be delivered if the server can't be asked.
   package var mayServeOnError: Bool
   /// In seconds.
   package var age: Int64
   package var lifetime: Int64
-  /// Whether it came in the future, because the clock was set back. Its age is then unknown.
+  /// Whether the answer's arrival is in the future, because the clock was set back. The age is then unknown.
   package var isFromFuture = false
 
   package var isStale: Bool { grade != .valid || isTolerated }
@@ -78,7 +79,7 @@ extension AnswerFacts {
     return max(corrected, counted) + resident
   }
 
-  /// The `Age` of an upstream cache: the first value, or 0 if it isn't a number.
+  /// The first `Age` value, from an upstream cache; 0 if it isn't a number.
   private var announcedAge: Int64 {
     guard let first = head.fields["Age"]?.split(separator: ",", omittingEmptySubsequences: false).first else {
       return 0
@@ -92,7 +93,7 @@ extension AnswerFacts {
     if hasNoCache(control) { return isKit ? rules.noCacheTTL : 0 }
     if let seconds = control.seconds("max-age") { return seconds }
     if let expires = head.fields.values("Expires").first {
-      // Subtract the answer's own `Date`, so that a wrong clock on either side doesn't matter. An invalid date means the past.
+      // Subtract the answer's own `Date`, so that a wrong clock on either side doesn't matter. An invalid date means stale.
       guard head.fields.values("Expires").count == 1, let end = HTTPDate.seconds(expires, now: now) else {
         return 0
       }
@@ -125,7 +126,7 @@ extension AnswerFacts {
   package func freshness(for request: HeaderFields, _ rules: FreshnessRules, now: Int64) -> Freshness {
     let control = CacheDirectives(head.fields)
     let age = age(rules, now: now)
-    // `ownLifetime` starts with the arrival, so the time before that doesn't count.
+    // `ownLifetime` begins at the arrival. Add the age that the answer already had then.
     let lifetime =
       rules.ownLifetime.map { $0 + age - now.since(responseTime) } ?? lifetime(rules, control, now: now)
     let mustValidate = control.has("must-revalidate") || (rules.kind == .rfc9111 && hasNoCache(control))
@@ -138,7 +139,7 @@ extension AnswerFacts {
     }
     let wishes = RequestWishes(request)
     if wishes.wantsValidation {
-      // Such a request doesn't want the old answer in place of an error, either.
+      // `no-cache` in a request also forbids the old answer in place of an error.
       result.mayServeOnError = false
       return result
     }
@@ -182,10 +183,10 @@ package struct RequestWishes: Sendable, Equatable {
   package var noStore = false
   package var maxAge: Int64 = .max
   package var minFresh: Int64 = 0
-  /// How stale an answer may be; nil: not at all.
+  /// An answer may be stale for this many seconds; nil: it must be fresh.
   package var maxStale: Int64?
 
-  /// Whether this is a browser's reload. Fresh answers that are `immutable` are not reloaded (RFC 8246, 2.1).
+  /// Whether this is a browser's reload (`max-age=0`). It doesn't reload a fresh `immutable` answer (RFC 8246, 2.1).
   package var isReload: Bool { maxAge == 0 && !wantsValidation }
 
   package init(_ fields: HeaderFields) {

@@ -1,8 +1,8 @@
-/// Dates in the three forms of HTTP, parsed strictly. Case is ignored, as RFC 9111, 4.2 asks of caches.
+/// Parses dates in the three forms of HTTP. A cache must ignore case (RFC 9111, 4.2); other deviations are refused.
 package enum HTTPDate {
   /// Returns the seconds since 1970, or nil if the text isn't a date.
   ///
-  /// - Parameter now: determines the century of the form with two digits.
+  /// - Parameter now: determines the century of a year with two digits.
   package static func seconds(_ text: String, now: Int64) -> Int64? {
     let bytes = Array(text.utf8)
     return fixed(bytes) ?? rfc850(bytes, now) ?? asctime(bytes)

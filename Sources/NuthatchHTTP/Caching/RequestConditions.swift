@@ -27,8 +27,8 @@ package enum RequestConditions {
     }
     if isUnchanged(head, request, now: now) { return .notModified }
     guard request.contains("Range") else { return .whole }
-    // Leave several ranges and unknown units to the server; also parts of a body that was decoded, because the server counts
-    // the bytes of the coded one.
+    // Only the server answers several ranges and unknown units. Also ranges of a body that was decoded: the server counts the
+    // coded bytes.
     guard let range = ByteRange(request), !head.fields.contains("Content-Encoding") else { return nil }
     guard holds(request["If-Range"], head, now: now) else { return .whole }
     return range.resolved(in: length).map { .part($0) } ?? .unsatisfiable
@@ -79,11 +79,11 @@ package enum RequestConditions {
     return changed <= since
   }
 
-  /// Returns whether a part may be delivered: the caller's other parts are from the same bytes (RFC 9110, 13.1.5).
+  /// Returns whether `If-Range` allows a part: the caller's other parts are from the same bytes (RFC 9110, 13.1.5).
   private static func holds(_ condition: String?, _ head: ResponseHead, now: Int64) -> Bool {
     guard let condition else { return true }
     if condition.hasPrefix("\"") { return condition == head.fields["ETag"] }
-    // A date counts only if no two versions can share it, being from the same second.
+    // Two versions of the same second have the same date. So the answer must be younger than that second.
     guard condition == head.fields["Last-Modified"], let changed = HTTPDate.seconds(condition, now: now),
       let date = head.fields["Date"].flatMap({ HTTPDate.seconds($0, now: now) })
     else { return false }

@@ -21,7 +21,7 @@ package enum StorageRules {
     guard head.status >= 200, head.status != 206, head.status != 304, !request.contains("Range"),
       !CacheDirectives(request).has("no-store")
     else { return false }
-    // With `must-understand`, `no-store` is only for caches that don't know the status. An unknown status isn't stored anyway.
+    // With `must-understand`, a cache that knows the status ignores `no-store` (RFC 9111, 5.2.2.3).
     if control.has("must-understand") {
       guard understood.contains(head.status) else { return false }
     } else if control.has("no-store") {
@@ -33,7 +33,7 @@ package enum StorageRules {
       || control.has("private") || understood.contains(head.status)
   }
 
-  /// Returns the head for the store: without fields of the connection, and without those that the server lists in `no-cache`.
+  /// Returns the head for the store, without fields of the connection and fields that the server lists in `no-cache`.
   package static func stored(_ head: ResponseHead) -> ResponseHead {
     var head = head
     var unwanted = hopByHop
@@ -65,8 +65,7 @@ package enum StorageRules {
     let news = Self.stored(notModified)
     var result = stored
     let replaced = Set(news.fields.fields.map { $0.name.lowercased() }).subtracting(ofTheBody)
-    // `Age` belongs to the exchange that it came with, and so does `Date`: with the old date the renewed answer would keep its
-    // age.
+    // Also remove an `Age` or `Date` that the 304 doesn't replace: the renewed answer would keep its old age.
     result.fields.remove {
       replaced.contains($0.name.lowercased()) || ["age", "date"].contains($0.name.lowercased())
     }
@@ -97,7 +96,7 @@ package enum StorageRules {
     return .same(renewed: renewed)
   }
 
-  /// Returns the stored head of an answer that is known to be outdated: stale from now on.
+  /// Returns the stored head, changed so that the answer is stale.
   package static func outdated(_ stored: ResponseHead) -> ResponseHead {
     var head = stored
     head.fields.append("Cache-Control", "max-age=0")
@@ -116,8 +115,8 @@ package enum StorageRules {
     return (try? url.resolving(Array(location.utf8)))?.address == url.address
   }
 
-  /// Returns the URLs whose stored answers a request with this method invalidates (RFC 9111, 4.4): its own, and those in the
-  /// answer that have the same origin.
+  /// Returns the URLs whose stored answers a request with this method invalidates (RFC 9111, 4.4): its own, and those of the
+  /// same origin in `Location` and `Content-Location`.
   package static func invalidated(method: String, url: WebURL, by head: ResponseHead) -> [WebURL] {
     guard !["GET", "HEAD", "OPTIONS", "TRACE"].contains(method), (200..<400).contains(head.status) else {
       return []
@@ -135,7 +134,7 @@ package enum StorageRules {
 }
 
 extension ResponseHead {
-  /// The seconds that `Retry-After` asks to wait, from a number or a date; never negative.
+  /// Returns the wait in seconds that `Retry-After` asks for, as a number or a date; never negative.
   package func retryAfter(now: Int64) -> Int64? {
     guard let text = fields["Retry-After"] else { return nil }
     if let seconds = DeltaSeconds.parse(text) { return seconds }

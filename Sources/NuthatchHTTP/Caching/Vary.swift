@@ -2,7 +2,7 @@
 package struct Vary: Sendable, Equatable {
   /// In lower case, sorted, without duplicates.
   package private(set) var names: [String] = []
-  /// `Vary: *`: it depends on something that a cache can't know.
+  /// `Vary: *`: the answer depends on something that a cache can't know.
   package private(set) var isAny = false
 
   package init(_ fields: HeaderFields) {
@@ -31,7 +31,7 @@ package struct Vary: Sendable, Equatable {
   /// unordered lists sorted.
   package static func values(_ names: [String], in request: HeaderFields) -> [(name: String, value: String?)]
   {
-    // Group once instead of searching for each name: both may be many.
+    // Group once instead of searching for each name: both lists may be long.
     let lines = Dictionary(grouping: request.fields) { $0.name.lowercased() }
     return names.map { name in
       guard let lines = lines[name]?.map(\.value) else { return (name, nil) }

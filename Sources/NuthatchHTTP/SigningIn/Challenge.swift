@@ -22,7 +22,7 @@ package struct Challenge: Equatable, Sendable {
       }
       challenges.append(Challenge(name))
       let (first, more) = token(rest)
-      // Otherwise it is a token68, as in NTLM, which isn't used here.
+      // Without `=` it is a token68, as in NTLM. No caller needs it.
       if !first.isEmpty, let value = parameter(more) {
         challenges[challenges.count - 1].parameters[first] = value
       }
@@ -81,7 +81,7 @@ package struct Challenge: Equatable, Sendable {
 }
 
 extension Challenge {
-  /// Whether it is a Digest that must cover the body (RFC 7616, 3.4: `auth-int` without `auth`).
+  /// Whether the Digest response must cover the body (RFC 7616, 3.4: `auth-int` without `auth`).
   package var coversBody: Bool {
     guard scheme == "digest", let ways = parameters["qop"] else { return false }
     let names = ways.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }

@@ -1,17 +1,17 @@
 /// The cookies of one site (RFC 6265).
 ///
-/// It uses no list of public suffixes: a cookie for a whole domain is sent only to those hosts below it that the site's own
-/// requests reach. A cookie for a domain of one label is refused.
+/// It uses no list of public suffixes. A cookie for a domain is sent to all hosts below it, but only by this site's requests.
+/// A cookie for a domain of one label is refused, unless that is the host itself.
 package struct CookieJar: Sendable, Equatable {
   package struct Cookie: Sendable, Equatable {
     package var name: String
     package var value: String
     /// In lower case.
     package var domain: String
-    /// Whether only the host that set it gets it, and no host below.
+    /// Whether the cookie is sent only to the host that set it, not to its subdomains.
     package var isHostOnly: Bool
     package var path: String
-    /// Only for https.
+    /// Whether the cookie is sent only over https.
     package var isSecure: Bool
     /// In seconds since 1970; nil: as long as the jar is kept.
     package var expires: Int64?
@@ -23,7 +23,7 @@ package struct CookieJar: Sendable, Equatable {
   static let longest = 4096
   static let most = 300
   static let mostOfOneDomain = 50
-  /// The most bytes in one request. Servers accept less, and libcurl at most a megabyte.
+  /// The most bytes of cookies in one request. Servers accept fewer.
   static let mostSent = 65_536
 
   package init() {}
@@ -97,7 +97,6 @@ extension CookieJar.Cookie {
 }
 
 extension String {
-  /// Whether a host is an address.
   fileprivate var isAddress: Bool {
     hasPrefix("[") || utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
   }
@@ -110,7 +109,7 @@ extension CookieJar {
     String(url.target.prefix { $0 != "?" })
   }
 
-  /// Returns nil if the line isn't a cookie, or the server may not set it.
+  /// Returns nil if the line isn't a cookie, or if the server may not set this cookie.
   private static func cookie(_ line: String, _ url: WebURL, _ now: Int64) -> Cookie? {
     var parts = line.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
     let first = parts.removeFirst()
@@ -159,7 +158,7 @@ extension CookieJar {
       text.utf8.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
     else { return nil }
     if first == UInt8(ascii: "-") { return 0 }
-    // 2^33 seconds, longer than a human life, is enough.
+    // 272 years are enough.
     return min(Int64(text) ?? .max, 1 << 33)
   }
 }
@@ -185,7 +184,7 @@ extension CookieJar {
     return text
   }
 
-  /// Reads that format. Skips malformed lines.
+  /// Reads Netscape's format. Skips malformed lines.
   package init(file: String) {
     // Don't split at Unicode's line separators: they may occur in a value.
     for line in file.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }) {

@@ -23,7 +23,7 @@ package enum NetrcFile {
     return (user, password ?? [])
   }
 
-  /// Words are separated by white space. Quotes keep it, and `\` escapes the next character.
+  /// Words are separated by white space. Inside quotes, white space belongs to the word, and `\` escapes the next character.
   private struct Words {
     private var rest: ArraySlice<UInt8>
 
