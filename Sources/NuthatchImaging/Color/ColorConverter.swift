@@ -2,9 +2,9 @@ import CSystem
 
 /// Converts pixels from an ICC profile's colour space to sRGB.
 ///
-/// RGB and grey pictures are converted after resampling: the curves of such profiles are close to sRGB's, so that the order
-/// changes the result by less than a level, and a picture of 12 megapixels needs 50,000 conversions instead of twelve million.
-/// For CMYK the order matters, because ink isn't light: its rows are converted as they are decoded.
+/// RGB and grey pictures are converted after resampling, when they have fewer pixels. The curves of their profiles are close to
+/// sRGB's, so the order changes the result by less than a level. CMYK rows are converted as they are decoded, because an
+/// average of inks isn't the average of their colours.
 final class ColorConverter {
   enum Pixels: Int32 {
     case gray, rgb, cmyk, invertedCMYK

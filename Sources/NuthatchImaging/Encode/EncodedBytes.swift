@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// The immutable bytes of an encoded picture, freed with this object. They never change, hence Sendable.
+/// The bytes of an encoded picture, freed with this object. Sendable, because they never change.
 public final class EncodedBytes: @unchecked Sendable {
   /// The number of bytes.
   public let count: Int
@@ -18,7 +18,7 @@ public final class EncodedBytes: @unchecked Sendable {
       free(out.bytes)
       throw Self.fault(of: out)
     }
-    // Free the reserved memory behind the end. If shrinking fails, keep it.
+    // Free the unused capacity. If that fails, keep it.
     let memory = realloc(bytes, out.size)?.assumingMemoryBound(to: UInt8.self) ?? bytes
     self.memory = memory
     baseAddress = UnsafeRawPointer(memory)

@@ -22,7 +22,7 @@ extension PixelBuffer {
   /// The default limit of an encoded picture: 64 MiB.
   public static let encodedLimit = 64 << 20
 
-  /// Whether every pixel has alpha 255. Checks the pixels if that isn't known yet.
+  /// Whether every pixel has alpha 255. Reads the pixels unless `isOpaque` is true.
   public var isFullyOpaque: Bool { isOpaque || nhs_all_opaque(shimPixels) != 0 }
 
   /// Encodes a baseline JPEG of quality 1…100. JPEG has no transparency: a transparent picture throws `invalid` unless it is

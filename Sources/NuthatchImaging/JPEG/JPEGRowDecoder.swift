@@ -2,8 +2,8 @@ import CSystem
 
 /// Decodes one JPEG to thumbnails, fed at once or in pieces.
 ///
-/// Each thumbnail is made from the scale that it would have alone, and has the same pixels. For several scales the input is
-/// read once, by the largest scale; the others follow it.
+/// Each thumbnail has the same scale and the same pixels as if it were made alone. With several scales, only the largest one
+/// (the leader) reads the input, and the others follow it.
 final class JPEGRowDecoder {
   enum Progress {
     case needMore
@@ -57,7 +57,6 @@ final class JPEGRowDecoder {
     end()
   }
 
-  /// Passes the next piece of the input.
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     try leader.check(nhs_jpeg_feed(leader.handle, bytes.baseAddress, bytes.count))
     guard stage == .header else { return }
@@ -66,7 +65,6 @@ final class JPEGRowDecoder {
     }
   }
 
-  /// Marks the end of the input.
   func end() {
     for scale in scales { nhs_jpeg_end(scale.handle) }
   }
@@ -108,7 +106,7 @@ final class JPEGRowDecoder {
       stage = .rows
       return true
     }
-    // Alone, a smaller scale would stop here. It must not use later scans.
+    // Alone, a smaller scale would stop at this scan. Read its rows now, because later scans would change them.
     for scale in scales.dropFirst() where scale.hasRows { try scale.readOn(convertInk) }
     return true
   }

@@ -7,14 +7,14 @@ final class JPEGScale {
   let handle: OpaquePointer
   /// The scale is 1 : this number; 1, 2, 4 or 8.
   let denominator: Int
-  /// The indices of the thumbnails among all.
+  /// The indices of this scale's thumbnails among all thumbnails.
   let places: [Int]
   private let plans: [StoredPlan]
   private var rowSize = ImageSize(width: 0, height: 0)
   private var rows: RowBatch?
   private var fanOut: RowFanOut?
 
-  /// For those of `plans` that use this scale.
+  /// Uses those of `plans` that have this denominator.
   init(_ denominator: Int, of plans: [StoredPlan], limits: nhs_jpeg_limits) throws(ImageFault) {
     var limits = limits
     guard let handle = nhs_jpeg_new(&limits) else {
@@ -28,7 +28,7 @@ final class JPEGScale {
 
   deinit { nhs_jpeg_free(handle) }
 
-  /// Starts decoding: alone, or following the scale that reads the input.
+  /// Starts decoding. With a `leader`, the leader reads the input.
   func start(behind leader: JPEGScale?, mayStop: Bool) throws(ImageFault) {
     var width: Int32 = 0
     var height: Int32 = 0
@@ -43,10 +43,8 @@ final class JPEGScale {
   /// Whether rows can be read because their scans are complete.
   var hasRows: Bool { nhs_jpeg_has_rows(handle) != 0 }
 
-  /// Whether all rows were read.
   var isOver: Bool { fanOut.map { $0.rows >= rowSize.height } ?? false }
 
-  /// Rows that were read.
   var rowCount: Int { fanOut?.rows ?? 0 }
 
   /// Reads some rows; returns 0 if more input is needed. `convert` changes each row's pixels in place.
@@ -60,7 +58,6 @@ final class JPEGScale {
     return Int(got)
   }
 
-  /// Reads all rows that are available.
   func readOn(_ convert: (UnsafeMutablePointer<UInt8>, Int) -> Void) throws(ImageFault) {
     while !isOver, try readSome(convert) > 0 {}
   }

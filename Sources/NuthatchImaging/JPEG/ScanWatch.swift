@@ -1,10 +1,9 @@
 import Glibc
 
-/// Watches a progressive JPEG arrive and tells when the received bytes may be enough for thumbnails. The decoder then decides
-/// with these bytes.
+/// Tells when the received bytes of a progressive JPEG may be enough for thumbnails. Then a decoder tries these bytes.
 ///
-/// It parses only the headers of the scans, so it needs almost no time or memory. A decoder fed during the transfer would hold
-/// the coefficients of the whole picture as long as the transfer lasts.
+/// It parses only the headers of the scans, so it needs almost no time or memory. A decoder that reads during the transfer
+/// would hold the coefficients of the whole picture until the transfer ends.
 public struct ScanWatch: Sendable {
   private enum State {
     case marker
@@ -31,7 +30,7 @@ public struct ScanWatch: Sendable {
   private var rest = 0
   private var hasEnough = false
 
-  /// Returns nil for a picture that is needed whole.
+  /// Returns nil if the thumbnails need the whole picture.
   public init?(_ info: ImageInfo, boxes: [ThumbnailBox]) {
     guard info.format == .jpeg, info.isProgressive, !boxes.isEmpty else { return nil }
     // The largest scale decides.
@@ -134,7 +133,7 @@ public struct ScanWatch: Sendable {
     hasEnough = !components.isEmpty && components.indices.allSatisfy { isEnough($0) }
   }
 
-  /// The decoder's rule (`has_enough` in jpeg_decode.c), from the scans' headers.
+  /// Must be the decoder's rule (`has_enough` in jpeg_decode.c).
   private func isEnough(_ index: Int) -> Bool {
     let component = components[index]
     var size = scaledSize(component)

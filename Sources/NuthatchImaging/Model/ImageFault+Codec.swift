@@ -17,7 +17,7 @@ extension ImageFault {
     self.init(kind, String(cString: nhs_fault_message(fault)), at: offset < 0 ? nil : Int(offset))
   }
 
-  /// Whether pixels decoded before it may be delivered.
+  /// Whether the pixels decoded before the fault may be delivered.
   var leavesPixels: Bool {
     kind == .corrupt || kind == .truncated
   }

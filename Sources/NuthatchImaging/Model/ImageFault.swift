@@ -1,6 +1,4 @@
-/// Why a picture could not be read or made, with the offset and a description.
-///
-/// Every failure of this room is an `ImageFault`: hostile bytes never trap and never print.
+/// Why a picture could not be read or made. Hostile bytes cause only this error, never a trap or a printed line.
 public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
   /// The cause; `word` is its stable name for programs.
   public enum Kind: Equatable, Sendable {

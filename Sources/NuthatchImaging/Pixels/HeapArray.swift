@@ -1,8 +1,8 @@
 import Glibc
 
-/// Memory with a size from the input. A failed `malloc` throws here, while a Swift array would trap.
+/// Memory with a size from the input. A failed allocation throws here, while a Swift array would trap.
 ///
-/// Not initialised, except by `init(zeroed:)`.
+/// Only `init(zeroed:)` initialises the elements.
 struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
   let base: UnsafeMutablePointer<Element>
   let count: Int
@@ -18,7 +18,6 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
     self.count = count
   }
 
-  /// Memory for this many elements, filled with zeros.
   init(zeroed count: Int) throws(ImageFault) {
     try self.init(count)
     memset(base, 0, count * MemoryLayout<Element>.stride)
@@ -30,7 +29,7 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
 }
 
 extension Int {
-  /// The next multiple of a power of two; saturates instead of overflowing.
+  /// Rounds up to a multiple of a power of two; saturates instead of overflowing.
   func roundedUp(to multiple: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(multiple - 1)
     return overflow ? Int.max & ~(multiple - 1) : sum & ~(multiple - 1)

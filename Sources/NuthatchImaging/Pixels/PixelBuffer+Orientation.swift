@@ -1,5 +1,5 @@
 extension PixelBuffer {
-  /// Returns the upright picture of a picture stored in `orientation`; itself if that is upright.
+  /// Turns a picture that is stored in `orientation` upright. Returns the same object if it is upright already.
   public func oriented(_ orientation: Orientation) throws(ImageFault) -> PixelBuffer {
     if orientation == .upright { return self }
     let upright = try PixelBuffer(uninitialized: orientation.applied(to: size), opaque: isOpaque)
@@ -18,7 +18,7 @@ extension PixelBuffer {
       }
     pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { source in
       upright.pixels.withMemoryRebound(to: UInt32.self, capacity: width * height) { target in
-        // In tiles: if columns become rows, each cache line is then loaded once.
+        // If columns become rows, copy in tiles: each cache line is then loaded once.
         let tile = orientation.swapsSides ? 16 : width
         for top in Swift.stride(from: 0, to: height, by: orientation.swapsSides ? 16 : 1) {
           for left in Swift.stride(from: 0, to: width, by: tile) {

@@ -2,7 +2,7 @@ import Glibc
 
 /// A finished picture: 8-bit RGBA, sRGB, straight alpha, upright, no row padding.
 ///
-/// Immutable once it is returned to a caller, hence Sendable. Its bytes are accessed without a copy.
+/// Sendable, because it is immutable once it is returned to a caller.
 public final class PixelBuffer: @unchecked Sendable {
   /// Columns, at least 1.
   public let width: Int
@@ -10,7 +10,6 @@ public final class PixelBuffer: @unchecked Sendable {
   public let height: Int
   /// Whether every pixel is known to have alpha 255. If false, the picture may still be opaque.
   public let isOpaque: Bool
-  // Written only before the buffer is returned to a caller.
   let pixels: UnsafeMutablePointer<UInt8>
 
   /// Bytes from one row to the next: always four times the width.
@@ -20,7 +19,6 @@ public final class PixelBuffer: @unchecked Sendable {
   /// Width and height.
   public var size: ImageSize { ImageSize(width: width, height: height) }
 
-  /// Uninitialised pixels, to be filled before the buffer is returned to a caller.
   init(uninitialized size: ImageSize, opaque: Bool) throws(ImageFault) {
     let (bytes, overflow) = size.area.multipliedReportingOverflow(by: 4)
     guard size.width > 0, size.height > 0 else {
@@ -57,7 +55,7 @@ public final class PixelBuffer: @unchecked Sendable {
   /// The first pixel's address, valid as long as this object.
   public var baseAddress: UnsafeRawPointer { UnsafeRawPointer(pixels) }
 
-  /// Makes every pixel opaque. Only before the buffer is returned to a caller.
+  /// Makes every pixel opaque. Call it only before the buffer is returned to a caller.
   func fillAlpha() {
     for i in Swift.stride(from: 3, to: byteCount, by: 4) { pixels[i] = 255 }
   }

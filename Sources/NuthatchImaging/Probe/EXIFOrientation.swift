@@ -1,5 +1,5 @@
-/// Reads tag 0x0112 from the first directory of a TIFF structure. Invalid data means upright: cameras and editors write all
-/// kinds of EXIF.
+/// Reads tag 0x0112 from the first directory of a TIFF structure. Invalid data means upright, because cameras and editors
+/// write many kinds of EXIF.
 enum EXIFOrientation {
   /// `tiff` begins at the byte order mark.
   static func read(_ tiff: UnsafeRawBufferPointer) -> Orientation {

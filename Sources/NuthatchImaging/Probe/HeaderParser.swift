@@ -1,4 +1,4 @@
-/// The next step of a header parser. Headers are parsed in small reads, so that input can come in pieces of any size.
+/// The next step of a header parser. Small reads allow input in pieces of any size.
 enum HeaderStep {
   /// Skip `skip` bytes, then collect `count` (at most 64 KiB).
   case read(skip: Int, count: Int)

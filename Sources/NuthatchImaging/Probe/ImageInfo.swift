@@ -35,7 +35,7 @@ public struct ImageInfo: Equatable, Sendable {
   /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
   /// interlaced PNG. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0
-  /// The bytes of the blocks' mean values, if a progressive JPEG at 1:8 needs only those; else nil.
+  /// The memory in bytes to decode a progressive JPEG at 1:8 from its blocks' mean values; nil if these are not enough.
   var meansBytes: Int?
 
   /// "a progressive JPEG", for messages.

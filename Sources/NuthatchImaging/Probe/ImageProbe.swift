@@ -1,9 +1,9 @@
 /// Identifies a picture from its first bytes, while they arrive.
 ///
 /// The answer doesn't depend on how the input is split, down to single bytes. Irrelevant segments are skipped. It holds at most
-/// 64 KiB, or 4 MiB if the profile is collected.
+/// 64 KiB, and the profile if that is collected.
 public struct ImageProbe: Sendable {
-  /// The present knowledge. Every answer except `needMore` is final.
+  /// The result for the bytes so far. Every answer except `needMore` is final.
   public enum Answer: Equatable, Sendable {
     /// More bytes are needed.
     case needMore

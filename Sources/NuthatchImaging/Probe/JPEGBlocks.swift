@@ -14,7 +14,7 @@ struct JPEGBlocks {
   let count: Int
   private var widest = 1
   private var highest = 1
-  /// Groups of blocks in a row, and rows of groups.
+  /// The number of MCUs (groups of blocks) in a row, and the number of their rows.
   private let columns: Int
   private let rows: Int
 
@@ -42,14 +42,14 @@ struct JPEGBlocks {
   /// The bytes of all coefficients, two each.
   var coefficientBytes: Int { rows * rowBytes }
 
-  /// Returns the bytes of one mean value for each block, and one row of groups of whole blocks. Nil if decoding at 1:8 needs
-  /// more than the means of some component; `is_about_means` in jpeg_decode.c uses the same rule.
+  /// Returns the bytes of all blocks' mean values and of one row of whole MCUs. Nil if decoding at 1:8 needs more than the mean
+  /// values; `is_about_means` in jpeg_decode.c uses the same rule.
   func meansBytes(_ color: ImageInfo.Color) -> Int? {
     guard (0..<count).allSatisfy({ needsMeansOnly($0, color) }) else { return nil }
     return coefficientBytes / 64 + rowBytes
   }
 
-  /// The bytes of one row of groups.
+  /// The bytes of one row of MCUs.
   private var rowBytes: Int {
     (0..<count).reduce(0) { $0 + columns * components[$1].horizontal * components[$1].vertical * 128 }
   }

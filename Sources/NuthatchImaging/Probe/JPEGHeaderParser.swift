@@ -14,7 +14,7 @@ struct JPEGHeaderParser {
     case jfif(rest: Int)
   }
 
-  /// The most bytes between segments that a decoder skips with a warning. With more, the input is corrupt.
+  /// With more bytes between segments, the input is corrupt.
   private static let maxGarbage = 65_536
   /// A larger profile is ignored.
   static let maxProfileBytes = 4 << 20
@@ -50,7 +50,7 @@ struct JPEGHeaderParser {
     return whole
   }
 
-  /// The step after the two bytes of SOI.
+  /// Skips the two bytes of SOI.
   static let first = HeaderStep.read(skip: 2, count: 1)
 
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {

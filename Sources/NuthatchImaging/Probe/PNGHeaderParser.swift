@@ -8,13 +8,13 @@ struct PNGHeaderParser {
     case exif(rest: Int)
   }
 
-  /// The most EXIF bytes that are read: the orientation is in the first directory.
+  /// The most EXIF bytes that are read. That is enough, because the orientation is in the first directory.
   private static let maxEXIF = 65_536
 
   private var state = State.header
   private var info: ImageInfo?
 
-  /// The step after the signature: the whole of IHDR.
+  /// Skips the signature and reads all of IHDR.
   static let first = HeaderStep.read(skip: 8, count: 25)
 
   /// Known after IHDR.

@@ -1,7 +1,7 @@
 import CSystem
 
-/// The prefilter for large ratios along one axis: averages over cells of equal length, which may begin and end inside a source
-/// pixel. Lanczos over a window of 60 pixels would cost far more and look the same.
+/// The prefilter for large ratios along one axis. It averages cells of equal length, whose edges may lie inside a source pixel.
+/// Lanczos over a window of 60 pixels would cost far more and look the same.
 struct AreaPlan {
   /// The first source pixel that is read. Cells are counted from it.
   let origin: Int
@@ -14,8 +14,8 @@ struct AreaPlan {
 
   /// The number of averages for each target pixel.
   static let gap = 4
-  /// The lowest ratio for which it is used. It must be below 10: each vertical tap is rounded to 1/64 level, and with 64 taps
-  /// the sum could be wrong by half a level, so that a constant picture would change.
+  /// The lowest ratio for which the prefilter is used. It must be below 10: there the vertical filter has 60 taps. Each tap is
+  /// rounded to 1/64 level, so the sum of 64 taps could be wrong by half a level, and a constant picture would change.
   static let threshold = 8.0
 
   /// Cells for `length` source pixels from `start` on, of `limit` in all. Returns nil if the ratio is small.
@@ -44,7 +44,7 @@ struct AreaPlan {
     self.cells = cells
   }
 
-  /// Makes every source pixel a cell: for an axis without a prefilter next to one with it.
+  /// Makes every source pixel a cell. Needed if only the other axis has a prefilter.
   init(wholePixelsFrom start: Double, length: Double, limit: Int) {
     origin = max(0, min(limit - 1, Int(AxisPlan.snapped(start).rounded(.down))))
     count = max(1, min(limit, Int(AxisPlan.snapped(start + length).rounded(.up))) - origin)

@@ -16,11 +16,10 @@ final class AreaStage {
     scale = Float((opaque ? 128.0 : 128.0 / 255) / (columns.cellLength * rows.cellLength))
   }
 
-  /// The memory in bytes.
   var bytes: Int { sums.bytes }
 
-  /// Adds one row, counted from the plan's origin. Calls `emit` when a row of cells is complete, with a function that fills a
-  /// wide row from it.
+  /// Adds one row, counted from the plan's origin. When a row of cells is complete, calls `emit` with a function that writes it
+  /// to a wide row.
   func add(
     _ source: UnsafePointer<UInt8>, row: Int, opaque: Bool, kernels: nhs_resample_kernels,
     emit: (_ finish: (UnsafeMutablePointer<Int16>) -> Void) -> Void

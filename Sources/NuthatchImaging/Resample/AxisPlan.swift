@@ -2,9 +2,8 @@ import CSystem
 
 /// The source pixels and their weights for each target pixel along one axis.
 ///
-/// All windows have the same number of taps; unneeded taps have weight 0. Weights are Q14 and add up to exactly one in every
-/// window, so that a constant picture stays constant and edges don't get darker. Windows are cut at the shown part of the
-/// picture.
+/// All windows have the same number of taps; unneeded taps have weight 0. The Q14 weights of a window add up to exactly 1, so
+/// that a constant picture stays constant and edges don't get darker. No window reaches beyond the shown part of the picture.
 struct AxisPlan {
   /// The first source pixel that is read. Windows are counted from it.
   let origin: Int
@@ -43,7 +42,7 @@ struct AxisPlan {
     let support = filter.support * stretch
     taps = min(count, Int((2 * support).rounded(.up)))
 
-    // The weights repeat if whole pixels map to whole pixels: 640 to 128 is 5 to 1, one pattern.
+    // The weights repeat if whole pixels map to whole pixels. From 640 to 128 pixels, all windows have the same weights.
     let whole = offset == 0 && scale * Double(target) == Double(count)
     let common = whole ? Self.greatestCommonDivisor(count, target) : 1
     let period = target / common
@@ -91,7 +90,7 @@ struct AxisPlan {
     var largest = weights.count
     for weight in exact {
       let scaled = weight * factor
-      // Not with `rounded`, which calls the C library.
+      // `rounded` would call the C library.
       let rounded = Int(scaled < 0 ? scaled - 0.5 : scaled + 0.5)
       rest -= rounded
       weights.append(Int16(clamping: rounded))
@@ -105,7 +104,7 @@ struct AxisPlan {
     return Double(whole) > value ? whole - 1 : whole
   }
 
-  /// Returns the whole number for an edge that rounding errors moved slightly off it.
+  /// Rounds an edge that is within 1e-6 of a whole number, to remove rounding errors.
   static func snapped(_ edge: Double) -> Double {
     let whole = edge.rounded()
     return abs(edge - whole) < 1e-6 ? whole : edge
@@ -119,7 +118,7 @@ struct AxisPlan {
 }
 
 extension AxisPlan {
-  /// The taps as the horizontal kernels need them.
+  /// The taps, rounded up to the multiple of four that the horizontal kernels need.
   var tapsInFours: Int { taps.roundedUp(to: 4) }
 
   /// The most pixels that the windows of two neighbours span.

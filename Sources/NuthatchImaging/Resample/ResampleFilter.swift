@@ -26,7 +26,7 @@ enum ResampleFilter {
     }
   }
 
-  /// sinc(x) · sinc(x / 3). With s = sin(πx/3) this is s² (3 - 4s²) / (πx)² · 3 by the triple-angle formula, so that one short
+  /// sinc(x) · sinc(x / 3). By the triple-angle formula, this is 3 s² (3 - 4s²) / (πx)² with s = sin(πx/3). So one short
   /// polynomial is enough. Calling `sin` for each weight of a small thumbnail would take as long as resampling it.
   private static func lanczos3(_ x: Double) -> Double {
     if x < 1e-4 { return 1 }

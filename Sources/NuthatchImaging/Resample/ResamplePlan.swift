@@ -3,7 +3,7 @@ import Synchronization
 
 /// The precomputed plan for resampling a part of a picture to a size.
 ///
-/// It depends only on sizes, and a list of pictures has few different ones. The last plans are kept, because making one takes a
+/// A plan depends only on sizes, and a list of pictures has few different sizes. So the last plans are kept: making one takes a
 /// twentieth of the time of reducing a small picture.
 struct ResamplePlan: Sendable {
   /// The averages before the filter, if the ratio is large.
@@ -48,10 +48,10 @@ extension ResamplePlan {
   }
 
   private static let kept = 8
-  /// The largest plan that is kept, in bytes. A larger one takes a small part of its picture's time.
+  /// The largest plan that is kept, in bytes. Making a larger one takes only a small part of its picture's time.
   private static let largest = 64 << 10
   private static let isTaken = Atomic(false)
-  // Only for the thread that has set `isTaken`.
+  // Only the thread that has set `isTaken` may use it.
   nonisolated(unsafe) private static var recent: [(task: Task, plan: ResamplePlan)] = []
 
   /// Returns the plan for a part of a picture of size `source`. The sizes must have been checked.
@@ -68,8 +68,8 @@ extension ResamplePlan {
     return plan
   }
 
-  /// Returns nil while another thread uses the list. It never waits: in a forked child `isTaken` may have been set by a thread
-  /// that exists only in the parent.
+  /// Returns nil while another thread uses the list. Don't wait here: in a forked child, `isTaken` may have been set by a
+  /// thread that exists only in the parent.
   @discardableResult
   private static func withRecent<Result>(_ body: (inout [(task: Task, plan: ResamplePlan)]) -> Result)
     -> Result?

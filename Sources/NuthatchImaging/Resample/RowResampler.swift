@@ -3,15 +3,15 @@ import Glibc
 
 /// Reduces or enlarges a picture while its rows arrive.
 ///
-/// Two passes, the vertical one first: it needs only a few source rows at a time. Finished rows go through the horizontal pass
-/// at once, in pairs, because neighbours read nearly the same pixels. It uses fixed point, premultiplied, with an exact
-/// division at the end. At 1:1 the pixels are unchanged, for each axis separately. Large ratios are averaged over cells first.
+/// The vertical pass comes first, because it needs only a few source rows at a time. Finished rows go through the horizontal
+/// pass at once, in pairs, because neighbours are made from nearly the same source rows. Values are fixed-point and
+/// premultiplied, with an exact division at the end. An axis at 1:1 stays unchanged. Large ratios begin with averages of cells.
 ///
-/// It holds a few rows and the result. One thread at a time.
+/// It holds a few rows and the result. Use it on one thread at a time.
 final class RowResampler {
   /// The needed source rows, counted from the picture's first. Others may be omitted with `skip`.
   let rowsNeeded: Range<Int>
-  /// The most bytes that are held, including the result.
+  /// Approximately the held bytes, including the result.
   let memory: Int
 
   private let source: ImageSize
@@ -143,11 +143,11 @@ final class RowResampler {
     }
   }
 
-  /// Handles a complete wide row: makes every pair of result rows whose input is complete.
+  /// Counts a complete wide row. Makes every pair of result rows whose input is complete.
   private func advance() {
     nextWide += 1
     while nextResult < result.height {
-      // If the last row has no partner, it is its own.
+      // If the number of rows is odd, the last one is its own partner.
       let partner = min(nextResult + 1, result.height - 1)
       let upper = rows.windows[nextResult]
       let lower = rows.windows[partner]

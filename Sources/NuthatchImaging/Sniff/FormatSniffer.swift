@@ -10,10 +10,10 @@ public enum FormatSniffer {
     case unknown
   }
 
-  /// The most bytes that a verdict needs: an SVG may begin with comments.
+  /// The most bytes that are judged. An SVG may need many, because it may begin with comments.
   public static let maxBytes = 4096
 
-  /// Judges the first bytes of a file. `isComplete`: there are no more.
+  /// Judges the first bytes of a file. With `isComplete` there are no more, so the result is never `needMore`.
   public static func sniff(_ head: UnsafeRawBufferPointer, isComplete: Bool = false) -> Verdict {
     var open = false
     for signature in signatures {

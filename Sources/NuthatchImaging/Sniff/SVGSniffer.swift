@@ -1,5 +1,5 @@
-/// Checks whether a text's first element is `svg`, skipping declarations and comments. An HTML page that contains an SVG isn't
-/// a picture.
+/// Checks whether a text's first element is `svg`, after declarations and comments. An HTML page that contains an SVG isn't a
+/// picture.
 enum SVGSniffer {
   static func sniff(_ head: UnsafeRawBufferPointer) -> FormatSniffer.Verdict {
     var rest = head[...]

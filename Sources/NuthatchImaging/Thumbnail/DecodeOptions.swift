@@ -12,11 +12,11 @@ public struct ImageLimits: Hashable, Sendable {
   public var memory = 256 << 20
   /// Scans of a JPEG; beyond it `too_large`. Default: 500.
   public var scans = 500
-  /// 8x8 blocks added up over a JPEG's scans, which limits the time of a JPEG with many scans; beyond it `too_large`. Default:
-  /// 64 million, more than ten scans of 100 megapixels.
+  /// The sum of 8x8 blocks over all scans of a JPEG; beyond it `too_large`. It limits the time. Default: 64 million, more than
+  /// ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
-  /// The memory of the process's control group, if `memory` is a part of that.
+  /// The memory limit of the process's control group, if `memory` was derived from it.
   package var groupMemory: Int?
   /// The most bytes that Little CMS may hold for an ICC profile.
   var profileMemory = ImageLimits.mostForProfile
@@ -27,7 +27,7 @@ public struct ImageLimits: Hashable, Sendable {
   /// The defaults.
   public init() {}
 
-  /// The end of the message of a refusal: the origin of the limit `memory`.
+  /// The end of a refusal's message: where the limit `memory` comes from.
   var memoryNote: String {
     groupMemory.map { ", of \(Self.mebibytes($0)) that the process's control group has" } ?? ""
   }

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Makes thumbnails while the bytes arrive, and tells when it needs no more.
+/// Makes thumbnails while the bytes arrive, and tells when it needs no more bytes.
 ///
 /// A JPEG is decoded as it arrives; a small thumbnail of a progressive one needs only its first scans. A PNG is collected and
 /// decoded at the end. The result doesn't depend on how the input is split.
 ///
-/// One thread at a time. After a fault every call throws that fault.
+/// Use it on one thread at a time. After a fault every call throws that fault.
 public final class IncrementalThumbnailer {
   /// The next step for the caller.
   public enum Status: Sendable {

@@ -7,7 +7,7 @@ struct MemoryNeed {
   /// With the most memory that Little CMS may hold for a profile.
   let most: Int
 
-  /// For a profile of matrix and curves, or of a table; profiles that need more are rare.
+  /// Enough for matrix and curves, or for a table. Few profiles need more.
   private static let usualProfile = 1 << 20
 
   fileprivate init(picture: Int, hasProfile: Bool) {
@@ -29,12 +29,11 @@ extension Job {
       // One bit for each scale.
       let scales = plans.reduce(0) { $0 | $1.denominator }
       for denominator in [1, 2, 4, 8] where scales & denominator != 0 {
-        // Rows of samples inside the codec, two groups of blocks for each component before and after upsampling; and the batch
-        // of finished rows.
+        // For each component, two rows of MCUs inside the codec, before and after upsampling. Also the batch of finished rows.
         sum.add((info.size.width + denominator - 1) / denominator, 4 * 64)
         sum.add(info.size.width, 64)
       }
-      // For several scales: another codec each, and the coefficients of a row of groups of at most ten blocks.
+      // Each further scale has a codec. All share the coefficients of one row of MCUs, each of at most ten blocks.
       sum.add(scales.nonzeroBitCount - 1, 128 << 10)
       if scales.nonzeroBitCount > 1 { sum.add(info.size.width + 64, 160) }
     } else {
@@ -48,8 +47,8 @@ extension Job {
       let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
       let rowWidth = (info.size.width + factor - 1) / factor
       let ratio = plan.crop.height / Double(factor) / Double(plan.target.height)
-      // The rows of two neighbouring windows of Lanczos with six lobes, and the two rows made from them, at eight bytes a
-      // pixel. Above a ratio of 8, cells are averaged first.
+      // The source rows of two neighbouring windows (`AxisPlan`) and the two rows made from them, at eight bytes a pixel. From a
+      // ratio of 8 on, cells are averaged first.
       let rows = min(60, Int((7 * max(1, ratio)).rounded(.up)) + 4)
       sum.add(rowWidth, 8 * rows + 16)
       sum.add(plan.target.area, info.orientation == .upright ? 4 : 8)

@@ -1,4 +1,4 @@
-/// One decode: the wanted thumbnails, the limits, and the last steps, which all formats share.
+/// One decode: the wanted thumbnails, the limits, and the steps after decoding.
 struct Job {
   let info: ImageInfo
   let plans: [StoredPlan]
@@ -26,12 +26,12 @@ struct Job {
     self.profile = options.convertColors ? profile : nil
     self.options = options
     memoryNeed = Self.memoryNeed(info, plans, earlyStop: options.earlyStop)
-    // Few profiles need the most allowed memory. Give them what the picture leaves.
+    // Few profiles need `mostForProfile`, so don't refuse a picture for it. The profile gets the rest of the limit.
     let rest = options.limits.memory - memoryNeed.picture
     self.options.limits.profileMemory = min(self.options.limits.profileMemory, max(0, rest))
   }
 
-  /// Refuses a picture that needs more memory than allowed. Its pixels were checked when the size became known.
+  /// Refuses a picture that needs more memory than allowed. `refuseEarly` has already checked the number of pixels.
   func judge() throws(ImageFault) {
     let need = memoryNeed.least
     let limit = options.limits.memory

@@ -1,7 +1,7 @@
 /// Memory for a few rows of four bytes a pixel, between a codec and the resamplers.
 ///
-/// Rows never begin at a multiple of 16: libjpeg-turbo writes aligned rows past the caches (`movntdq`), and the resampler,
-/// which reads them at once, would wait for main memory.
+/// Rows never begin at a multiple of 16. libjpeg-turbo writes aligned rows past the caches (`movntdq`). The resampler reads the
+/// rows at once, so it would wait for main memory.
 final class RowBatch {
   private static let offset = 4
   private let memory: HeapArray<UInt8>

@@ -12,9 +12,9 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
 
   /// The size of the decoded picture before the last pass.
   public enum Scaling: Sendable {
-    /// At least twice the target, then one high-quality pass. The default.
+    /// At least 1.85 times the target: sharp. The default.
     case best
-    /// At least the target.
+    /// At least the target: faster.
     case fast
   }
 
@@ -78,15 +78,15 @@ public struct ThumbnailBox: Equatable, Hashable, Sendable {
 
   private func fitted(_ size: ImageSize) -> ImageSize {
     if !enlarge && size.width <= width && size.height <= height { return size }
-    // Compare products, because quotients would be rounded. At most 2^31 * 2^16.
+    // Compare products, because quotients would be rounded. A product is below 2^47.
     if size.width * height >= size.height * width {
       return ImageSize(width: width, height: max(1, rounded(size.height * width, size.width)))
     }
     return ImageSize(width: max(1, rounded(size.width * height, size.height)), height: height)
   }
 
-  /// Returns the box itself or, if that would enlarge the picture, the largest rectangle of its proportions in the picture, so
-  /// that the shown part doesn't depend on `enlarge`.
+  /// Returns the plan for `cover`. If the box would enlarge the picture, the target is the largest rectangle of the box's
+  /// proportions in the picture. So the shown part doesn't depend on `enlarge`.
   private func filled(_ size: ImageSize) -> Plan {
     let w = Double(size.width)
     let h = Double(size.height)

@@ -1,10 +1,10 @@
 /// Makes thumbnails and whole pictures from bytes. Start here.
 ///
-/// Pure and thread-safe; calls are independent.
+/// Any number of threads may call it at once.
 public enum Thumbnailer {
   /// Makes one thumbnail for each box, all from one decode.
   ///
-  /// - Parameter known: the result of `ImageProbe` for these bytes, to save another probe.
+  /// - Parameter known: the result of `ImageProbe` for these bytes; saves another probe.
   public static func thumbnails(
     of bytes: UnsafeRawBufferPointer, known: ImageInfo? = nil, boxes: [ThumbnailBox],
     options: DecodeOptions = DecodeOptions()
@@ -37,7 +37,7 @@ public enum Thumbnailer {
       throw ImageFault(
         .tooLarge, "the picture has \(bytes.count) bytes; the limit is \(options.limits.bytes)")
     }
-    // If there is a profile, it must still be collected.
+    // `known` doesn't hold the profile, so a picture with one must be probed again.
     if let known, !known.hasICC {
       try refuseEarly(known.size, options)
       return (known, nil)
