@@ -9,7 +9,7 @@ package func folderNames(_ path: String) -> [String]? {
   return folderNames(in: folder)
 }
 
-/// Does this for an open folder. If it can't be read, the reason is in `errno`.
+/// Returns the names in an open folder, in no order; nil if it can't be read, with the reason in `errno`.
 package func folderNames(in folder: Int32) -> [String]? {
   var names: [String] = []
   let status = withUnsafeMutablePointer(to: &names) { names in

@@ -6,8 +6,8 @@ public protocol HeapOrder {
   static func setPosition(of element: Element, to position: Int32)
 }
 
-/// A binary heap, least key first, whose elements store their positions, so that each can be moved or removed in logarithmic
-/// time. Adding in rising order takes constant time.
+/// A binary heap, least key first. Its elements store their positions, so each can be moved or removed in logarithmic time.
+/// Adding in rising order takes constant time.
 ///
 /// Public, so that the compiler specialises it for other modules' orders: it is called for each request.
 public struct PositionedHeap<Order: HeapOrder> {
@@ -97,7 +97,7 @@ public struct PositionedHeap<Order: HeapOrder> {
   }
 }
 
-/// For keys that are times at which something is due.
+/// Keys as times at which elements are due.
 extension PositionedHeap {
   /// The time of the next element; nil if the heap is empty.
   @inlinable public var nextDue: Int64? { firstKey.map { Int64(clamping: $0) } }

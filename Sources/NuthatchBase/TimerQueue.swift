@@ -1,4 +1,4 @@
-/// An action at a time, unless it is cancelled before.
+/// An action that is due at a set time. `TimerQueue.cancel` removes it.
 package final class LoopTimer {
   fileprivate var action: (() -> Void)?
   fileprivate var position: Int32 = -1

@@ -2,8 +2,8 @@ import Glibc
 
 /// Reads small files at once.
 package enum WholeFile {
-  /// Returns the contents of an open file, of a longer one about `longest` bytes. Nil if it can't be read, with the reason in
-  /// `errno`.
+  /// Returns the contents of an open file; of a longer file at least `longest` bytes, and at most 32 KiB more. Returns nil if
+  /// the file can't be read, with the reason in `errno`.
   package static func content(of descriptor: Int32, atMost longest: Int) -> [UInt8]? {
     var bytes: [UInt8] = []
     let isRead = withUnsafeTemporaryAllocation(byteCount: 32_768, alignment: 1) { piece in
@@ -18,7 +18,7 @@ package enum WholeFile {
     return isRead ? bytes : nil
   }
 
-  /// Does this for the file with this name. Doesn't wait for a pipe.
+  /// Returns the contents of the file at `path`, as above. Doesn't wait for the writer of a pipe.
   package static func content(of path: String, atMost longest: Int) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A lock of four bytes, stored in the object that it guards.
 ///
-/// Swift's own `Mutex` doesn't survive a fork. It stores the number of the owning thread, which Swift reads only once for each
-/// thread, so that the first thread of a forked child still uses its number from the parent. When two threads of the child
+/// Swift's own `Mutex` doesn't survive a fork. It stores the number of the owning thread. Swift reads that number only once for
+/// each thread, so the first thread of a forked child still uses its number from the parent. When two threads of the child
 /// contend for the lock, the kernel refuses that owner, and `Mutex` traps.
 public struct WordLock: ~Copyable, Sendable {
   @usableFromInline let word = Atomic<UInt32>(0)
@@ -23,8 +23,8 @@ public struct WordLock: ~Copyable, Sendable {
     return try body()
   }
 
-  /// Locks it. Returns false if it isn't free before the deadline (monotonic clock). `deadline` is called only if it has to
-  /// wait.
+  /// Locks it, and returns true; returns false if it isn't free before the deadline (nanoseconds of the monotonic clock).
+  /// `deadline` is called only if the thread must wait.
   @inlinable
   public func lock(until deadline: () -> Int64) -> Bool {
     nhs_word_try(word.address) != 0 || nhs_word_wait_until(word.address, deadline()) != 0
@@ -39,7 +39,7 @@ public struct WordLock: ~Copyable, Sendable {
     return true
   }
 
-  /// For a lock that is taken in one function and released in another.
+  /// Waits until it is free, and locks it. `unlock` must follow on every path, so prefer `withLock`.
   @inlinable
   public func lock() { nhs_word_lock(word.address) }
 
@@ -49,8 +49,7 @@ public struct WordLock: ~Copyable, Sendable {
 }
 
 extension Atomic where Value == UInt32 {
-  /// The address, which stays the same: an atomic is never moved out of the object whose constant it is, and is passed by its
-  /// address.
+  /// The address. It stays the same if the atomic is a constant (`let`) of an object.
   @inlinable
   public var address: UnsafeMutablePointer<UInt32> {
     withUnsafePointer(to: self) {

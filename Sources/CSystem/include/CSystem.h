@@ -1,8 +1,8 @@
 /*
- * CSystem: C shims for Swift. Called only from Swift; nothing here is public.
+ * CSystem: C functions for the Swift rooms and for CUnpacking. Nothing here is public.
  *
- * It holds what Swift can't express (variadic calls, thread-local storage, fork handlers) and nothing else. It must not
- * know of caches, requests or any other term of the rooms above. One header for each subject.
+ * It holds calls that Swift can't make (variadic functions, longjmp), thread-local storage, fork handlers, and the
+ * inner loops that are faster in C. It must not call the rooms above. One header for each subject.
  */
 #ifndef NUTHATCH_CSYSTEM_H
 #define NUTHATCH_CSYSTEM_H

@@ -19,8 +19,8 @@ typedef size_t (*nhs_data_callback)(char *bytes, size_t size, size_t count, void
 CURLcode nhs_easy_set_header_callback(CURL *easy, nhs_data_callback callback, void *context);
 CURLcode nhs_easy_set_write_callback(CURL *easy, nhs_data_callback callback, void *context);
 
-/* The body to send: the read callback fills the buffer and returns 0 at the end; the seek callback goes back, to
-   send it again. */
+/* The read callback fills the buffer with bytes of the request's body, and returns 0 at the end. The seek callback goes
+   back, so that the body can be sent again. */
 CURLcode nhs_easy_set_read_callback(CURL *easy, nhs_data_callback callback, void *context);
 CURLcode nhs_easy_set_seek_callback(CURL *easy, curl_seek_callback callback, void *context);
 
@@ -41,10 +41,10 @@ typedef struct {
 } nhs_socket_rules;
 
 /* Opens sockets as the rules say, closed on exec. The rules must stay valid. If an address is refused, libcurl tries
-   the next one, as if nothing answered there. */
+   the next one. */
 CURLcode nhs_easy_set_socket_rules(CURL *easy, nhs_socket_rules *rules);
 
-/* Closes a socket, maybe long after its transfer: the context must stay valid as long as the multi handle. */
+/* Called to close a socket, maybe long after its transfer: the context must stay valid as long as the multi handle. */
 typedef int (*nhs_close_callback)(void *context, curl_socket_t socket);
 CURLcode nhs_easy_set_close_callback(CURL *easy, nhs_close_callback callback, void *context);
 
@@ -67,8 +67,8 @@ CURLMcode nhs_multi_set_long(CURLM *multi, CURLMoption option, long value);
 CURL *nhs_multi_next_done(CURLM *multi, CURLcode *result);
 
 /*
- * Returns the ASCII (punycode) form of a host name with characters beyond ASCII. It uses libcurl's own IDNA library, so
- * that the checked name is the one that libcurl connects to. NULL if there is none. Release it with nhs_string_free.
+ * Returns the ASCII (punycode) form of a host name with characters beyond ASCII; NULL if there is none. Uses libcurl's
+ * own IDNA library, because libcurl connects to the name that it computes. Release it with nhs_string_free.
  */
 char *nhs_host_to_ascii(const char *host);
 void nhs_string_free(char *string);

@@ -30,8 +30,8 @@ typedef struct nhs_pixels {
 int nhs_all_opaque(nhs_pixels pixels);
 // Returns whether red, green and blue are equal in every pixel.
 int nhs_all_gray(nhs_pixels pixels);
-// Returns whether halving the resolution of colours is invisible: few of the steps of red and blue against green,
-// between neighbouring pixels, are visible edges, and their sum is small.
+// Returns whether half the resolution of colours would look the same. It compares red minus green and blue minus green
+// of neighbouring pixels: few differences are visible edges, and all are small on average.
 int nhs_colours_are_soft(nhs_pixels pixels);
 
 // Baseline JPEG with the standard tables. half_chroma is 4:2:0, otherwise 4:4:4. Alpha is ignored, or blended over

@@ -7,7 +7,7 @@
 
 typedef struct nhs_icc nhs_icc;
 
-// The contents of a pixel. Each pixel has four bytes; of gray ones the first counts.
+// The contents of a pixel. Each pixel has four bytes. In gray pixels only the first byte counts.
 enum { NHS_ICC_GRAY, NHS_ICC_RGB, NHS_ICC_CMYK, NHS_ICC_CMYK_INVERTED };
 
 enum {

@@ -1,4 +1,4 @@
-// Checksums and zlib streams by ISA-L.
+// Checksums by ISA-L.
 #ifndef NHS_INFLATE_H
 #define NHS_INFLATE_H
 

@@ -1,12 +1,13 @@
 // JPEG decoding by libjpeg-turbo, guarded: no function here longjmps, prints or exits.
 //
 // One object for each picture, used by one thread at a time:
-//   new -> feed (once borrowed, or many times copied) -> end -> header -> start -> absorb -> rows… -> free
-// header, absorb and rows return NHS_MORE if they need more input; call them again after feeding.
+//   new -> header -> start -> absorb -> rows… -> free
+// Pass the input with borrow (all of it) or feed (in pieces, at any time), then call end. header, absorb and rows
+// return NHS_MORE if they need more input; call them again after feeding.
 //
-// Several scales at once: the decoder of the largest is the leader. The others get the same input until their header is
-// read; then they follow the leader instead of being started, and need no more input. All are used by the same thread.
-// A follower must not be used after its leader is freed.
+// For several scales at once, the decoder of the largest is the leader. The others get the same input until their
+// header is read. Then call follow instead of start; they need no more input. Use all on the same thread. A follower
+// must not be used after its leader is freed.
 #ifndef NHS_JPEG_DECODE_H
 #define NHS_JPEG_DECODE_H
 
@@ -56,8 +57,7 @@ void nhs_jpeg_end(nhs_jpeg *decoder);
 int nhs_jpeg_header(nhs_jpeg *decoder, nhs_jpeg_info *info);
 // denominator: 1, 2, 4 or 8. may_stop: skip scans that this scale doesn't need. Returns the size of the rows.
 int nhs_jpeg_start(nhs_jpeg *decoder, int denominator, int may_stop, int32_t *width, int32_t *height);
-// Instead of start, for a smaller scale than the leader's. Its rows are the same as alone, made from the leader's
-// input.
+// Replaces start for a smaller scale than the leader's. Its rows are the same as if it read the input alone.
 int nhs_jpeg_follow(nhs_jpeg *decoder, nhs_jpeg *leader, int denominator, int32_t *width, int32_t *height);
 // Consumes the scans of a picture with several scans, until they are enough for this decoder or one of its followers. A
 // decoder that has rows must give all of them before the next call, because later scans would change them.

@@ -11,7 +11,7 @@
 
 /*
  * Waits while *word is `expected`, at most until `deadline_ns` of CLOCK_MONOTONIC (INT64_MAX: no limit). May return
- * without a reason: the caller must check again.
+ * early, so the caller must check again.
  */
 void nhs_futex_wait(const uint32_t *word, uint32_t expected, int64_t deadline_ns);
 void nhs_futex_wake_all(const uint32_t *word);

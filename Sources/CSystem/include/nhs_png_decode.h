@@ -3,7 +3,7 @@
 // libpng reads every header and all uncommon kinds of pixels. The common ones (8 bits, not interlaced, no gamma) are
 // inflated by ISA-L, twice as fast, with the same pixels and the same errors.
 //
-// One object for each picture, used by one thread at a time: open -> rows… -> finish -> free
+// One object for each picture, used by one thread at a time: new -> open -> rows… -> finish -> free
 #ifndef NHS_PNG_DECODE_H
 #define NHS_PNG_DECODE_H
 
@@ -17,7 +17,7 @@ typedef struct nhs_png nhs_png;
 typedef struct {
     int64_t max_memory;        // bytes that the decoder may allocate
     int64_t max_profile_bytes; // a larger ICC profile is ignored
-    int32_t force_libpng;      // for tests: never ISA-L
+    int32_t force_libpng;      // never ISA-L: for tests, and after a fault
 } nhs_png_limits;
 
 typedef struct {

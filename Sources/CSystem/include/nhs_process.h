@@ -9,25 +9,27 @@
 uint64_t nhs_fork_epoch(void);
 
 /*
- * The lock for state of the whole process. fork() takes it, so that a child never inherits it held by a thread that
+ * The lock for state of the whole process. fork() takes it: otherwise a child could inherit it locked by a thread that
  * doesn't exist there. Hold it for a few instructions only, and take no other lock meanwhile.
  */
 void nhs_process_lock(void);
 void nhs_process_unlock(void);
 
 /*
- * fork() waits between these two calls. For calls of libraries that don't handle forks: in a child that is forked in
- * the middle of such a call, their locks would stay held forever, and the child's requests, or its exit(), would wait
- * for them. This concerns locks of libcrypto, and of the Swift runtime when it creates type metadata at first use. A
- * thread may call them repeatedly. Between the calls it must not wait for anything that a forking thread may hold, and
- * it must hold no lock when it calls nhs_hold_forks.
+ * fork() waits between these two calls. Use them around calls of libraries that don't handle forks: libcrypto, and the
+ * Swift runtime, which creates type metadata at first use. After a fork in the middle of such a call, the library's
+ * locks would stay locked in the child. The child's requests or its exit() would wait for them forever.
+ *
+ * Pairs of calls may be nested. Hold no lock when you call nhs_hold_forks. Before nhs_release_forks, don't wait for
+ * anything that a forking thread may hold.
  */
 void nhs_hold_forks(void);
 void nhs_release_forks(void);
 
-/* Descriptors that a forked child must not share with its parent: they are closed in the child at once. Returns 0,
-   or -1 if there are too many. */
+/* Closes `fd` in every forked child at once, because the child must not share it. Returns 0, or -1 if there are too
+   many such descriptors. */
 int nhs_close_in_child(int fd);
+/* Undoes nhs_close_in_child. Call it before you close the descriptor: its number may be used again. */
 void nhs_keep_in_child(int fd);
 
 /* Returns the number of processors that this process may use. */
@@ -35,7 +37,7 @@ int nhs_processors(void);
 
 /*
  * Starts a thread with every signal except SIGBUS blocked, so that the program's handlers run on its own threads. The
- * thread holds forks from its first step; its body releases them while it waits.
+ * thread calls nhs_hold_forks before `body`, which must release forks while it waits. Returns 0, or an error number.
  */
 int nhs_thread_start(uint64_t *thread, const char *name, void *(*body)(void *), void *context);
 int nhs_thread_join(uint64_t thread);
@@ -43,9 +45,9 @@ int nhs_thread_join(uint64_t thread);
 /* Returns memory that the allocator holds unused to the kernel. */
 void nhs_trim_allocator(void);
 /*
- * Makes the allocator keep freed memory. Otherwise memory would be returned to the kernel after each picture, and have
- * to be requested and zeroed again. The kept amount is a small part of `of`, the bytes that the process may use. For
- * programs, not for libraries.
+ * Makes the allocator keep freed memory. Otherwise it would return memory to the kernel after each picture, and the
+ * kernel would have to zero it for the next one. The kept amount is a small part of `of`, the bytes that the process
+ * may use. For programs, not for libraries.
  */
 void nhs_keep_freed_memory(int64_t of);
 /*
@@ -54,13 +56,13 @@ void nhs_keep_freed_memory(int64_t of);
  */
 void nhs_work_as_batch(void);
 
-/* Returns a variable of the environment; NULL in a program with more rights than its user, such as a setuid program. */
+/* Returns a variable of the environment; NULL in a privileged program. */
 const char *nhs_environment(const char *name);
-/* Returns whether this is such a program. */
+/* Returns whether the program has more rights than its user, such as a setuid program. */
 int nhs_is_privileged(void);
 /* Copies the home folder of the effective user. Returns -1 if there is none, or it is too long. */
 int nhs_home_of_user(char *path, size_t size);
-/* In such a program, removes variables from the environment that libcurl would read. */
+/* In a privileged program, removes variables from the environment that libcurl would read. */
 void nhs_forget_unsafe_environment(void);
 
 /* This thread's last error message: a buffer of `nhs_message_capacity` bytes, NUL-terminated. */

@@ -24,12 +24,12 @@ typedef struct nhs_window {
     int32_t weights;  // the index of its weights in the table (in int16 units)
 } nhs_window;
 
-// One source row's weights in two result rows, each stored twice, so that a plain load spreads them.
+// One source row's weights in two result rows. Each is stored twice, so that kernels can broadcast 32 bits.
 typedef struct nhs_weights {
     int16_t upper[2], lower[2];
 } nhs_weights;
 
-// Two middle rows and the result rows that they become; both may be the same.
+// Two middle rows and their result rows. Upper and lower result may be the same.
 typedef struct nhs_row_pair {
     const int16_t *upper_middle, *lower_middle;
     uint8_t *upper, *lower;

@@ -1,4 +1,4 @@
-/* Support for mapped files: atomics on mapped memory, checksums, and Linux calls that Swift doesn't have. */
+/* Support for the store: atomics on mapped memory, checksums, searches, locks, and Linux calls that Swift lacks. */
 #ifndef NHS_STORE_H
 #define NHS_STORE_H
 
@@ -49,7 +49,7 @@ static inline void nhs_prefetch(const void *at) { __builtin_prefetch(at); }
 static inline void nhs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 static inline void nhs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
-/* How long the calling thread waits for locks in nanoseconds, and until when; zeros if it isn't set. */
+/* The calling thread's limit for waits for locks, in nanoseconds: its length and its end. Zeros if it isn't set. */
 typedef struct nhs_wait_limit {
     int64_t length, deadline;
 } nhs_wait_limit;
@@ -80,8 +80,8 @@ typedef struct nhs_slot {
 } nhs_slot;
 
 /*
- * Searches for a hash in `count` slots (docs/FORMAT.md, "The index"). Returns 1 if found; 0 if it isn't there, or its
- * slot's writer died in the middle. Checks every value that it reads.
+ * Searches for a hash in `count` slots (docs/FORMAT.md, "The index"). Returns 1 if it is there; 0 if not, or if the
+ * slot's writer died in the middle. Any contents of the slots are allowed: the caller must check the found values.
  */
 int nhs_find_slot(const void *slots, ptrdiff_t count, uint64_t low, uint64_t high, nhs_slot *found);
 
@@ -107,18 +107,18 @@ int nhs_read_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_
 int nhs_match_record(const void *pack, ptrdiff_t count, ptrdiff_t offset, uint64_t salt, uint8_t kind, const void *key,
                      ptrdiff_t key_length, nhs_record *found);
 
-/* Returns how many bytes from the first on are 0. */
+/* Returns the number of zero bytes before the first other byte. */
 size_t nhs_count_zeros(const void *bytes, size_t count);
 
-/* Returns a small number that stays with the calling thread; threads get 0, 1, 2 … in turn. */
+/* Returns the calling thread's number. Threads are numbered 0, 1, 2 … in the order of their first calls. */
 uint32_t nhs_thread_number(void);
 
 /*
- * A lock of one word, for a few instructions at a time: 0 free, 1 taken, 2 taken with waiters. Inline, because an
- * uncontended lock then costs half of a pthread mutex.
+ * A lock of one word: 0 free, 1 taken, 2 taken with waiters. Inline, because an uncontended lock then costs half of a
+ * pthread mutex.
  */
 void nhs_word_wait(uint32_t *word);
-/* Waits until a time on the monotonic clock. Returns 0 if the lock isn't free by then. */
+/* Waits for the lock, at most until `deadline` of the monotonic clock, and takes it. Returns 0 if it isn't free. */
 int nhs_word_wait_until(uint32_t *word, int64_t deadline);
 void nhs_word_wake(uint32_t *word);
 static inline int nhs_word_try(void *at) {
@@ -148,8 +148,8 @@ ssize_t nhs_pwritev(int fd, const struct iovec *parts, int count, int64_t offset
 ssize_t nhs_write_zeros(int fd, int64_t offset, size_t length);
 ssize_t nhs_pread(int fd, void *bytes, size_t count, int64_t offset);
 /*
- * Makes all pages of a mapping present and writable: a page that can't be had is an error now, and not a signal at the
- * first access.
+ * Makes all pages of a mapping present and writable. If that fails for a page, returns an error now instead of a
+ * signal at the first access.
  */
 int nhs_populate(void *base, size_t length);
 /* Returns 0x10000 × the kernel's version + its second number. */

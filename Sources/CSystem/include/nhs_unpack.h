@@ -16,8 +16,8 @@ void nhs_unpacker_free(nhs_unpacker *unpacker);
 enum { NHS_UNPACK_MORE, NHS_UNPACK_FULL, NHS_UNPACK_BAD };
 
 /*
- * Reads from *in and writes to `out`. NHS_UNPACK_MORE: all input is consumed. NHS_UNPACK_FULL: `out` is full and there
- * may be more, call again. NHS_UNPACK_BAD: the stream is invalid, or its checksum is wrong.
+ * Reads from *in and writes to `out`. NHS_UNPACK_MORE: all input is consumed. NHS_UNPACK_FULL: `out` is full; call
+ * again, because there may be more. NHS_UNPACK_BAD: the stream is invalid, or its checksum is wrong.
  */
 int nhs_unpack(nhs_unpacker *unpacker, const uint8_t **in, size_t *in_count, uint8_t *out, size_t capacity,
                size_t *written);
