@@ -1,8 +1,8 @@
 import NuthatchTransport
 import Synchronization
 
-/// Runs the disk jobs of one body one after the other, on the writers' threads. The loop's thread submits them and gets the results.
-/// After a job has failed, later jobs are not run.
+/// Runs the disk jobs of one body one after the other, on the writers' threads. The loop's thread submits them and gets the
+/// results. After a job has failed, later jobs are not run.
 // State that isn't atomic is confined to the queue or to the loop's thread, hence Sendable.
 final class DiskQueue: @unchecked Sendable {
   private let loop: EventLoop
