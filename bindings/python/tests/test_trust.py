@@ -64,7 +64,11 @@ def test_a_ca_file_that_can_not_be_read_is_an_error(
     cache: nuthatch.Cache, secure: SecureServer, tmp_path: Path
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
-    for name, words in [("nowhere", "No such file"), ("", "is not a file"), ("pipe", "is not a file")]:
+    for name, words in [
+        ("nowhere", "No such file"),
+        ("", "is not a regular file"),
+        ("pipe", "is not a regular file"),
+    ]:
         with pytest.raises(nuthatch.Error, match=f"{words}.*{secure.url()}" if words[:2] == "is" else words):
             cache.get(secure.url(), ca_file=tmp_path / name)
     for bad in (True, 7, ["a"]):
