@@ -1,7 +1,7 @@
 /// A value under a lock. Public, so that the compiler specialises it for other modules' values: a generic call costs more than
 /// the lock.
 public final class Locked<Value>: @unchecked Sendable {
-  // Accessed only under the lock, so Swift's run-time check for exclusive access would find nothing.
+  // Accessed only under the lock, hence Sendable, and Swift's run-time check for exclusive access would find nothing.
   @exclusivity(unchecked) @usableFromInline var value: Value
   @usableFromInline let lock = WordLock()
 

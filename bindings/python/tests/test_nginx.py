@@ -90,12 +90,12 @@ class Nginx:
             self.port = 0  # another program has taken the port
         pytest.fail((self.folder / "errors").read_text())
 
-    def answers(self) -> bool:
+    def answers(self, port: int = 0) -> bool:
         assert self.process is not None
         until = time.monotonic() + 30
         while self.process.poll() is None and time.monotonic() < until:
             try:
-                with socket.create_connection(("127.0.0.1", self.port), 1):
+                with socket.create_connection(("127.0.0.1", port or self.port), 1):
                     return self.process.poll() is None
             except OSError:
                 time.sleep(0.01)
@@ -205,6 +205,7 @@ def start_secure(nginx: Nginx, configuration: str) -> int:
         port: int = place.getsockname()[1]
     nginx.more = configuration.format(folder=nginx.folder, port=port)
     nginx.start()
+    assert nginx.answers(port)
     return port
 
 
