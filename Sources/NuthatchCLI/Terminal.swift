@@ -1,5 +1,5 @@
 import Glibc
-import NuthatchTransport
+import NuthatchBase
 
 /// Standard output and standard error.
 enum Terminal {

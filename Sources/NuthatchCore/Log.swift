@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import NuthatchBase
 import NuthatchTransport
 import Synchronization
 

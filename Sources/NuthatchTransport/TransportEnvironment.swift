@@ -1,3 +1,5 @@
+import NuthatchBase
+
 /// The environment of all transfers, read once.
 struct TransportEnvironment: Sendable {
   var proxies: ProxyRules

@@ -1,4 +1,5 @@
 import Glibc
+import NuthatchBase
 import NuthatchTransport
 
 /// A file with users and passwords by host (`.netrc`), for requests without credentials. The file must belong to this user or to root,
