@@ -41,8 +41,8 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         tests = ROOT / ".build" / sanitizer / "debug" / TESTS
         if not _build_rooms(suite, sanitizer, tests, env):
             return
-        # Memory that can't be had is asked for on purpose, and must come back as an error. To note where each block was
-        # allocated takes an eighth of the time.
+        # Tests ask for memory that can't be had, and must get an error. To note all callers of each allocation takes an
+        # eighth of the time.
         common = "allocator_may_return_null=1:"
         env["ASAN_OPTIONS"] = "detect_leaks=0:malloc_context_size=2:" + common + env.get("ASAN_OPTIONS", "")
         env["TSAN_OPTIONS"] = common + env.get("TSAN_OPTIONS", "")
@@ -71,9 +71,9 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
 
 
 def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str]) -> bool:
-    """Builds the rooms under the sanitizer, and links them with the tests that are there without it.
+    """Builds the rooms under the sanitizer, and links them with the tests of the plain build.
 
-    To compile the tests takes most of a build, and nothing is looked for in their code.
+    Most of a build is compiling tests, and the sanitizer need not look for faults in these.
     """
     name = suite.name
     build = ["swift", "build", "--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
@@ -82,7 +82,7 @@ def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str])
         return False
     rooms = {room.name + ".build" for room in (ROOT / "Sources").iterdir()}
     plain = (ROOT / ".build/debug").resolve()
-    # Its own line for the linker.
+    # The command that linked the plain build.
     manifest = (ROOT / ".build/debug.yaml").read_text()
     line = re.search(r'^ +args: (\[.*/%s",.*\.LinkFileList".*\])$' % TESTS, manifest, re.MULTILINE)
     assert line, "no line of the linker in .build/debug.yaml"
@@ -90,9 +90,9 @@ def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str])
     link[link.index("-o") + 1] = str(tests)
     place = next(at for at, word in enumerate(link) if word.startswith("@"))
     parts = [Path(word).relative_to(plain) for word in shlex.split(Path(link[place][1:]).read_text())]
-    # What a room has beside code, for debuggers, isn't always there.
-    sanitized = {part for part in parts if part.parts[0] in rooms and (tests.parent / part).exists()}
-    objects = [(tests.parent if part in sanitized else plain) / part for part in parts]
+    objects = [(tests.parent if part.parts[0] in rooms else plain) / part for part in parts]
+    # A debugger's description of a module isn't made for each module.
+    objects = [file for file in objects if file.exists() or not file.name.endswith(".swiftmodule.o")]
     listed = OUT / (name + ".objects")
     listed.write_text("".join(shlex.quote(str(file)) + "\n" for file in objects))
     link[place] = "@" + str(listed)
