@@ -1,6 +1,6 @@
 /// Gives libcurl the request body of a transfer. Files are read ahead on other threads, because a disk may be slow.
 ///
-/// Only the loop's thread uses it. That is why `@unchecked Sendable` is safe.
+/// Only the loop's thread uses it, hence Sendable.
 final class BodyFeed: @unchecked Sendable {
   private let count: Int64
   /// Nil while another thread reads with it, and after `stop`.

@@ -90,7 +90,7 @@ extension TransportFault {
   }
 }
 
-/// Reads the bytes of a body source. May wait for a disk. One thread at a time uses it, so `@unchecked Sendable` is safe.
+/// Reads the bytes of a body source. May wait for a disk. One thread at a time uses it, hence Sendable.
 package final class BodyReader: @unchecked Sendable {
   private let source: BodySource
   private var piece = 0

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Runs transfers with libcurl, on one thread. Any thread may start and cancel them.
 ///
-/// Easy handles and connections are kept for later transfers. Only the loop's thread uses the variables below "Confined". That
-/// is why `@unchecked Sendable` is safe.
+/// Easy handles and connections are kept for later transfers. Only the loop's thread uses the variables below "Confined",
+/// hence Sendable.
 package final class CurlTransport: Transport, @unchecked Sendable {
   /// Runs a job on a thread that may wait for a disk. Returns false, without running the job, if no thread is available.
   package typealias RunOnReader = @Sendable (_ job: @escaping @Sendable () -> Void) -> Bool

@@ -5,7 +5,7 @@ import NuthatchBase
 /// One thread that waits for descriptors, timers and posted jobs, and runs their handlers one at a time.
 ///
 /// Any thread may call `post`, `fault` and `whenFailed`, and any thread but the loop's own may call `stop`. Only the loop's
-/// thread uses the rest. That is why `@unchecked Sendable` is safe.
+/// thread uses the rest, hence Sendable.
 package final class EventLoop: @unchecked Sendable {
   package typealias Job = @Sendable () -> Void
 

@@ -9,7 +9,7 @@ import NuthatchBase
 /// against `certainThreads` if descriptors run short. `getaddrinfo` can't be cancelled: a lookup without waiters runs to its
 /// end.
 ///
-/// Only the loop's thread uses it, and the workers share only `LookupQueue`. That is why `@unchecked Sendable` is safe.
+/// Only the loop's thread uses it, and the workers share only `LookupQueue`, hence Sendable.
 final class NameLookups: @unchecked Sendable {
   typealias Answer = Result<[IPAddress], TransportFault>
 

@@ -198,7 +198,8 @@ static void shutting_down(void) {
     CHECK("a ticket outlives it", nh_ticket_release(ticket) == NH_OK);
 }
 
-/* Returns the problem of a shutdown after 40 * ROUND answers, while others arrive, or NULL if each ticket ends once and no event comes later. */
+/* Returns the problem of a shutdown after 40 * ROUND answers, while others arrive. NULL: each ticket ended once, and no
+   event came later. */
 static const char *shut_down_after(unsigned round, int *answered) {
     enum { count = 400 };
     static nh_ticket *tickets[count];

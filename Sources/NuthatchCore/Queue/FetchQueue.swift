@@ -5,7 +5,7 @@ import Synchronization
 /// The process's only queue. It decides which requests may be sent, and when. A *place* is the right to run one request.
 ///
 /// The queue has no thread, lock or clock of its own. All calls are made on the loop's thread and pass `now` (monotonic, ns).
-/// Other threads may only read `hasBacklog`, `paused` and `away`. That is why `@unchecked Sendable` is safe.
+/// Other threads may only read `hasBacklog`, `paused` and `away`, hence Sendable.
 ///
 /// An exchange is one request to one server. Each redirect and each new attempt is an exchange of its own. It takes these
 /// steps:

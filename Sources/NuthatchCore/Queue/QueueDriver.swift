@@ -1,8 +1,8 @@
 import CSystem
 import NuthatchTransport
 
-/// Connects the queue to the loop: its timer, and the watch of the default route. Only the loop's thread uses it. That is why
-/// `@unchecked Sendable` is safe.
+/// Connects the queue to the loop: its timer, and the watch of the default route. Only the loop's thread uses it, hence
+/// Sendable.
 final class QueueDriver: @unchecked Sendable {
   let queue: FetchQueue
   private let loop: EventLoop
