@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct ColorTests {
+@Suite("Colour profiles") struct ColorTests {
   /// The largest difference from Little CMS in floating point.
   private func worst(_ picture: PixelBuffer, _ raw: [UInt8], _ profile: [UInt8], channels: Int) -> Int {
     var converted = [UInt8](repeating: 0, count: raw.count / channels * 3)
@@ -16,8 +16,10 @@ import Testing
     return worst
   }
 
-  @Test(arguments: [Int(NHT_ADOBE_RGB), Int(NHT_DISPLAY_P3)]) func widerSpacesAreConverted(_ kind: Int) throws
-  {
+  @Test(
+    "Adobe RGB and Display P3 are converted to within a level of Little CMS, unless conversion is off",
+    arguments: [Int(NHT_ADOBE_RGB), Int(NHT_DISPLAY_P3)])
+  func widerSpacesAreConverted(_ kind: Int) throws {
     let profile = Fixture.profile(kind)
     let samples = Fixture.rgb(40, 30)
     let picture = try profile.withUnsafeBufferPointer { bytes in
@@ -42,7 +44,8 @@ import Testing
     #expect(Decode.whole(tagged, options).picture?.bytes == raw)
   }
 
-  @Test func srgbCostsNothing() throws {
+  @Test("an sRGB profile needs no converter and gives no warning")
+  func srgbCostsNothing() throws {
     let profile = Fixture.profile(Int(NHT_SRGB))
     var warnings: [String] = []
     let converter = try profile.withUnsafeBytes {
@@ -51,7 +54,8 @@ import Testing
     #expect(converter == nil && warnings.isEmpty)
   }
 
-  @Test func grayCurvesAreFollowed() throws {
+  @Test("a grey JPEG is converted by its grey profile to within a level of Little CMS")
+  func grayCurvesAreFollowed() throws {
     let profile = Fixture.profile(Int(NHT_GRAY_18))
     let jpeg = Fixture.jpeg(40, 30, color: Int(NHT_GRAY), sampling: (1, 1))
     let raw = try #require(Decode.whole(jpeg).picture).bytes
@@ -60,7 +64,10 @@ import Testing
     #expect(worst(try #require(Decode.whole(tagged).picture), gray, profile, channels: 1) <= 1)
   }
 
-  @Test(arguments: [Int(NHT_CMYK), Int(NHT_YCCK)]) func inkIsConverted(_ color: Int) throws {
+  @Test(
+    "CMYK and YCCK JPEGs are converted by their profile to within 8 levels of Little CMS",
+    arguments: [Int(NHT_CMYK), Int(NHT_YCCK)])
+  func inkIsConverted(_ color: Int) throws {
     let profile = Fixture.profile(Int(NHT_INK))
     let ink = Fixture.cmyk(40, 30)
     let jpeg = Fixture.jpeg(40, 30, color: color, sampling: (1, 1), quality: 100)
@@ -72,7 +79,8 @@ import Testing
     #expect(result.pictures[0].isOpaque)
   }
 
-  @Test func uselessProfilesAreIgnoredWithAWarning() throws {
+  @Test("a broken, truncated or grey profile of a colour JPEG is ignored with one warning")
+  func uselessProfilesAreIgnoredWithAWarning() throws {
     let jpeg = Fixture.jpeg(20, 20)
     let raw = Decode.whole(jpeg).picture?.bytes
     let gray = Fixture.profile(Int(NHT_GRAY_18))
@@ -88,7 +96,8 @@ import Testing
     #expect(Decode.whole(Fixture.inserting(part, into: jpeg)).picture?.bytes == raw)
   }
 
-  @Test func brokenProfilesNeverTrap() {
+  @Test("a JPEG whose profile has random damage is still decoded")
+  func brokenProfilesNeverTrap() {
     var random = Random(seed: 3)
     let jpeg = Fixture.jpeg(8, 8)
     for kind in [Int(NHT_ADOBE_RGB), Int(NHT_SRGB)] {

@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchImaging
 
 /// Odd pictures from elsewhere, where `$NUTHATCH_CORPUS` says that there are some.
-@Suite struct CorpusTests {
+@Suite("Pictures of the corpus that NUTHATCH_CORPUS names") struct CorpusTests {
   private static let folder: String? = {
     guard let value = getenv("NUTHATCH_CORPUS") else {
       print("corpus tests are skipped: NUTHATCH_CORPUS names no folder")
@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  @Test func nothingTrapsAndPiecesAgree() {
+  @Test("a corpus file below 400 kB gives the same pixels or fault at once and in pieces")
+  func nothingTrapsAndPiecesAgree() {
     for (name, bytes) in files() where bytes.count < 400_000 {
       let whole = Decode.thumbnails(bytes, [ThumbnailBox(64), ThumbnailBox(20, fit: .cover)])
       let pieces = Decode.pieces(bytes, 997, [ThumbnailBox(64), ThumbnailBox(20, fit: .cover)])
@@ -56,7 +57,8 @@ import Testing
     }
   }
 
-  @Test func severalBoxesGiveTheSameAsEachAlone() {
+  @Test("thumbnails of a corpus picture that are made together equal those made alone")
+  func severalBoxesGiveTheSameAsEachAlone() {
     let boxes = [512, 256, 128, 64, 16].map { ThumbnailBox($0) }
     var options = DecodeOptions()
     options.allowDamaged = true
@@ -70,14 +72,16 @@ import Testing
     }
   }
 
-  @Test func damagedPNGsAreRefused() {
+  @Test("the damaged files of PngSuite are refused, and all others are decoded")
+  func damagedPNGsAreRefused() {
     for (name, bytes) in files(in: "pngsuite") where name.hasSuffix(".png") {
       let outcome = Decode.whole(bytes)
       #expect((outcome.fault != nil) == name.contains("/x"), "\(name)")
     }
   }
 
-  @Test func bothPNGDecodersAgree() {
+  @Test("a corpus PNG gives the same pixels or fault with and without ISA-L")
+  func bothPNGDecodersAgree() {
     for (name, bytes) in files() where name.hasSuffix(".png") {
       Decode.withExactCopy(of: bytes) { bytes in
         guard case .found(let info) = ImageProbe.probe(bytes) else { return }
@@ -92,7 +96,8 @@ import Testing
     }
   }
 
-  @Test func allOrientationsComeOutAlike() throws {
+  @Test("samples of EXIF orientations give thumbnails of one size that differ by under 4 levels on average")
+  func allOrientationsComeOutAlike() throws {
     for kind in ["Landscape", "Portrait"] {
       let pictures = try files(in: "exif-orientation").filter { $0.name.contains(kind) }.map { file in
         try #require(Decode.thumbnails(file.bytes, [ThumbnailBox(64)]).picture, "\(file.name)")
@@ -105,7 +110,8 @@ import Testing
     }
   }
 
-  @Test func referencePairsAgree() throws {
+  @Test("a reference JPEG is decoded to within 3 levels of its PNG, or refused if it is lossless")
+  func referencePairsAgree() throws {
     for (name, bytes) in files(in: "jpeg-decoder-reftest") where name.hasSuffix(".jpg") {
       var options = DecodeOptions()
       options.convertColors = false  // as the references were made

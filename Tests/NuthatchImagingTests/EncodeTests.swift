@@ -3,13 +3,13 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct EncodeTests {
+@Suite("Encoding as PNG and JPEG") struct EncodeTests {
   static let shapes = [(1, 1), (1, 7), (9, 1), (2, 3), (17, 33), (256, 171), (333, 250), (5, 3000)].map {
     w, h in
     ImageSize(width: w, height: h)
   }
 
-  @Test(arguments: shapes, [false, true])
+  @Test("a picture that is encoded as PNG decodes to the same pixels", arguments: shapes, [false, true])
   func pngKeepsEveryPixel(_ size: ImageSize, opaque: Bool) throws {
     let noisy = try buffer(size, noise(size, seed: 7, transparent: !opaque))
     let smooth = try buffer(size, gradient(size, opaque: opaque))
@@ -23,7 +23,8 @@ import Testing
     }
   }
 
-  @Test func pngOfGrayIsGrayWhenSmall() throws {
+  @Test("a grey picture becomes a grey PNG with the setting `small` and keeps its pixels")
+  func pngOfGrayIsGrayWhenSmall() throws {
     let size = ImageSize(width: 40, height: 30)
     let opaque = (0..<size.area).flatMap { i -> [UInt8] in
       let level = UInt8(i % 256)
@@ -40,7 +41,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...40)
+  @Test("a picture of any width from 1 to 40 keeps its pixels as PNG", arguments: 1...40)
   func pngOfAnyWidth(_ width: Int) throws {
     // Smooth but not straight, so that rows take Paeth's filter, one after the other.
     let size = ImageSize(width: width, height: 21)
@@ -54,7 +55,8 @@ import Testing
     }
   }
 
-  @Test func pngLargerThanOnePiece() throws {
+  @Test("a picture of 900 x 700 random pixels keeps every pixel as PNG")
+  func pngLargerThanOnePiece() throws {
     let size = ImageSize(width: 900, height: 700)
     for transparent in [false, true] {
       let pixels = noise(size, seed: 3, transparent: transparent)
@@ -62,7 +64,9 @@ import Testing
     }
   }
 
-  @Test(arguments: shapes, [JPEGChroma.full, .quarter])
+  @Test(
+    "a gradient that is encoded as JPEG of quality 95 decodes to nearly the same levels",
+    arguments: shapes, [JPEGChroma.full, .quarter])
   func jpegComesCloseToThePixels(_ size: ImageSize, chroma: JPEGChroma) throws {
     let pixels = gradient(size, opaque: true)
     let encoded = try buffer(size, pixels, opaque: true).encodedJPEG(quality: 95, chroma: chroma)
@@ -74,7 +78,8 @@ import Testing
     #expect(worst <= (steep ? 130 : 24), "\(size)")
   }
 
-  @Test func coloursAreHalvedWhereNobodySeesIt() throws {
+  @Test("chroma `asSeen` stores a picture with soft colours as `quarter` does")
+  func coloursAreHalvedWhereNobodySeesIt() throws {
     let size = ImageSize(width: 200, height: 150)
     // Colours that turn slowly under sharp brightness, and a little noise.
     let photograph = picture(size) { x, y in
@@ -86,7 +91,7 @@ import Testing
       gradient(ImageSize(width: 2, height: 2), opaque: true), ImageSize(width: 2, height: 2), .quarter)
   }
 
-  @Test(arguments: 0..<8)
+  @Test("chroma `asSeen` stores coloured edges and noise as `full` does", arguments: 0..<8)
   func coloursWithEdgesAreKeptWhole(_ shift: Int) throws {
     let size = ImageSize(width: 203, height: 151)
     let edges: [(Int, Int) -> Bool] = [
@@ -103,7 +108,9 @@ import Testing
     try expect(noise(size, seed: UInt64(shift), transparent: false), size, .full)
   }
 
-  @Test(arguments: [3, 4, 7, 11, 16, 19, 37, 64, 203, 1100])
+  @Test(
+    "chroma `asSeen` finds the same colours soft as a scalar reference, at each width",
+    arguments: [3, 4, 7, 11, 16, 19, 37, 64, 203, 1100])
   func softColoursAreFoundAtEveryWidth(_ width: Int) throws {
     let size = ImageSize(width: width, height: 9)
     var random = SplitMix(UInt64(width))
@@ -160,7 +167,8 @@ import Testing
     }
   }
 
-  @Test func jpegOnWhite() throws {
+  @Test("a transparent picture is refused for JPEG, unless `onWhite` blends it with white")
+  func jpegOnWhite() throws {
     let size = ImageSize(width: 64, height: 64)
     let clear = (0..<size.area).flatMap { i -> [UInt8] in i % 64 < 32 ? [255, 0, 0, 0] : [0, 0, 0, 128] }
     let picture = try buffer(size, clear)
@@ -174,7 +182,8 @@ import Testing
     }
   }
 
-  @Test func opaqueIsFoundOut() throws {
+  @Test("`isFullyOpaque` is found from the pixels: one alpha of 254 makes it false")
+  func opaqueIsFoundOut() throws {
     let size = ImageSize(width: 33, height: 5)
     var pixels = [UInt8](repeating: 255, count: size.area * 4)
     #expect(try buffer(size, pixels).isFullyOpaque)
@@ -183,7 +192,8 @@ import Testing
     #expect(try !buffer(size, pixels).isFullyOpaque)
   }
 
-  @Test func limitsAreKept() throws {
+  @Test("a limit below the encoded size is refused as `tooLarge`, a quality of 0 or 101 as `invalid`")
+  func limitsAreKept() throws {
     let size = ImageSize(width: 300, height: 300)
     let picture = try buffer(size, noise(size, seed: 5, transparent: false), opaque: true)
     let jpeg = try picture.encodedJPEG().count
@@ -201,7 +211,8 @@ import Testing
     #expect(fault { try picture.encodedJPEG(quality: 101) } == .invalid)
   }
 
-  @Test func jpegHasNoMoreThan65500PixelsASide() throws {
+  @Test("a picture 65,501 pixels wide is refused for JPEG as `invalid`, and encoded as PNG")
+  func jpegHasNoMoreThan65500PixelsASide() throws {
     let size = ImageSize(width: 65_501, height: 1)
     let picture = try buffer(size, gradient(size, opaque: true), opaque: true)
     #expect(fault { try picture.encodedJPEG() } == .invalid)

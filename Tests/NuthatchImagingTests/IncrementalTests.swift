@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct IncrementalTests {
+@Suite("Pictures that arrive in pieces") struct IncrementalTests {
   private static let box = [ThumbnailBox(24)]
 
   private static let pictures: [(String, [UInt8])] = [
@@ -17,7 +17,8 @@ import Testing
     ("interlaced png", Fixture.png(90, 70) { $0.is_interlaced = 1 }),
   ]
 
-  @Test(arguments: pictures.indices) func piecesOfAnySizeGiveTheSamePixels(_ index: Int) {
+  @Test("pieces of 1 to 1024 bytes give the same pixels as the whole file", arguments: pictures.indices)
+  func piecesOfAnySizeGiveTheSamePixels(_ index: Int) {
     let (name, bytes) = Self.pictures[index]
     for boxes in [Self.box, []] {
       let whole = boxes.isEmpty ? Decode.whole(bytes) : Decode.thumbnails(bytes, boxes)
@@ -28,7 +29,10 @@ import Testing
     }
   }
 
-  @Test(arguments: pictures.indices) func everyPrefixByteByByteEqualsAtOnce(_ index: Int) {
+  @Test(
+    "a prefix of a file gives the same pixels or fault byte by byte as at once",
+    arguments: pictures.indices)
+  func everyPrefixByteByByteEqualsAtOnce(_ index: Int) {
     let (name, bytes) = Self.pictures[index]
     for allowDamaged in [false, true] {
       var options = DecodeOptions()
@@ -42,7 +46,8 @@ import Testing
     }
   }
 
-  @Test func aProgressivePictureHasEnoughEarly() throws {
+  @Test("a small thumbnail of a progressive JPEG is made of less than a quarter of the file")
+  func aProgressivePictureHasEnoughEarly() throws {
     let noise = Fixture.noise(640 * 480 * 3, seed: 3)
     let smooth = Fixture.rgb(640, 480)
     let samples = zip(noise, smooth).map { UInt8((Int($0) / 8 + Int($1)) * 7 / 8) }
@@ -71,7 +76,8 @@ import Testing
     #expect(atOnce.pictures[0].largestDifference(from: result.pictures[0]) == 0)
   }
 
-  @Test func fillBytesAmongPixelsDecodeTheSameInPieces() {
+  @Test("fill bytes within a JPEG's scan decode the same in pieces as at once")
+  func fillBytesAmongPixelsDecodeTheSameInPieces() {
     // libjpeg-turbo's two ways of decoding treat them differently.
     let jpeg = Fixture.jpeg(100, 75, color: Int(NHT_GRAY), sampling: (1, 1))
     var options = DecodeOptions()
@@ -87,7 +93,8 @@ import Testing
     }
   }
 
-  @Test func tooManyPixelsComeBeforeOtherFaults() {
+  @Test("a JPEG with two huge frame headers is refused as `tooManyPixels`, at once and in pieces")
+  func tooManyPixelsComeBeforeOtherFaults() {
     var jpeg = Fixture.jpeg(16, 16)
     let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC0 } ?? 0
     jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xFF, 0xFF, 0xFF])
@@ -99,13 +106,15 @@ import Testing
     }
   }
 
-  @Test func noStopWhereEveryScanMatters() throws {
+  @Test("a progressive JPEG that is decoded at full size uses all its scans")
+  func noStopWhereEveryScanMatters() throws {
     let jpeg = Fixture.jpeg(64, 64) { $0.is_progressive = 1 }
     let whole = try Decode.whole(jpeg).get()
     #expect(!whole.report.stoppedEarly && whole.report.scansUsed == 10)
   }
 
-  @Test func faultsAndMisuseAreTyped() {
+  @Test("pieces of HTML are refused each time as `notAnImage`, bytes beyond the limit as `tooLarge`")
+  func faultsAndMisuseAreTyped() {
     let decoder = IncrementalThumbnailer(boxes: Self.box)
     let html = Array("<html>nothing here</html>".utf8)
     for _ in 0..<2 {

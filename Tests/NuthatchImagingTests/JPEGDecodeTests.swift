@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct JPEGDecodeTests {
+@Suite("Decoding of JPEGs") struct JPEGDecodeTests {
   /// Mean difference from the smooth picture.
   private func distance(_ picture: PixelBuffer, _ expected: [UInt8], channels: Int = 3) -> Double {
     let bytes = picture.bytes
@@ -16,7 +16,9 @@ import Testing
     return Double(sum) / Double(picture.width * picture.height * 3)
   }
 
-  @Test(arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] as [(Int32, Int32)])
+  @Test(
+    "colour and grey JPEGs of six samplings are decoded close to their source, without warnings",
+    arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1), (4, 2)] as [(Int32, Int32)])
   func everySamplingDecodes(_ horizontal: Int32, _ vertical: Int32) throws {
     for color in [Int(NHT_YCC), Int(NHT_GRAY)] {
       let jpeg = Fixture.jpeg(61, 43, color: color, sampling: (horizontal, vertical))
@@ -30,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func everyCodingGivesTheSamePicture() throws {
+  @Test("progressive, arithmetic, restart and multi-scan JPEGs decode to the baseline's pixels")
+  func everyCodingGivesTheSamePicture() throws {
     let plain = try #require(Decode.whole(Fixture.jpeg(61, 43)).picture)
     let changes: [(inout nht_jpeg_options) -> Void] = [
       { $0.is_progressive = 1 }, { $0.is_arithmetic = 1 }, { $0.restart_rows = 1 }, { $0.separate_scans = 1 },
@@ -47,7 +50,10 @@ import Testing
     #expect(distance(rgb, Fixture.rgb(61, 43)) < 3)
   }
 
-  @Test(arguments: [1, 20, 75, 93, 100] as [Int32]) func piecesGiveWhatTheWholeGives(_ quality: Int32) {
+  @Test(
+    "JPEGs of quality 1 to 100, intact or damaged, give the same in pieces as at once",
+    arguments: [1, 20, 75, 93, 100] as [Int32])
+  func piecesGiveWhatTheWholeGives(_ quality: Int32) {
     let boxes = [[], [ThumbnailBox(90)], [ThumbnailBox(30)]]
     var random = Random(seed: UInt64(quality))
     for (number, sampling) in ([(1, 1), (2, 1), (2, 2)] as [(Int32, Int32)]).enumerated() {
@@ -76,7 +82,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [Int(NHT_CMYK), Int(NHT_YCCK)]) func inkIsReadBothWays(_ color: Int) throws {
+  @Test(
+    "an ink value of 255 means no ink with Adobe's marker, and full ink without it",
+    arguments: [Int(NHT_CMYK), Int(NHT_YCCK)])
+  func inkIsReadBothWays(_ color: Int) throws {
     let ink = Fixture.cmyk(40, 30)
     for adobe: Int32 in [0, 1] where adobe == 1 || color == Int(NHT_CMYK) {
       let jpeg = Fixture.jpeg(40, 30, color: color, sampling: (1, 1)) { $0.write_adobe = adobe }
@@ -90,7 +99,10 @@ import Testing
     }
   }
 
-  @Test(arguments: Orientation.allCases) func orientationIsAppliedOnce(_ orientation: Orientation) throws {
+  @Test(
+    "a JPEG's EXIF orientation is applied to the picture, its thumbnail and its crop",
+    arguments: Orientation.allCases)
+  func orientationIsAppliedOnce(_ orientation: Orientation) throws {
     let upright = try #require(Decode.whole(Fixture.jpeg(48, 32)).picture)
     let jpeg = Fixture.inserting(Fixture.exif(orientation.rawValue), into: Fixture.jpeg(48, 32))
     let result = try Decode.whole(jpeg).get()
@@ -126,7 +138,8 @@ import Testing
     #expect(cut.largestDifference(from: try reference.oriented(orientation)) <= 1)
   }
 
-  @Test func truncationIsAnErrorWithItsPlace() throws {
+  @Test("a cut JPEG is refused as `truncated`, but decoded if it lacks only its end marker")
+  func truncationIsAnErrorWithItsPlace() throws {
     let jpeg = Fixture.jpeg(64, 64, quality: 90)
     for count in stride(from: 4, to: jpeg.count - 2, by: 13) {
       let fault = try #require(Decode.whole(Array(jpeg[..<count])).fault, "\(count) of \(jpeg.count) bytes")
@@ -137,14 +150,16 @@ import Testing
     #expect(Decode.whole(Array(jpeg.dropLast(2))).picture != nil)
   }
 
-  @Test func progressiveTruncationIsAnError() throws {
+  @Test("a cut progressive JPEG is refused as `truncated`")
+  func progressiveTruncationIsAnError() throws {
     let jpeg = Fixture.jpeg(64, 64, quality: 90) { $0.is_progressive = 1 }
     for count in stride(from: 4, to: jpeg.count - 60, by: 13) {
       #expect(Decode.whole(Array(jpeg[..<count])).fault?.kind == .truncated)
     }
   }
 
-  @Test func thePartThatDecodedComesOnRequest() throws {
+  @Test("with `allowDamaged`, a truncated JPEG gives a partial picture with right first rows")
+  func thePartThatDecodedComesOnRequest() throws {
     var options = DecodeOptions()
     options.allowDamaged = true
     let jpeg = Fixture.jpeg(64, 64, quality: 90)
@@ -156,7 +171,8 @@ import Testing
     #expect(picture.bytes != whole.bytes)
   }
 
-  @Test func damageInTheMiddleIsCorrupt() throws {
+  @Test("a JPEG with damage in the middle is refused as `corrupt`, or partial with `allowDamaged`")
+  func damageInTheMiddleIsCorrupt() throws {
     var jpeg = Fixture.jpeg(128, 128, quality: 90)
     let middle = jpeg.count / 2
     for i in middle..<middle + 40 { jpeg[i] = i % 2 == 0 ? 0xFF : 0xD9 }
@@ -166,7 +182,8 @@ import Testing
     #expect(try Decode.whole(jpeg, options).get().report.isPartial)
   }
 
-  @Test func strayBytesAreAWarning() throws {
+  @Test("stray bytes before a JPEG's first segment are `notAnImage`, after it they are a warning")
+  func strayBytesAreAWarning() throws {
     let jpeg = Fixture.inserting([0, 1, 2, 3, 4], into: Fixture.jpeg(16, 16))
     // libjpeg and the sniffer want a marker at once; stray bytes come later.
     #expect(Decode.whole(jpeg).fault?.kind == .notAnImage)
@@ -176,7 +193,8 @@ import Testing
     #expect(result.report.warningCount == 1 && result.warnings.count == 1 && !result.report.isPartial)
   }
 
-  @Test func fastAndBestChooseTheirScale() throws {
+  @Test("for a fifth of the width, `best` decodes a JPEG at half its size and `fast` at a quarter")
+  func fastAndBestChooseTheirScale() throws {
     let jpeg = Fixture.jpeg(640, 480)
     let best = try Decode.thumbnails(jpeg, [ThumbnailBox(128)]).get()
     let fast = try Decode.thumbnails(jpeg, [ThumbnailBox(128, scaling: .fast)]).get()
@@ -186,7 +204,9 @@ import Testing
     #expect(whole.pictures[0].largestDifference(from: try #require(Decode.whole(jpeg).picture)) == 0)
   }
 
-  @Test(arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] as [(Int32, Int32)])
+  @Test(
+    "a JPEG's thumbnail is within 6 levels of the whole picture resampled to its size",
+    arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] as [(Int32, Int32)])
   func scaledPicturesLieWhereTheyShould(_ horizontal: Int32, _ vertical: Int32) throws {
     // A picture whose sides are no multiples, reduced: no shift against reducing it after a full decode.
     let jpeg = Fixture.jpeg(1001, 667, sampling: (horizontal, vertical))
@@ -199,7 +219,8 @@ import Testing
     }
   }
 
-  @Test func mutatedJPEGsNeverTrapAndPiecesAgree() {
+  @Test("a JPEG with random bytes changed gives the same pixels or fault in pieces as at once")
+  func mutatedJPEGsNeverTrapAndPiecesAgree() {
     var random = Random(seed: 5)
     for round in 0..<300 {
       var jpeg = Fixture.jpeg(40, 40, sampling: round % 3 == 0 ? (1, 1) : (2, 2)) {

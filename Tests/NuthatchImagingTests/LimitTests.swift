@@ -9,7 +9,7 @@ import Testing
 private let refusedBombTime = 1000.0
 
 /// Bombs are refused before they cost anything.
-@Suite struct LimitTests {
+@Suite("Limits of decoding") struct LimitTests {
   private func milliseconds(_ body: () -> Void) -> Double {
     var start = timespec()
     var end = timespec()
@@ -24,7 +24,8 @@ private let refusedBombTime = 1000.0
     return Array(Fixture.png(1, 1)[..<8]) + Fixture.chunk("IHDR", body)
   }
 
-  @Test func aHugePNGIsRefusedAtOnce() {
+  @Test("a PNG of 50,000 x 50,000 is refused as `tooManyPixels` in under a second")
+  func aHugePNGIsRefusedAtOnce() {
     let zeros = Fixture.zlib([UInt8](repeating: 0, count: 1 << 20))
     let bomb = header(50_000, 50_000) + Fixture.chunk("IDAT", zeros) + Fixture.chunk("IEND", [])
     var outcome: Decode.Outcome?
@@ -34,7 +35,8 @@ private let refusedBombTime = 1000.0
     #expect(Decode.pieces(bomb, 33, [ThumbnailBox(256)]).fault?.kind == .tooManyPixels)
   }
 
-  @Test func absurdSidesAreRefused() {
+  @Test("a PNG with a side above 1,000,000 is refused as `tooManyPixels`, with a side of 0 as `corrupt`")
+  func absurdSidesAreRefused() {
     for (width, height) in [
       (0x7FFF_FFFF, 1), (1, 0x7FFF_FFFF), (0x7FFF_FFFF, 0x7FFF_FFFF), (100_000_000, 1), (1, 1_000_001),
     ] {
@@ -46,7 +48,8 @@ private let refusedBombTime = 1000.0
     #expect(Decode.thumbnails(zero, [ThumbnailBox(256)]).fault?.kind == .corrupt)
   }
 
-  @Test func aTextBombIsPassedOver() throws {
+  @Test("a PNG whose text chunk expands to 50 MiB is decoded in under a second")
+  func aTextBombIsPassedOver() throws {
     let text = Array("Comment\0\0".utf8) + Fixture.zlib([UInt8](repeating: 0x20, count: 50 << 20))
     let png = Fixture.png(16, 16)
     let bomb = Array(png[..<33]) + Fixture.chunk("zTXt", text) + Array(png[33...])
@@ -56,7 +59,8 @@ private let refusedBombTime = 1000.0
     #expect(time < refusedBombTime)
   }
 
-  @Test func aProfileBombIsIgnored() throws {
+  @Test("a PNG whose profile expands to 50 MiB is decoded with a warning")
+  func aProfileBombIsIgnored() throws {
     let profile = Array("x\0\0".utf8) + Fixture.zlib([UInt8](repeating: 0, count: 50 << 20))
     let png = Fixture.png(16, 16)
     let bomb = Array(png[..<33]) + Fixture.chunk("iCCP", profile) + Array(png[33...])
@@ -64,7 +68,8 @@ private let refusedBombTime = 1000.0
     #expect(result.report.warningCount > 0)
   }
 
-  @Test func aHugeProgressiveJPEGIsRefusedAtOnce() {
+  @Test("a progressive JPEG of 65,535 x 65,535 is refused as `tooManyPixels` in under a second")
+  func aHugeProgressiveJPEGIsRefusedAtOnce() {
     var jpeg = Fixture.jpeg(16, 16, sampling: (1, 1)) { $0.is_progressive = 1 }
     let frame = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xC2 } ?? 0
     jpeg.replaceSubrange(frame + 5..<frame + 9, with: [0xFF, 0xFF, 0xFF, 0xFF])
@@ -83,7 +88,8 @@ private let refusedBombTime = 1000.0
     return bomb + [0xFF, 0xD9]
   }
 
-  @Test func scansHaveALimit() {
+  @Test("a JPEG with more scans or blocks of scans than the limits is refused as `tooLarge`")
+  func scansHaveALimit() {
     // The refinement bits stay missing in the first component, so that no scan is enough.
     let jpeg = Fixture.jpeg(16, 16, color: Int(NHT_GRAY), sampling: (1, 1)) { $0.is_progressive = 1 }
     let first = jpeg.indices.first { jpeg[$0] == 0xFF && jpeg[$0 + 1] == 0xDA } ?? 0
@@ -97,7 +103,8 @@ private let refusedBombTime = 1000.0
     #expect(Decode.whole(scanBomb(short, 100), options).fault?.kind == .tooLarge)
   }
 
-  @Test func memoryHasALimit() {
+  @Test("a picture that needs more memory than the limit is refused as `tooManyPixels`")
+  func memoryHasALimit() {
     var options = DecodeOptions()
     options.limits.memory = 1 << 20
     #expect(Decode.whole(Fixture.png(600, 600), options).fault?.kind == .tooManyPixels)
@@ -108,7 +115,8 @@ private let refusedBombTime = 1000.0
     #expect(Decode.thumbnails(progressive, [ThumbnailBox(16)], options).picture != nil)
   }
 
-  @Test func refusalsSayTheNumbers() throws {
+  @Test("a refusal for memory says the picture's size, the need, the limit and the group's memory")
+  func refusalsSayTheNumbers() throws {
     var options = DecodeOptions()
     options.limits.memory = 1 << 20
     options.limits.groupMemory = 8 << 20
@@ -133,7 +141,9 @@ private let refusedBombTime = 1000.0
     #expect(ImageLimits.mebibytes(.max).hasSuffix(" MiB"))
   }
 
-  @Test(arguments: [NHT_GRAY, NHT_YCC, NHT_RGB, NHT_CMYK, NHT_YCCK].map { Int($0) })
+  @Test(
+    "a small thumbnail of a progressive JPEG can be made in the memory that `memoryNeed` says",
+    arguments: [NHT_GRAY, NHT_YCC, NHT_RGB, NHT_CMYK, NHT_YCCK].map { Int($0) })
   func meansOfBlocksAreForeseen(color: Int) throws {
     // Narrow: rows take little beside the whole.
     let (width, height) = (160, 2400)
@@ -160,7 +170,8 @@ private let refusedBombTime = 1000.0
     }
   }
 
-  @Test func profilesNeedNotHaveAllThatTheyMayWant() throws {
+  @Test("a JPEG with a profile is converted with 1 MiB for the profile, and refused with less")
+  func profilesNeedNotHaveAllThatTheyMayWant() throws {
     let profile = Fixture.profile(Int(NHT_ADOBE_RGB))
     let plain = Fixture.jpeg(300, 200)
     let tagged = Fixture.inserting(Fixture.iccSegments(profile), into: plain)
@@ -191,13 +202,15 @@ private let refusedBombTime = 1000.0
     }
   }
 
-  @Test func bytesHaveALimit() {
+  @Test("a picture of more bytes than the limit is refused as `tooLarge`")
+  func bytesHaveALimit() {
     var options = DecodeOptions()
     options.limits.bytes = 100
     #expect(Decode.whole(Fixture.png(60, 60), options).fault?.kind == .tooLarge)
   }
 
-  @Test func needsAreKnownBeforehand() throws {
+  @Test("`memoryNeed` counts a progressive JPEG's coefficients and a PNG's pixels, and doesn't overflow")
+  func needsAreKnownBeforehand() throws {
     func need(_ bytes: [UInt8], _ boxes: [ThumbnailBox]) throws -> Int {
       guard case .found(let info) = Decode.probe(bytes) else { return 0 }
       return try Thumbnailer.memoryNeed(info, boxes: boxes)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct PNGDecodeTests {
+@Suite("Decoding of PNGs") struct PNGDecodeTests {
   private static let kinds: [(Int32, Int32)] = [
     (0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8), (4, 8), (4, 16),
     (6, 8), (6, 16),
@@ -36,7 +36,10 @@ import Testing
     }
   }
 
-  @Test(arguments: kinds.indices) func everyKindHasItsPixels(_ index: Int) throws {
+  @Test(
+    "a PNG of each colour type and depth decodes to the standard's pixels, within a level at 16 bits",
+    arguments: kinds.indices)
+  func everyKindHasItsPixels(_ index: Int) throws {
     let (type, depth) = Self.kinds[index]
     let channels = [1, 0, 3, 1, 2, 0, 4][Int(type)]
     let (width, height) = (37, 19)
@@ -65,7 +68,8 @@ import Testing
     }
   }
 
-  @Test func gammaLeadsToSRGB() throws {
+  @Test("a PNG with gamma 1 is converted to 1/2.2, and one with gamma 1/2.2 keeps its levels")
+  func gammaLeadsToSRGB() throws {
     let ramp = (0..<256).map { UInt8($0) }
     func decode(_ gamma: Int32) throws -> [UInt8] {
       let png = Fixture.png(256, 1, type: 0, samples: ramp) { $0.gamma = gamma }
@@ -80,7 +84,8 @@ import Testing
     }
   }
 
-  @Test func partsAndTruncation() throws {
+  @Test("a PNG that is cut is refused as `truncated`, or partial with `allowDamaged`")
+  func partsAndTruncation() throws {
     let png = Fixture.png(200, 200, samples: Fixture.noise(200 * 200 * 3, seed: 2))
     let whole = try #require(Decode.whole(png).picture)
     let half = Array(png[..<(png.count / 2)])
@@ -95,13 +100,15 @@ import Testing
     #expect(Decode.whole(png + [1, 2, 3]).picture != nil)
   }
 
-  @Test func aWrongChecksumIsCorrupt() throws {
+  @Test("a PNG whose data doesn't match its checksum is refused as `corrupt`")
+  func aWrongChecksumIsCorrupt() throws {
     var png = Fixture.png(50, 50) { $0.idat_bytes = 512 }
     png[png.count - 20] ^= 1
     #expect(Decode.whole(png).fault?.kind == .corrupt)
   }
 
-  @Test func manySmallChunksAreRead() throws {
+  @Test("a PNG in IDAT chunks of 6, 7 or 100 bytes decodes to the same pixels as in large ones")
+  func manySmallChunksAreRead() throws {
     let samples = Fixture.noise(64 * 64 * 3, seed: 9)
     let whole = try #require(Decode.whole(Fixture.png(64, 64, samples: samples)).picture)
     for size: Int32 in [6, 7, 100] {
@@ -112,7 +119,7 @@ import Testing
 }
 
 /// ISA-L and libpng must agree: on pixels, and on what is a fault.
-@Suite struct PNGTwinTests {
+@Suite("Decoding of PNGs by ISA-L and by libpng") struct PNGTwinTests {
   private struct Outcome: Equatable {
     var bytes: [UInt8] = []
     var kind: ImageFault.Kind?
@@ -136,7 +143,8 @@ import Testing
 
   private static let kinds: [Int32] = [0, 2, 3, 4, 6]
 
-  @Test(arguments: kinds) func bothGiveTheSamePixels(_ type: Int32) throws {
+  @Test("ISA-L and libpng decode a PNG of any size, filter and level to the same pixels", arguments: kinds)
+  func bothGiveTheSamePixels(_ type: Int32) throws {
     for filters: Int32 in [0, 0x08, 0x10, 0x20, 0x40, 0x80, 0xF8] {
       for (width, height) in [(1, 1), (1, 9), (2, 20), (3, 8), (5, 3), (64, 40), (301, 77)] {
         for level: Int32 in [0, 1, 9] {
@@ -153,7 +161,8 @@ import Testing
     }
   }
 
-  @Test(arguments: kinds) func bothGiveTheSameVerdicts(_ type: Int32) {
+  @Test("a damaged PNG gives libpng's pixels or fault, also if ISA-L decodes it", arguments: kinds)
+  func bothGiveTheSameVerdicts(_ type: Int32) {
     var random = Random(seed: UInt64(type) + 100)
     var accepted = 0
     var verdictsOfISAL = 0

@@ -2,8 +2,10 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct PixelBufferTests {
-  @Test(arguments: Orientation.allCases)
+@Suite("Pixel buffers") struct PixelBufferTests {
+  @Test(
+    "each EXIF orientation moves every pixel to the place where it is shown",
+    arguments: Orientation.allCases)
   func orientation(_ orientation: Orientation) throws {
     for size in [(1, 1), (1, 5), (5, 1), (3, 2), (17, 33), (64, 40)].map({
       ImageSize(width: $0.0, height: $0.1)
@@ -35,7 +37,8 @@ import Testing
     }
   }
 
-  @Test func absurdSizesAreRefused() {
+  @Test("a pixel buffer whose size is zero, negative, huge or not that of its bytes is refused")
+  func absurdSizesAreRefused() {
     for size in [(0, 1), (1, 0), (-4, -4), (Int.max, 2), (Int.max / 2, 1), (1 << 31, 1 << 31)] {
       #expect(throws: ImageFault.self) {
         _ = try PixelBuffer(uninitialized: ImageSize(width: size.0, height: size.1), opaque: true)
@@ -44,7 +47,8 @@ import Testing
     #expect(throws: ImageFault.self) { _ = try buffer(ImageSize(width: 2, height: 2), [1, 2, 3, 4]) }
   }
 
-  @Test func opaqueMeansAlphaIs255() throws {
+  @Test("a pixel buffer that is declared opaque has an alpha of 255 everywhere")
+  func opaqueMeansAlphaIs255() throws {
     let picture = try buffer(ImageSize(width: 2, height: 1), [1, 2, 3, 0, 4, 5, 6, 7], opaque: true)
     #expect(bytes(picture) == [1, 2, 3, 255, 4, 5, 6, 255])
     #expect(picture.stride == 8 && picture.byteCount == 8 && picture.isOpaque)

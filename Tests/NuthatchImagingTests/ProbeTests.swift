@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct ProbeTests {
+@Suite("The probe of a picture's header") struct ProbeTests {
   private func info(_ bytes: [UInt8]) throws -> ImageInfo {
     for pieces in [1, 2, 7, 64] { #expect(Decode.probe(bytes, pieces: pieces) == Decode.probe(bytes)) }
     guard case .found(let info) = Decode.probe(bytes) else {
@@ -13,7 +13,8 @@ import Testing
     return info
   }
 
-  @Test func jpegsTellTheirKind() throws {
+  @Test("the probe finds a JPEG's size, colours and coding, and the bytes of its coefficients")
+  func jpegsTellTheirKind() throws {
     let ycc = try info(Fixture.jpeg(33, 21))
     #expect(ycc.format == .jpeg && ycc.size == ImageSize(width: 33, height: 21) && ycc.color == .ycbcr)
     #expect(!ycc.isProgressive && ycc.wholePictureBytes == 0 && !ycc.hasICC && !ycc.hasEXIF)
@@ -29,7 +30,8 @@ import Testing
   }
 
   /// What was found while the bytes came needn't be found again, and changes nothing.
-  @Test func whatIsKnownGivesTheSamePixels() throws {
+  @Test("a decode that is given what the probe found gives the same pixels or fault")
+  func whatIsKnownGivesTheSamePixels() throws {
     let jpeg = Fixture.jpeg(90, 60)
     let pictures = [
       jpeg, Fixture.png(90, 60), Fixture.jpeg(90, 60) { $0.is_progressive = 1 },
@@ -49,7 +51,10 @@ import Testing
     }
   }
 
-  @Test(arguments: Orientation.allCases) func orientationComesFromEXIF(_ orientation: Orientation) throws {
+  @Test(
+    "the probe reads the orientation from EXIF in a JPEG or PNG, in both byte orders",
+    arguments: Orientation.allCases)
+  func orientationComesFromEXIF(_ orientation: Orientation) throws {
     for bigEndian in [true, false] {
       let exif = Fixture.exif(orientation.rawValue, bigEndian: bigEndian)
       let found = try info(Fixture.inserting(exif, into: Fixture.jpeg(20, 10)))
@@ -62,7 +67,8 @@ import Testing
     }
   }
 
-  @Test func absurdEXIFIsIgnored() throws {
+  @Test("damaged EXIF doesn't fail the probe, and an invalid orientation counts as upright")
+  func absurdEXIFIsIgnored() throws {
     let jpeg = Fixture.jpeg(20, 10)
     for value: UInt8 in [0, 9, 255] {
       #expect(try info(Fixture.inserting(Fixture.exif(value), into: jpeg)).orientation == .upright)
@@ -78,7 +84,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(0, 1), (0, 16), (2, 8), (2, 16), (3, 4), (4, 8), (6, 16)] as [(Int32, Int32)])
+  @Test(
+    "the probe finds a PNG's size, colours, depth, alpha and interlacing",
+    arguments: [(0, 1), (0, 16), (2, 8), (2, 16), (3, 4), (4, 8), (6, 16)] as [(Int32, Int32)])
   func pngsTellTheirKind(_ type: Int32, _ depth: Int32) throws {
     let colors: [Int32: ImageInfo.Color] = [0: .gray, 2: .rgb, 3: .palette, 4: .grayAlpha, 6: .rgba]
     let found = try info(Fixture.png(9, 5, type: type, depth: depth) { $0.is_interlaced = 1 })
@@ -86,7 +94,8 @@ import Testing
     #expect(found.size == ImageSize(width: 9, height: 5) && found.hasAlpha == (type == 4 || type == 6))
   }
 
-  @Test func everyPrefixNeedsMoreUntilItIsFound() {
+  @Test("more bytes don't change the probe's answer, and the fault of a prefix is `truncated`")
+  func everyPrefixNeedsMoreUntilItIsFound() {
     for bytes in [Fixture.jpeg(40, 30), Fixture.png(40, 30)] {
       var probe = ImageProbe()
       var answers: [ImageProbe.Answer] = []
@@ -100,7 +109,8 @@ import Testing
     }
   }
 
-  @Test func largeSegmentsAreNotKept() {
+  @Test("the probe knows a PNG's size and asks for more while a chunk of 2 GiB arrives")
+  func largeSegmentsAreNotKept() {
     // A chunk of two gigabytes is passed over byte by byte in the caller's memory only.
     var probe = ImageProbe()
     let head = Array(Fixture.png(4, 4)[..<33]) + Fixture.bigEndian(0x7FFF_FFFF) + Array("zTXt".utf8)
@@ -110,7 +120,8 @@ import Testing
     #expect(probe.size == ImageSize(width: 4, height: 4))
   }
 
-  @Test func kindsThatAreNotDecodedAreNamed() {
+  @Test("12-bit, lossless, hierarchical and 2-component JPEGs are unsupported formats with a name")
+  func kindsThatAreNotDecodedAreNamed() {
     func jpeg(_ code: UInt8, precision: UInt8, components: UInt8 = 1) -> [UInt8] {
       let triples = (0..<components).flatMap { id -> [UInt8] in [id + 1, 0x11, 0] }
       return [0xFF, 0xD8] + Fixture.segment(code, [precision, 0, 8, 0, 8, components] + triples)
@@ -126,7 +137,8 @@ import Testing
     #expect(kind([0xFF, 0xD8, 0xFF, 0xD9]) == .corrupt)
   }
 
-  @Test func randomBytesNeverTrap() {
+  @Test("the probe of a picture with random damage finds the same in pieces as at once")
+  func randomBytesNeverTrap() {
     var random = Random(seed: 11)
     for seed in 0..<2000 as Range<UInt64> {
       var bytes = seed % 2 == 0 ? Fixture.jpeg(16, 16) : Fixture.png(16, 16)

@@ -3,7 +3,7 @@ import Testing
 @testable import NuthatchImaging
 
 /// Fixed point comes to what floating point gives.
-@Suite struct ResampleAccuracyTests {
+@Suite("Accuracy of resampling") struct ResampleAccuracyTests {
   static let shapes: [(ImageSize, ImageSize)] = numbers.map { n in
     (ImageSize(width: n.0, height: n.1), ImageSize(width: n.2, height: n.3))
   }
@@ -15,7 +15,7 @@ import Testing
     (3, 90, 5, 4),
   ]
 
-  @Test(arguments: shapes)
+  @Test("opaque noise is resampled to within 0.75 levels of floating point", arguments: shapes)
   func opaqueNoise(_ source: ImageSize, _ target: ImageSize) throws {
     let pixels = noise(source, seed: 11, transparent: false)
     for crop in [ImageRect(source), inner(source)] {
@@ -28,7 +28,9 @@ import Testing
     }
   }
 
-  @Test(arguments: shapes)
+  @Test(
+    "noise with alpha is resampled close to floating point, alpha to within 0.75 levels",
+    arguments: shapes)
   func transparentNoise(_ source: ImageSize, _ target: ImageSize) throws {
     let pixels = noise(source, seed: 12, transparent: true)
     for crop in [ImageRect(source), inner(source)] {
@@ -49,7 +51,8 @@ import Testing
     }
   }
 
-  @Test func anyCropOfAnySize() throws {
+  @Test("a random crop is resampled to a random size within 0.75 levels of floating point")
+  func anyCropOfAnySize() throws {
     var random = SplitMix(21)
     for round in 0..<300 {
       let source = ImageSize(
@@ -73,7 +76,8 @@ import Testing
     }
   }
 
-  @Test func weightsAddUpToOne() {
+  @Test("the weights of each target pixel add up to one and stay within the plan")
+  func weightsAddUpToOne() {
     for source in [1, 2, 3, 7, 100, 641, 1000] {
       for target in [1, 2, 3, 50, 128, 999] {
         for (start, length) in [(0.0, Double(source)), (0.3 * Double(source), 0.61 * Double(source))] {
@@ -90,7 +94,8 @@ import Testing
     }
   }
 
-  @Test func lanczosIsItsFormula() {
+  @Test("the filter `lanczos3` is sinc(x) * sinc(x / 3) from 0 to 3")
+  func lanczosIsItsFormula() {
     for i in 0...3000 {
       let x = Double(i) / 1000
       let sinc = { (v: Double) in v == 0 ? 1 : sine(.pi * v) / (.pi * v) }

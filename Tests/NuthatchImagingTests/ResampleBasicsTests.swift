@@ -4,14 +4,14 @@ import Testing
 @testable import NuthatchImaging
 
 /// Properties that must hold for every picture and ratio.
-@Suite struct ResampleBasicsTests {
+@Suite("Resampling of plain colours and to the same size") struct ResampleBasicsTests {
   static let ratios: [(Int, Int)] = [
     (1, 1), (1, 7), (2, 1), (3, 2), (5, 4), (7, 3), (8, 1), (17, 16), (40, 3), (64, 4), (100, 1), (101, 7),
     (300, 9),
     (1000, 2), (4, 9), (3, 100),
   ]
 
-  @Test(arguments: ratios, [false, true])
+  @Test("a picture of one colour keeps that colour at every ratio", arguments: ratios, [false, true])
   func constantStaysConstant(_ ratio: (Int, Int), opaque: Bool) throws {
     for pixel in [
       [255, 255, 255, 255], [1, 128, 254, 255], [0, 0, 0, 255], [200, 100, 50, 128], [90, 255, 0, 40],
@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func identityIsExact() throws {
+  @Test("a picture that is resampled to its own size keeps every byte")
+  func identityIsExact() throws {
     let size = ImageSize(width: 37, height: 23)
     var random = SplitMix(1)
     let pixels = (0..<size.area * 4).map { _ in UInt8(truncatingIfNeeded: random.next()) }

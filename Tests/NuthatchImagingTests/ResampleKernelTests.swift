@@ -4,7 +4,7 @@ import Testing
 @testable import NuthatchImaging
 
 /// The SIMD kernels give the plain ones' bits, so that thumbnails don't depend on the machine.
-@Suite struct ResampleKernelTests {
+@Suite("Resampling with SIMD instructions") struct ResampleKernelTests {
   static let levels = [Int(NHS_KERNELS_SSE2), Int(NHS_KERNELS_AVX2)].filter { level in
     nhs_resample_kernels_at(Int32(level)) != nil
   }
@@ -20,7 +20,7 @@ import Testing
     (2000, 1, 1, 1), (1, 2000, 1, 1),
   ]
 
-  @Test(arguments: levels, [false, true])
+  @Test("SSE2 and AVX2 kernels resample to the same bytes as scalar ones", arguments: levels, [false, true])
   func bitForBit(level: Int, opaque: Bool) throws {
     for (source, target) in Self.shapes {
       let pixels = noise(source, seed: UInt64(source.width), transparent: true)

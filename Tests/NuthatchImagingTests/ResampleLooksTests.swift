@@ -3,8 +3,10 @@ import Testing
 @testable import NuthatchImaging
 
 /// What people would see: shifts, dark edges, colours of invisible pixels, moiré, halos.
-@Suite struct ResampleLooksTests {
-  @Test(arguments: [(64, 17), (100, 33), (500, 20), (2000, 13), (9, 40)])
+@Suite("Visible faults of resampling") struct ResampleLooksTests {
+  @Test(
+    "a symmetric picture stays symmetric to within a level",
+    arguments: [(64, 17), (100, 33), (500, 20), (2000, 13), (9, 40)])
   func symmetryIsKept(_ sides: (Int, Int)) throws {
     let (n, m) = sides
     var random = SplitMix(4)
@@ -22,7 +24,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(250, 100), (250, 50), (250, 12), (25, 100)])
+  @Test(
+    "resampling doesn't shift a ramp: away from its ends it is within 1.2 levels",
+    arguments: [(250, 100), (250, 50), (250, 12), (25, 100)])
   func rampsStayWhereTheyAre(_ sides: (Int, Int)) throws {
     let (n, m) = sides
     let step = 250 / n
@@ -37,7 +41,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(32, 20), (32, 7), (400, 9), (8, 20)])
+  @Test(
+    "the colour of transparent pixels doesn't bleed into opaque ones",
+    arguments: [(32, 20), (32, 7), (400, 9), (8, 20)])
   func invisibleColoursDoNotBleed(_ sides: (Int, Int)) throws {
     let (n, m) = sides
     let source = ImageSize(width: n, height: n)
@@ -52,7 +58,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [33, 40, 50, 64, 101])
+  @Test(
+    "a checkerboard that is reduced becomes even grey to within 6 levels",
+    arguments: [33, 40, 50, 64, 101])
   func checkersBecomeGrey(_ m: Int) throws {
     let source = ImageSize(width: 300, height: 300)
     let target = ImageSize(width: m, height: m)
@@ -63,7 +71,9 @@ import Testing
     for i in 0..<target.area { #expect(abs(Int(result[i * 4]) - 127) <= 6, "pixel \(i)") }
   }
 
-  @Test(arguments: [(256, 100), (256, 20), (256, 3), (1000, 31), (20, 64)])
+  @Test(
+    "a step of 150 levels gets halos of at most 17 levels, and none beyond 5 pixels",
+    arguments: [(256, 100), (256, 20), (256, 3), (1000, 31), (20, 64)])
   func halosStaySmall(_ sides: (Int, Int)) throws {
     let (n, m) = sides
     let source = ImageSize(width: n, height: 1)
@@ -77,7 +87,8 @@ import Testing
     for x in 0..<m where abs(x - m / 2) > 5 { #expect(result[x * 4] == (x < m / 2 ? 50 : 200)) }
   }
 
-  @Test func oneAxisAlone() throws {
+  @Test("rows don't mix if only the width changes, nor columns if only the height does")
+  func oneAxisAlone() throws {
     // Along an axis that keeps its size, pixels don't touch each other.
     let source = ImageSize(width: 90, height: 4)
     let rows: [[UInt8]] = [[255, 0, 0, 255], [0, 255, 0, 255], [9, 9, 250, 255], [90, 80, 70, 255]]
@@ -88,7 +99,8 @@ import Testing
     for i in 0..<31 * 4 { #expect(Array(down[i * 4..<i * 4 + 4]) == rows[i % 4]) }
   }
 
-  @Test func tenThousandToOne() throws {
+  @Test("stripes over 10,000 pixels are reduced to one pixel with their mean")
+  func tenThousandToOne() throws {
     let source = ImageSize(width: 10_000, height: 3)
     let result = try resample(source, ImageSize(width: 1, height: 1), opaque: true) { x, _ in
       x % 2 == 0 ? [100, 0, 255, 255] : [200, 0, 255, 255]

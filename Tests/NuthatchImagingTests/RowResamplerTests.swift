@@ -3,12 +3,14 @@ import Testing
 @testable import NuthatchImaging
 
 /// Rows in any pieces, and calls that make no sense.
-@Suite struct RowResamplerTests {
+@Suite("Calls of the resampler by rows") struct RowResamplerTests {
   static let source = ImageSize(width: 61, height: 47)
 
-  @Test(arguments: [
-    ImageSize(width: 61, height: 47), ImageSize(width: 20, height: 15), ImageSize(width: 3, height: 2),
-  ])
+  @Test(
+    "rows that are pushed in pieces give the same picture as all at once",
+    arguments: [
+      ImageSize(width: 61, height: 47), ImageSize(width: 20, height: 15), ImageSize(width: 3, height: 2),
+    ])
   func piecesMakeNoDifference(_ target: ImageSize) throws {
     let pixels = noise(Self.source, seed: 2, transparent: true)
     let whole = try resample(Self.source, target, opaque: false, rows: pixels)
@@ -27,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func rowsOutsideTheCropMayBeSkipped() throws {
+  @Test("rows outside the crop may be skipped or never pushed without a difference")
+  func rowsOutsideTheCropMayBeSkipped() throws {
     let crop = ImageRect(x: 3, y: 10.5, width: 40, height: 20.25)
     let target = ImageSize(width: 11, height: 5)
     let pixels = noise(Self.source, seed: 9, transparent: false)
@@ -42,7 +45,8 @@ import Testing
     #expect(try bytes(resampler.finish()) == whole)
   }
 
-  @Test func missingRowsAreBlank() throws {
+  @Test("a picture whose rows were never pushed is black, or transparent if it isn't opaque")
+  func missingRowsAreBlank() throws {
     let target = ImageSize(width: 6, height: 4)
     for opaque in [false, true] {
       let resampler = try RowResampler(
@@ -53,7 +57,8 @@ import Testing
   }
 
   /// More tasks than plans are kept, some of which differ in one number, in turn and from several threads.
-  @Test func plansThatAreTakenAgainAreTheirOwn() async throws {
+  @Test("each of 18 nearly equal plans gives its own picture, repeated and on several threads")
+  func plansThatAreTakenAgainAreTheirOwn() async throws {
     let pixels = noise(Self.source, seed: 4, transparent: false)
     var tasks: [(crop: ImageRect, target: ImageSize)] = []
     for width in [7, 8, 30] {
@@ -86,7 +91,8 @@ import Testing
     }
   }
 
-  @Test func absurdCallsAreRefused() throws {
+  @Test("impossible sizes and crops, and more rows than the source has, are refused")
+  func absurdCallsAreRefused() throws {
     let size = Self.source
     let all = ImageRect(size)
     let small = ImageSize(width: 5, height: 5)
@@ -116,7 +122,8 @@ import Testing
     #expect(throws: ImageFault.self) { try resampler.push(rows: [0, 0, 0, 0], count: 1, stride: 4) }
   }
 
-  @Test func tooMuchMemoryIsAFault() {
+  @Test("a resampler for sides of 20 million pixels is refused")
+  func tooMuchMemoryIsAFault() {
     let source = ImageSize(width: 30_000_000, height: 30_000_000)
     #expect(throws: ImageFault.self) {
       _ = try RowResampler(
@@ -125,7 +132,8 @@ import Testing
     }
   }
 
-  @Test func picturesCanBeMadeSmallerLater() throws {
+  @Test("`resampled(to:)` of a finished picture gives the same pixels as resampling its rows")
+  func picturesCanBeMadeSmallerLater() throws {
     let pixels = noise(Self.source, seed: 8, transparent: true)
     let picture = try buffer(Self.source, pixels)
     let target = ImageSize(width: 13, height: 10)

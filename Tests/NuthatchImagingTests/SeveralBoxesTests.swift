@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct SeveralBoxesTests {
+@Suite("Several thumbnails of one picture") struct SeveralBoxesTests {
   private static let width = 403
   private static let height = 310
   /// One for each scale that a JPEG can be decoded at, and a few that share one.
@@ -79,7 +79,10 @@ import Testing
     return jpeg
   }
 
-  @Test(arguments: pictures.indices) func severalBoxesGiveTheSameAsEachAlone(_ index: Int) throws {
+  @Test(
+    "thumbnails that are made together equal those made alone, at once and in pieces",
+    arguments: pictures.indices)
+  func severalBoxesGiveTheSameAsEachAlone(_ index: Int) throws {
     let (name, bytes) = Self.pictures[index]
     for earlyStop in [true, false] {
       var options = DecodeOptions()
@@ -105,14 +108,16 @@ import Testing
     }
   }
 
-  @Test func theOrderOfBoxesIsKept() throws {
+  @Test("thumbnails come in the order of their boxes, also if a box is repeated")
+  func theOrderOfBoxesIsKept() throws {
     let jpeg = Self.jpeg()
     let boxes = [3, 0, 2, 1, 0].map { Self.boxes[$0] }
     let sizes = try Decode.thumbnails(jpeg, boxes).get().pictures.map(\.width)
     #expect(sizes == [200, 20, 100, 50, 20])
   }
 
-  @Test func smallOnesDontMakeTheInputBeReadAgain() throws {
+  @Test("several thumbnails use as many scans and bytes of a JPEG as a large one alone")
+  func smallOnesDontMakeTheInputBeReadAgain() throws {
     let jpeg = Self.jpeg { $0.is_progressive = 1 }
     let large = try Decode.thumbnails(jpeg, [Self.boxes[3]]).get().report
     let all = try Decode.thumbnails(jpeg, Self.boxes).get().report
@@ -121,7 +126,8 @@ import Testing
     #expect(small.stoppedEarly && small.bytesUsed < large.bytesUsed)
   }
 
-  @Test func memoryOfSeveralScalesIsLittleMore() throws {
+  @Test("two smaller thumbnails beside one of 1024 pixels need less than 8 MiB more")
+  func memoryOfSeveralScalesIsLittleMore() throws {
     for bytes in [Self.jpeg(), Self.jpeg { $0.is_progressive = 1 }] {
       guard case .found(var info) = Decode.probe(bytes) else { throw FaultWord(word: "no picture") }
       info.size = ImageSize(width: 4000, height: 3000)
@@ -134,7 +140,8 @@ import Testing
     }
   }
 
-  @Test func limitsHoldForAllScalesTogether() throws {
+  @Test("the limits of memory and of scans hold for several thumbnails, too")
+  func limitsHoldForAllScalesTogether() throws {
     var options = DecodeOptions()
     options.limits.memory = 1 << 20
     let progressive = Self.jpeg { $0.is_progressive = 1 }
@@ -144,14 +151,16 @@ import Testing
     #expect(Decode.thumbnails(progressive, Self.boxes, options).fault?.kind == .tooLarge)
   }
 
-  @Test func boxesMakeSense() {
+  @Test("no box, a box of 0 pixels and 65 boxes are refused as `invalid`")
+  func boxesMakeSense() {
     let png = Fixture.png(10, 10)
     #expect(Decode.thumbnails(png, []).fault?.kind == .invalid)
     #expect(Decode.thumbnails(png, [ThumbnailBox(0)]).fault?.kind == .invalid)
     #expect(Decode.thumbnails(png, Array(repeating: ThumbnailBox(4), count: 65)).fault?.kind == .invalid)
   }
 
-  @Test func thumbnailsHaveTheirSize() throws {
+  @Test("each thumbnail has the size that the fit and `enlarge` of its box give")
+  func thumbnailsHaveTheirSize() throws {
     let jpeg = Fixture.jpeg(100, 40)
     let boxes = [
       ThumbnailBox(50), ThumbnailBox(width: 30, height: 30, fit: .cover),

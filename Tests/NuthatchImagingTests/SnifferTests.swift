@@ -2,7 +2,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct SnifferTests {
+@Suite("Recognition of picture formats") struct SnifferTests {
   static let heads: [(ImageFormat, [UInt8])] = [
     (.jpeg, [0xFF, 0xD8, 0xFF, 0xE0]),
     (.png, [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]),
@@ -24,7 +24,10 @@ import Testing
     (.svg, Array("  <svg:svg xmlns:svg='x'>".utf8)),
   ]
 
-  @Test(arguments: heads.indices) func everyFormatIsKnownByItsContent(_ index: Int) {
+  @Test(
+    "each format is recognized by its first bytes, and a prefix is never taken for another",
+    arguments: heads.indices)
+  func everyFormatIsKnownByItsContent(_ index: Int) {
     let (format, head) = Self.heads[index]
     #expect(head.withUnsafeBytes { FormatSniffer.sniff($0) } == .format(format))
     for count in 0..<head.count {
@@ -33,28 +36,34 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "", "<html><body><svg></svg></body></html>", "<!DOCTYPE html><svg>", "hello", "BM is a text that goes on",
-    "<!-- a comment without an end", "<svgfoo>", "{\"a\": 1}", "GIF90a", "RIFFxxxxWAVEfmt ",
-    "<?xml version='1.0'?>",
-  ]) func otherTextsAreNoPictures(_ text: String) {
+  @Test(
+    "HTML, plain text and bytes that begin like a picture's are not pictures",
+    arguments: [
+      "", "<html><body><svg></svg></body></html>", "<!DOCTYPE html><svg>", "hello",
+      "BM is a text that goes on", "<!-- a comment without an end", "<svgfoo>", "{\"a\": 1}", "GIF90a",
+      "RIFFxxxxWAVEfmt ", "<?xml version='1.0'?>",
+    ])
+  func otherTextsAreNoPictures(_ text: String) {
     let bytes = Array(text.utf8)
     #expect(bytes.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) } == .unknown)
     #expect(Decode.probe(bytes) == .notAnImage)
     #expect(Decode.probe(bytes, pieces: 1) == .notAnImage)
   }
 
-  @Test func aFilmIsNoPicture() {
+  @Test("an MP4 film is not a picture")
+  func aFilmIsNoPicture() {
     let film: [UInt8] = [0, 0, 0, 20] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("mp41".utf8)
     #expect(film.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
   }
 
-  @Test func aVerdictComesWithinTheLimit() {
+  @Test("a comment longer than `FormatSniffer.maxBytes` is no picture, and no reason to wait for more")
+  func aVerdictComesWithinTheLimit() {
     let comment = Array("<!--".utf8) + [UInt8](repeating: 0x20, count: FormatSniffer.maxBytes)
     #expect(comment.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
   }
 
-  @Test func unsupportedFormatsAreNamed() {
+  @Test("a WebP picture is refused as `unsupported_format` with its name")
+  func unsupportedFormatsAreNamed() {
     let (_, head) = Self.heads[4]
     #expect(Decode.probe(head) == .unsupported(.webp))
     #expect(Decode.whole(head).fault?.kind == .unsupportedFormat("webp"))

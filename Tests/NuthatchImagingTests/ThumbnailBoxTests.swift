@@ -2,18 +2,20 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite struct ThumbnailBoxTests {
+@Suite("Sizes of thumbnails") struct ThumbnailBoxTests {
   private func target(_ box: ThumbnailBox, _ width: Int, _ height: Int) throws -> ImageSize {
     try box.plan(for: ImageSize(width: width, height: height)).target
   }
 
-  @Test func fitsInsideAndKeepsProportions() throws {
+  @Test("a thumbnail fits inside its box and keeps the picture's proportions")
+  func fitsInsideAndKeepsProportions() throws {
     #expect(try target(ThumbnailBox(256), 4000, 3000) == ImageSize(width: 256, height: 192))
     #expect(try target(ThumbnailBox(256), 3000, 4000) == ImageSize(width: 192, height: 256))
     #expect(try target(ThumbnailBox(width: 100, height: 50), 640, 480) == ImageSize(width: 67, height: 50))
   }
 
-  @Test func neverEnlargesUnlessAsked() throws {
+  @Test("a thumbnail is no larger than its picture unless `enlarge` is set")
+  func neverEnlargesUnlessAsked() throws {
     #expect(try target(ThumbnailBox(256), 100, 80) == ImageSize(width: 100, height: 80))
     #expect(try target(ThumbnailBox(256, enlarge: true), 100, 80) == ImageSize(width: 256, height: 205))
     #expect(try target(ThumbnailBox(256, fit: .stretch), 100, 800) == ImageSize(width: 100, height: 256))
@@ -21,25 +23,29 @@ import Testing
     #expect(try box.plan(for: ImageSize(width: 100, height: 100)).target == ImageSize(width: 100, height: 50))
   }
 
-  @Test func noSideBecomesZero() throws {
+  @Test("no side of a thumbnail becomes 0, however long the picture is")
+  func noSideBecomesZero() throws {
     #expect(try target(ThumbnailBox(16), 60_000, 1) == ImageSize(width: 16, height: 1))
     #expect(try target(ThumbnailBox(16), 1, 60_000) == ImageSize(width: 1, height: 16))
     #expect(try target(ThumbnailBox(1, fit: .cover), 1, Int(Int32.max)) == ImageSize(width: 1, height: 1))
   }
 
-  @Test func fillShowsTheMiddle() throws {
+  @Test("the fit `cover` takes the middle of a picture that is too wide")
+  func fillShowsTheMiddle() throws {
     let plan = try ThumbnailBox(100, fit: .cover).plan(for: ImageSize(width: 400, height: 200))
     #expect(plan.target == ImageSize(width: 100, height: 100))
     #expect(plan.crop == ImageRect(x: 100, y: 0, width: 200, height: 200))
   }
 
-  @Test func absurdBoxesAreRefused() {
+  @Test("a box with a side of 0, -1 or Int.max is refused")
+  func absurdBoxesAreRefused() {
     for box in [ThumbnailBox(0), ThumbnailBox(-1), ThumbnailBox(Int.max)] {
       #expect(throws: ImageFault.self) { try box.plan(for: ImageSize(width: 1, height: 1)) }
     }
   }
 
-  @Test func everyPlanLiesInsideAndCanBeMade() throws {
+  @Test("the crop of a random box lies inside the picture, and its thumbnail has the planned size")
+  func everyPlanLiesInsideAndCanBeMade() throws {
     var random = Random(seed: 21)
     let sides = [1, 2, 3, 7, 33, 200, 900]
     for _ in 0..<400 {
