@@ -1,7 +1,7 @@
 import TestServer
 import Testing
 
-@Suite("What goes out when nothing goes wrong")
+@Suite("Answers of the test server")
 struct AnswerTests {
   let server: TestServer
 
@@ -30,7 +30,8 @@ struct AnswerTests {
     #expect(!client.wasReset)
   }
 
-  @Test func oldVersions() throws {
+  @Test("An HTTP/1.0 connection is closed after the answer unless the client asks to keep it")
+  func oldVersions() throws {
     server.on("/a", .ok("x", type: nil))
     let closing = try RawClient(server)
     closing.send("GET /a HTTP/1.0\n\n")
@@ -42,7 +43,8 @@ struct AnswerTests {
     #expect(keeping.answer().body == "x")
   }
 
-  @Test func headSendsNoBody() throws {
+  @Test("HEAD gets the Content-Length of the body, but no body")
+  func headSendsNoBody() throws {
     server.on("/a", Script(steps: [.text("hello"), .fill(count: 5, byte: 65)]))
     let client = try RawClient(server)
     client.send("HEAD /a HTTP/1.1\nHost: test\n\n")
@@ -63,7 +65,8 @@ struct AnswerTests {
     #expect(client.rest() == "HTTP/1.0 299 Odd\nb: 1\nA: 2\nb: 3\nContent-Length: 0\n\n")
   }
 
-  @Test func chunks() throws {
+  @Test("A chunked answer has its chunks and trailers, and no Content-Length")
+  func chunks() throws {
     server.on("/a", .chunked([Array("one".utf8), [UInt8](repeating: 65, count: 16)], trailers: ["T": "1"]))
     let client = try RawClient(server)
     client.get("/a", headers: "Connection: close\n")
@@ -72,7 +75,8 @@ struct AnswerTests {
     #expect(text.hasSuffix("\n\n3\none\n10\nAAAAAAAAAAAAAAAA\n0\nT: 1\n\n"))
   }
 
-  @Test func interimAnswers() throws {
+  @Test("Interim answers 100 and 103 are sent before the final answer")
+  func interimAnswers() throws {
     let hint = Script.Step.interim(103, ["Link": "</x>"])
     server.on("/a", Script.ok("x", type: nil).after(.interim(100, [:]), hint))
     let client = try RawClient(server)
@@ -109,7 +113,8 @@ struct AnswerTests {
     #expect(client.rest() == "HTTP/1.1 200 OK\nConnection: close\n\nx")
   }
 
-  @Test func sequences() throws {
+  @Test("A sequence answers each request with its next script, and repeats the last one")
+  func sequences() throws {
     server.on("/a", sequence: [.status(503), .redirect(to: "/b"), .ok("last", type: nil)])
     let client = try RawClient(server)
     let heads = (1...4).map { _ in

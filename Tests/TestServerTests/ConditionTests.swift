@@ -1,7 +1,7 @@
 import TestServer
 import Testing
 
-@Suite("Validators and ranges")
+@Suite("Conditional and range requests to the test server")
 struct ConditionTests {
   let server: TestServer
   static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -23,19 +23,22 @@ struct ConditionTests {
     return client.answer().head.dropFirst(9).prefix(3)
   }
 
-  @Test(arguments: [
-    ("If-None-Match: \"a,b\"\n", "304"), ("If-None-Match: \"x\", W/\"a,b\"\n", "304"),
-    ("If-None-Match: \"a\"\n", "200"), ("If-None-Match: *\n", "304"),
-    ("If-Modified-Since: \(date)\n", "304"), ("If-Modified-Since: Mon, 07 Nov 1994 08:49:37 GMT\n", "304"),
-    ("If-Modified-Since: Sat, 05 Nov 1994 08:49:37 GMT\n", "200"), ("If-Modified-Since: today\n", "200"),
-    ("If-None-Match: \"x\"\nIf-Modified-Since: \(date)\n", "200"), ("", "200"),
-  ])
+  @Test(
+    "If-None-Match and If-Modified-Since give 304 if they match the script's validators, else 200",
+    arguments: [
+      ("If-None-Match: \"a,b\"\n", "304"), ("If-None-Match: \"x\", W/\"a,b\"\n", "304"),
+      ("If-None-Match: \"a\"\n", "200"), ("If-None-Match: *\n", "304"),
+      ("If-Modified-Since: \(date)\n", "304"), ("If-Modified-Since: Mon, 07 Nov 1994 08:49:37 GMT\n", "304"),
+      ("If-Modified-Since: Sat, 05 Nov 1994 08:49:37 GMT\n", "200"), ("If-Modified-Since: today\n", "200"),
+      ("If-None-Match: \"x\"\nIf-Modified-Since: \(date)\n", "200"), ("", "200"),
+    ])
   func conditions(headers: String, expected: String) throws {
     #expect(try status(headers) == expected)
     #expect(try status(headers, path: "/plain") == "200")
   }
 
-  @Test func notModifiedKeepsTheRightFields() throws {
+  @Test("A 304 keeps ETag and Cache-Control, and has no field that begins with Content-")
+  func notModifiedKeepsTheRightFields() throws {
     let client = try RawClient(server)
     client.get("/a", headers: "If-None-Match: *\n")
     let head = client.answer().head
@@ -45,13 +48,15 @@ struct ConditionTests {
     #expect(client.answer().body == "0123456789")
   }
 
-  @Test(arguments: [
-    ("bytes=0-3", "206", "0-3/10", "0123"), ("bytes=7-", "206", "7-9/10", "789"),
-    ("bytes=-4", "206", "6-9/10", "6789"), ("bytes=5-99", "206", "5-9/10", "56789"),
-    ("bytes=-99", "206", "0-9/10", "0123456789"), ("bytes=10-", "416", "*/10", ""),
-    ("bytes=-0", "416", "*/10", ""), ("bytes=3-1", "200", "", "0123456789"),
-    ("bytes=0-1,3-4", "200", "", "0123456789"), ("lines=1-2", "200", "", "0123456789"),
-  ])
+  @Test(
+    "A range gives its part, 416 beyond the end, or the whole body if its form is another",
+    arguments: [
+      ("bytes=0-3", "206", "0-3/10", "0123"), ("bytes=7-", "206", "7-9/10", "789"),
+      ("bytes=-4", "206", "6-9/10", "6789"), ("bytes=5-99", "206", "5-9/10", "56789"),
+      ("bytes=-99", "206", "0-9/10", "0123456789"), ("bytes=10-", "416", "*/10", ""),
+      ("bytes=-0", "416", "*/10", ""), ("bytes=3-1", "200", "", "0123456789"),
+      ("bytes=0-1,3-4", "200", "", "0123456789"), ("lines=1-2", "200", "", "0123456789"),
+    ])
   func ranges(range: String, status: String, part: String, body: String) throws {
     let client = try RawClient(server)
     client.get("/a", headers: "Range: \(range)\n")
@@ -61,10 +66,12 @@ struct ConditionTests {
     #expect(answer.body == body)
   }
 
-  @Test(arguments: [
-    ("\"a,b\"", "206"), ("W/\"a,b\"", "200"), ("\"x\"", "200"), (date, "206"),
-    ("Mon, 07 Nov 1994 08:49:37 GMT", "200"),
-  ])
+  @Test(
+    "If-Range gives the part for the current strong ETag or date only",
+    arguments: [
+      ("\"a,b\"", "206"), ("W/\"a,b\"", "200"), ("\"x\"", "200"), (date, "206"),
+      ("Mon, 07 Nov 1994 08:49:37 GMT", "200"),
+    ])
   func ifRange(validator: String, expected: String) throws {
     #expect(try status("Range: bytes=0-3\nIf-Range: \(validator)\n") == expected)
   }
@@ -81,7 +88,8 @@ struct ConditionTests {
     #expect(gate.reached == 1)
   }
 
-  @Test func dates() {
+  @Test("`httpDate` writes seconds since 1970 as an HTTP date")
+  func dates() {
     #expect(httpDate(784_111_777) == Self.date)
     #expect(httpDate(0) == "Thu, 01 Jan 1970 00:00:00 GMT")
   }

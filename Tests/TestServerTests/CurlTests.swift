@@ -1,25 +1,28 @@
 import TestServer
 import Testing
 
-@Suite("As curl sees it", .enabled(if: Curl.isPresent))
+@Suite("Requests of curl to the test server", .enabled(if: Curl.isPresent))
 struct CurlTests {
   let server: TestServer
 
   init() throws { server = try .start() }
 
-  @Test(arguments: [
-    ("/status/200", 0), ("/truncated", 18), ("/cut-chunks", 18), ("/bad-chunk", 56), ("/reset", 56),
-    ("/reset?after=head", 56), ("/reset?after=body", 56), ("/not-http", 1), ("/redirect-loop", 47),
-    ("/redirect/3", 0), ("/early-hints", 0), ("/until-close/9", 0), ("/chunked", 0),
-    ("/huge-headers/9000", 0),
-    ("/slow-headers?ms=1", 0), ("/slow-body?ms=1", 0), ("/gzip/70000", 0), ("/delay/1", 0),
-  ])
+  @Test(
+    "A built-in path makes curl end with the exit status of its fault, or with 0",
+    arguments: [
+      ("/status/200", 0), ("/truncated", 18), ("/cut-chunks", 18), ("/bad-chunk", 56), ("/reset", 56),
+      ("/reset?after=head", 56), ("/reset?after=body", 56), ("/not-http", 1), ("/redirect-loop", 47),
+      ("/redirect/3", 0), ("/early-hints", 0), ("/until-close/9", 0), ("/chunked", 0),
+      ("/huge-headers/9000", 0),
+      ("/slow-headers?ms=1", 0), ("/slow-body?ms=1", 0), ("/gzip/70000", 0), ("/delay/1", 0),
+    ])
   func builtinPath(path: String, code: Int32) throws {
     let outcome = try Curl.run("--location", "--max-redirs", "5", "--compressed", server.url(path))
     #expect(outcome.code == code)
   }
 
-  @Test func gzip() throws {
+  @Test("A gzip body and a valid gzip bomb are decoded whole by curl")
+  func gzip() throws {
     #expect(
       try Curl.run("--compressed", server.url("/gzip/70000")).output == [UInt8](repeating: 120, count: 70_000)
     )
@@ -31,7 +34,8 @@ struct CurlTests {
     #expect(bomb.output.count == 12 * 258 + 1 && bomb.output.allSatisfy { $0 == 0 })
   }
 
-  @Test func uploads() throws {
+  @Test("Uploads of curl with a length and in chunks are read whole")
+  func uploads() throws {
     server.on("/put") { .ok("\($0.method) \($0.body.count)") }
     let put = try Curl.run("--request", "PUT", "--data-binary", "12345", server.url("/put"))
     #expect(put.text == "PUT 5")
@@ -41,20 +45,23 @@ struct CurlTests {
     #expect(chunked.text == "POST 5")
   }
 
-  @Test func asProxy() throws {
+  @Test("A request that curl sends through the server as a proxy gets the answer of its path")
+  func asProxy() throws {
     server.on("/a", .ok("by proxy"))
     let outcome = try Curl.run("--noproxy", "", "--proxy", server.url(""), "http://example.test/a")
     #expect(outcome.text == "by proxy")
     #expect(server.requests[0].target == "http://example.test/a")
   }
 
-  @Test func basicAuth() throws {
+  @Test("A path /basic-auth accepts its user and password, and answers 401 without them")
+  func basicAuth() throws {
     #expect(try Curl.run("--user", "me:it", server.url("/basic-auth/me/it")).text == "welcome\n")
     #expect(
       try Curl.run("--write-out", "%{http_code}", server.url("/basic-auth/me/it")).text.hasSuffix("401"))
   }
 
-  @Test func ipv6() throws {
+  @Test("A server that is started with IPv6 answers on ::1 and on 127.0.0.1")
+  func ipv6() throws {
     let both = try TestServer.start(ipv6: true)
     both.on("/a", .ok("six"))
     #expect(try Curl.run("--globoff", both.url("/a", host: "[::1]")).text == "six")

@@ -2,7 +2,7 @@ import Glibc
 import TestServer
 import Testing
 
-@Suite("What goes out when something is to go wrong")
+@Suite("Faults that the test server makes")
 struct FaultTests {
   let server: TestServer
 
@@ -15,13 +15,15 @@ struct FaultTests {
     return (client.rest(), client.wasReset)
   }
 
-  @Test func truncated() throws {
+  @Test("A truncated answer announces 10 bytes, sends 4, and ends without a reset")
+  func truncated() throws {
     let answer = try played(.truncated(announced: 10, sent: Array("four".utf8)))
     #expect(answer == ("HTTP/1.1 200 OK\nContent-Length: 10\n\nfour", false))
     #expect(server.requests[0].outcome == .answered)
   }
 
-  @Test func cutAndBadChunks() throws {
+  @Test("A chunked body can end without its last chunk, or go on with a malformed one")
+  func cutAndBadChunks() throws {
     #expect(try played(Script(steps: [.chunk(text: "one")])).text.hasSuffix("\n\n3\none\n"))
     let bad = try played(Script(steps: [.chunk(text: "one"), .badChunk(text: "zz\r\n")]))
     #expect(bad.text.hasSuffix("\n\n3\none\nzz\n"))
@@ -43,13 +45,15 @@ struct FaultTests {
     #expect(server.requests.map(\.outcome) == [.cut])
   }
 
-  @Test func orderlyCloseInTheMiddle() throws {
+  @Test("A close in the middle of a body is no reset, and is logged as cut")
+  func orderlyCloseInTheMiddle() throws {
     let answer = try played(Script(headers: ["Content-Length": "9"], steps: [.text("some"), .close]))
     #expect(answer == ("HTTP/1.1 200 OK\nContent-Length: 9\n\nsome", false))
     #expect(server.requests.map(\.outcome) == [.cut])
   }
 
-  @Test func resetAtAccept() throws {
+  @Test("`resetConnections(next: 2)` resets the next two connections, and the third is answered")
+  func resetAtAccept() throws {
     server.resetConnections(next: 2)
     for _ in 1...2 {
       do {

@@ -2,7 +2,7 @@ import Foundation
 import TestServer
 import Testing
 
-@Suite("A folder of pictures")
+@Suite("Folders that the test server serves")
 struct FolderTests {
   let server: TestServer
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("pictures-\(UUID().uuidString)")
@@ -17,7 +17,8 @@ struct FolderTests {
     server.serve(folder: folder.path, at: "/files/")
   }
 
-  @Test func serves() throws {
+  @Test("A served folder lists its pictures, answers conditions and ranges, and refuses paths outside")
+  func serves() throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let urls = server.urls(ofFolder: folder.path, at: "/files/")
     #expect(urls == [server.url("/files/b%20%C3%A4.png"), server.url("/files/inner/a.JPG")])

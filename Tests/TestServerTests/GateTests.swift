@@ -1,7 +1,7 @@
 import TestServer
 import Testing
 
-@Suite("Answers that wait, and clients that don't")
+@Suite("Gates of the test server, and clients that hang up")
 struct GateTests {
   let server: TestServer
   let gate: Gate
@@ -37,7 +37,8 @@ struct GateTests {
     #expect(server.underWay == 0)
   }
 
-  @Test func admitsOneByOne() throws {
+  @Test("`admit` lets one waiting answer go at a time")
+  func admitsOneByOne() throws {
     server.on("/a", Script.ok("x").after(gate.step))
     let clients = try (1...3).map { _ in try RawClient(server) }
     clients.forEach { $0.get("/a") }
@@ -83,7 +84,8 @@ struct GateTests {
     #expect(!server.waitForRequests(1, seconds: 0.01))
   }
 
-  @Test func resetOpensGates() throws {
+  @Test("A reset of the server lets waiting answers go, and sets its counts to zero")
+  func resetOpensGates() throws {
     server.on("/a", Script.ok("x").after(gate.step))
     let client = try RawClient(server)
     client.get("/a")
@@ -94,7 +96,8 @@ struct GateTests {
     #expect(gate.reached == 0)
   }
 
-  @Test func stopEndsWaiting() throws {
+  @Test("A server that is stopped closes connections whose answers wait at a gate")
+  func stopEndsWaiting() throws {
     server.on("/a", Script.ok("x").after(gate.step))
     let client = try RawClient(server)
     client.get("/a")

@@ -2,7 +2,7 @@ import Glibc
 import TestServer
 import Testing
 
-@Suite("What the server tells of what it saw")
+@Suite("Counts, log and lifetime of the test server")
 struct ObservationTests {
   let server: TestServer
 
@@ -47,7 +47,8 @@ struct ObservationTests {
     #expect(server.highWater() == 1)
   }
 
-  @Test func highWaterByHost() throws {
+  @Test("The high-water mark is counted for each host and for all hosts together")
+  func highWaterByHost() throws {
     let gate = server.gate("g")
     server.on("/a", Script.ok("x").after(gate.step))
     let hosts = ["one", "one", "two"]
@@ -76,7 +77,8 @@ struct ObservationTests {
     #expect(server.connectionCount == 1 && server.requests[0].connection == 1)
   }
 
-  @Test func clearing() throws {
+  @Test("Clearing the log resets counts and keeps scripts; a reset removes the scripts, too")
+  func clearing() throws {
     server.on("/a", .ok("mine"))
     let client = try RawClient(server)
     client.get("/a")

@@ -1,7 +1,7 @@
 import TestServer
 import Testing
 
-@Suite("What comes in")
+@Suite("Requests that the test server reads")
 struct RequestTests {
   let server: TestServer
 
@@ -10,7 +10,8 @@ struct RequestTests {
     server.on("/a", .ok("ok", type: nil))
   }
 
-  @Test func logsHeadersInOrder() throws {
+  @Test("A request is logged with its method, target, query, and header fields in order")
+  func logsHeadersInOrder() throws {
     let client = try RawClient(server)
     client.send("PURGE /a?x=%41&y HTTP/1.1\nHost: h\nB:  1 \nA: 2\nb: 3\n\n")
     #expect(client.answer().body == "ok")
@@ -23,7 +24,8 @@ struct RequestTests {
     #expect(server.count("/a") == 1 && server.count("/a?x=%41&y") == 1 && server.count("/b") == 0)
   }
 
-  @Test func bodies() throws {
+  @Test("Request bodies with a length and in chunks are read and logged")
+  func bodies() throws {
     let client = try RawClient(server)
     client.send("POST /a HTTP/1.1\nHost: h\nContent-Length: 5\n\nhello")
     #expect(client.answer().body == "ok")
@@ -33,7 +35,8 @@ struct RequestTests {
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["hello", "hello"])
   }
 
-  @Test func expectContinue() throws {
+  @Test("Expect: 100-continue gets 100, or at once the final status if the script reads no body")
+  func expectContinue() throws {
     let client = try RawClient(server)
     client.send("POST /a HTTP/1.1\nHost: h\nContent-Length: 5\nExpect: 100-continue\n\n")
     #expect(client.answer().head == "HTTP/1.1 100 Continue\n\n")
@@ -54,14 +57,16 @@ struct RequestTests {
     #expect((1...3).map { _ in client.answer().body } == ["ok", "second", "ok"])
   }
 
-  @Test(arguments: [
-    ("rubbish\n\n", "400"), ("GET /a\n\n", "400"), ("GET /a HTTP/1.1\nno colon\n\n", "400"),
-    ("GET  HTTP/1.1\n\n", "400"), ("POST /a HTTP/1.1\nContent-Length: x\n\n", "400"),
-    ("POST /a HTTP/1.1\nContent-Length: -1\n\n", "400"),
-    ("POST /a HTTP/1.1\nContent-Length: 99999999999\n\n", "413"),
-    ("POST /a HTTP/1.1\nTransfer-Encoding: chunked\n\nzz\n", "400"),
-    ("\u{0}\u{1}\u{2}\n\n", "400"),
-  ])
+  @Test(
+    "A malformed request is refused with 400 or 413, and counted, and the server goes on",
+    arguments: [
+      ("rubbish\n\n", "400"), ("GET /a\n\n", "400"), ("GET /a HTTP/1.1\nno colon\n\n", "400"),
+      ("GET  HTTP/1.1\n\n", "400"), ("POST /a HTTP/1.1\nContent-Length: x\n\n", "400"),
+      ("POST /a HTTP/1.1\nContent-Length: -1\n\n", "400"),
+      ("POST /a HTTP/1.1\nContent-Length: 99999999999\n\n", "413"),
+      ("POST /a HTTP/1.1\nTransfer-Encoding: chunked\n\nzz\n", "400"),
+      ("\u{0}\u{1}\u{2}\n\n", "400"),
+    ])
   func refusesRubbish(text: String, status: String) throws {
     let client = try RawClient(server)
     client.send(text)
@@ -72,7 +77,8 @@ struct RequestTests {
     #expect(next.answer().body == "ok")
   }
 
-  @Test func refusesHugeHeads() throws {
+  @Test("A request head of 1.2 million bytes is refused with 431")
+  func refusesHugeHeads() throws {
     let client = try RawClient(server)
     client.send("GET /a HTTP/1.1\nX: \(String(repeating: "x", count: 1_200_000))\n\n")
     #expect(client.rest().hasPrefix("HTTP/1.1 431"))
@@ -96,7 +102,8 @@ struct RequestTests {
     #expect(server.waitUntilIdle())
   }
 
-  @Test func echo() throws {
+  @Test("An echo path answers with the request's method, target, fields and body as JSON")
+  func echo() throws {
     server.echo("/e")
     let client = try RawClient(server)
     client.send("POST /e?q HTTP/1.1\nHost: h\nContent-Length: 2\n\nhi")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TestServer
 
-@Suite("Scripts as JSON")
+@Suite("Scripts of the test server in JSON")
 struct ScriptCodingTests {
   @Test("Every kind of step comes back as it went")
   func roundTrip() throws {
@@ -20,7 +20,8 @@ struct ScriptCodingTests {
     #expect(try Script(json: text) == script)
   }
 
-  @Test func shortForms() throws {
+  @Test("JSON may leave out a script's defaults and use short forms of body, headers and steps")
+  func shortForms() throws {
     #expect(try Script(json: "{}") == Script())
     #expect(try Script(json: #"{"body": "x"}"#) == Script(steps: [.text("x")]))
     #expect(
@@ -29,15 +30,18 @@ struct ScriptCodingTests {
         == Script(headers: ["A": "1", "B": "2"], steps: [.head, .lastChunk, .reset, .close]))
   }
 
-  @Test(arguments: [
-    #"{"steps": ["nonsense"]}"#, #"{"steps": [{}]}"#, #"{"steps": [{"head": true, "reset": true}]}"#,
-    #"{"headers": [["one"]]}"#, #"{"body": {"base64": "!!!"}}"#, "[]", "",
-  ])
+  @Test(
+    "JSON with an unknown step, or a value of another form, is refused",
+    arguments: [
+      #"{"steps": ["nonsense"]}"#, #"{"steps": [{}]}"#, #"{"steps": [{"head": true, "reset": true}]}"#,
+      #"{"headers": [["one"]]}"#, #"{"body": {"base64": "!!!"}}"#, "[]", "",
+    ])
   func refusesWhatItDoesNotKnow(text: String) {
     #expect(throws: (any Error).self) { try Script(json: text) }
   }
 
-  @Test func base64() {
+  @Test("Base64 gives the known encodings, and decodes to the bytes that were encoded")
+  func base64() {
     let known = ["": "", "f": "Zg==", "fo": "Zm8=", "foo": "Zm9v", "foobar": "Zm9vYmFy"]
     for (plain, coded) in known {
       #expect(encodedBase64(Array(plain.utf8)) == coded)
