@@ -340,7 +340,7 @@ print(thing.get(sys.argv[1], policy="reload").status)
         {"proxy": f"socks5h://{SECRET}@127.0.0.1:1"},
     ],
 )
-def test_no_pickle_of_a_cache_has_a_secret(options: Any, tmp_path: Path) -> None:
+def test_a_cache_with_a_secret_can_not_be_pickled(options: Any, tmp_path: Path) -> None:
     with nuthatch.Cache(tmp_path / "c", **options) as cache:
         refused = [cache, cache.site("http://x/")]
         refused += [nuthatch.AsyncCache(tmp_path / "c", **options)]
@@ -359,7 +359,7 @@ def test_no_pickle_of_a_cache_has_a_secret(options: Any, tmp_path: Path) -> None
         pickle.loads(pickle.dumps(plain)).close()
 
 
-def test_no_pickle_of_a_site_has_a_password(server: TestServer, tmp_path: Path) -> None:
+def test_a_site_with_a_password_can_not_be_pickled(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     with nuthatch.Cache(tmp_path / "c") as cache:
         sites = [

@@ -129,10 +129,11 @@ def test_a_netrc_file_that_others_may_have_written_is_refused(
             assert server.count("/a") == 0
 
 
-def test_a_missing_netrc_file_sends_no_password(server: TestServer, tmp_path: Path) -> None:
+def test_dev_null_is_accepted_as_a_netrc_file(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x"))
     with nuthatch.Cache(tmp_path / "cache") as cache:
         assert cache.get(server.url("/a"), netrc="/dev/null").text == "x"
+    assert server.requests("/a")[0].header("authorization") is None
 
 
 @pytest.mark.parametrize("plant", [given_away, writable])

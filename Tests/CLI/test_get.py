@@ -443,7 +443,7 @@ def test_a_full_disk_is_not_reported_as_a_closed_pipe(
         (">&- 2>&- <&-", "PLAIN", 1),
     ],
 )
-def test_get_works_with_closed_standard_descriptors(
+def test_get_fails_with_its_usual_status_if_standard_descriptors_are_closed(
     closed: str, arguments: str, code: int, server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     """Connections and files must not get their numbers: messages would be written into them."""
@@ -541,7 +541,7 @@ def test_arguments_that_are_not_utf8_are_refused(environment: Dict[str, str]) ->
     assert (done.returncode, done.stderr[:31]) == (2, b"nuthatch: argument 4 is not UTF")
 
 
-def test_get_uses_lifetimes_and_cache_keys_of_the_command_line(server: TestServer, nuthatch: Runner) -> None:
+def test_get_uses_policy_partition_and_cache_key_of_the_command_line(server: TestServer, nuthatch: Runner) -> None:
     server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
     url = server.url("/a")
     assert nuthatch("get", url, "--policy", "offline").stderr.startswith(b"nuthatch: get: offline")

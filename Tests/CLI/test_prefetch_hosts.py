@@ -35,7 +35,7 @@ def test_per_host_and_rate_limit_requests_at_a_host(server: TestServer, nuthatch
     assert server.requests()[0].header("User-Agent") == "seeds/1 (+http://example.org)"
 
 
-def test_hits_do_not_count_for_the_rate(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
+def test_rate_spaces_requests_but_not_hits(server: TestServer, pictures: List[str], nuthatch: Runner) -> None:
     given = lines(pictures[:4])
     assert nuthatch("prefetch", given=given).returncode == 0
     server.clear_log()
@@ -45,6 +45,11 @@ def test_hits_do_not_count_for_the_rate(server: TestServer, pictures: List[str],
     # One second between two requests, and no wait before the first.
     assert waits[0] < 2000
     assert 3000 <= json.loads(done.stderr)["seconds"] * 1000 < 5000
+    assert len(server.requests()) == 4
+    # If hits counted, this run would end after 40 seconds.
+    done = nuthatch("prefetch", "--rate=1", "--format=jsonl", given=given * 10)
+    assert done.returncode == 0
+    assert json.loads(done.stderr)["seconds"] < 20
     assert len(server.requests()) == 4
 
 

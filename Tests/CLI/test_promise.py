@@ -140,7 +140,7 @@ def test_memory_pressure_makes_private_records_visible_to_other_processes(
 def test_shell_python_and_c_programs_share_fetched_answers(
     server: TestServer, nuthatch: Runner, tmp_path: Path, c_visitor: str
 ) -> None:
-    """Each program starts with another URL; the first one fetches it for all."""
+    """What one program has fetched or removed, the others find or fetch again."""
     folder = str(tmp_path / "cache")
     server.on("/a", ok(png(400, 300), "image/png"))
     url = server.url("/a")

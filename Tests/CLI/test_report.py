@@ -259,7 +259,7 @@ def test_the_report_is_accessible_to_screen_readers(browser: Browser, page: Path
 
 
 @in_a_browser
-def test_the_report_looks_right_at_all_widths_in_light_and_dark(
+def test_the_report_fits_its_window_in_light_and_dark(
     browser: Browser, page: Path, tmp_path: Path
 ) -> None:
     browser.open(page)

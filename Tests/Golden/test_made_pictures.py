@@ -72,7 +72,7 @@ def test_the_exif_orientation_is_applied(image_of: Decode, orientation: int, kin
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
-def test_a_png_is_decoded_as_by_pillow(pixels_of: Decode, mode: str) -> None:
+def test_a_png_is_decoded_as_by_the_reference_decoder(pixels_of: Decode, mode: str) -> None:
     source = photograph()
     if mode == "I;16":
         ramp = np.arange(97 * 151, dtype=np.uint16).reshape(97, 151) * 4

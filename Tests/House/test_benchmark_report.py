@@ -42,7 +42,7 @@ def test_section_is_replaced_and_the_rest_of_the_page_stays(report: ModuleType, 
     assert "2,000" in [element.text for element in drawing.iter()]
 
 
-def test_page_without_the_section_stays(
+def test_a_page_without_the_section_is_not_changed(
     report: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.md"
@@ -60,7 +60,7 @@ def test_printed_text_becomes_a_section(root: Path, tmp_path: Path) -> None:
     assert "\n\n```text\nours 17\n```\n\n<!-- nuts end -->" in page.read_text()
 
 
-def test_sections_of_the_page_are_closed(root: Path) -> None:
+def test_each_section_of_the_benchmarks_page_has_an_end(root: Path) -> None:
     text = (root / "docs/BENCHMARKS.md").read_text()
     begun = re.findall(r"^<!-- ([\w-]+) begin -->$", text, re.MULTILINE)
     assert "prefetch-small" in begun and "bindings" in begun

@@ -34,7 +34,7 @@ def test_make_install_puts_every_file_in_its_place(prefix: Path, root: Path) -> 
     assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"
 
 
-def test_all_installed_parts_have_one_version(prefix: Path, user: Dict[str, str], root: Path) -> None:
+def test_pkg_config_and_the_command_say_the_version(prefix: Path, user: Dict[str, str], root: Path) -> None:
     number = version(root)
     assert number
     assert sh(["pkg-config", "--modversion", "nuthatch"], user, prefix).strip() == number

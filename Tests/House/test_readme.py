@@ -36,7 +36,7 @@ def test_readme_has_two_pictures_and_at_most_130_lines(root: Path) -> None:
     assert all(0 < (root / picture).stat().st_size < 150_000 for picture in pictures)
 
 
-def test_shell(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_shell_examples_run(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
     printed = sh(["bash", "-c", readme["sh"][0]], reader, tmp_path)
     assert "2 URLs: 0 hits, 1 fetched, 1 failed" in printed and "still missing\n" in printed
     assert "hit: fresh" in printed and "1 file, 1 URL not" in printed and "00000000.jpg\n" in printed
@@ -57,7 +57,7 @@ def test_shell_examples_of_the_command_page(root: Path, reader: Dict[str, str], 
     assert printed.endswith("exit status 4, and no file\n") and not (tmp_path / "missing.png").exists()
 
 
-def test_python(
+def test_the_python_examples_run(
     readme: Dict[str, List[str]], reader: Dict[str, str], root: Path, prefix: Path, tmp_path: Path
 ) -> None:
     found = {
@@ -74,7 +74,7 @@ def test_python(
     assert (tmp_path / "thumbnail.jpg").read_bytes().startswith(b"\xff\xd8")
 
 
-def test_c(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_c_examples_run(readme: Dict[str, List[str]], reader: Dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text(readme["c"][0])
     command = "cc -Wall -Wextra -Werror app.c -o app $(pkg-config --cflags --libs nuthatch)"
     sh(["bash", "-c", command], reader, tmp_path)

@@ -112,7 +112,7 @@ def test_the_library_contains_no_dispatch_and_no_foundation(unstripped: Path) ->
     assert [name for name in names if banned.search(name)] == []
 
 
-def test_the_size_is_that_of_a_build_without_foundation(
+def test_built_files_stay_below_their_size_limit(
     built: Path, figure: Callable[[str, str], None]
 ) -> None:
     size = built.stat().st_size

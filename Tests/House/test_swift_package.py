@@ -54,7 +54,7 @@ def reader() -> Iterator[Dict[str, str]]:
         yield {**os.environ, **hosts}
 
 
-def test_the_example(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_thumbnails_example_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     env = {**reader, "NUTHATCH_CACHE": str(tmp_path / "cache")}
     url = "http://example.org/nut.png"
     command = [str(programs / "thumbnails"), "16", str(tmp_path)]
@@ -66,12 +66,12 @@ def test_the_example(programs: Path, reader: Dict[str, str], tmp_path: Path) -> 
     assert f"{missing}: http: " in printed
 
 
-def test_the_readme(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_swift_code_of_the_readme_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     printed = sh([str(programs / "readme")], reader, tmp_path)
     assert printed == f"128x36 of 290x82\ncached true {len(LOGO)}\n"
 
 
-def test_the_page(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
+def test_the_swift_code_of_the_page_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
     lines = sh([str(programs / "page")], reader, tmp_path).splitlines()
     assert lines == [
         "16 12 32 false",

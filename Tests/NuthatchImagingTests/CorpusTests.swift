@@ -3,15 +3,12 @@ import Testing
 
 @testable import NuthatchImaging
 
-/// Odd pictures from elsewhere, where `$NUTHATCH_CORPUS` says that there are some.
-@Suite("Pictures of the corpus that NUTHATCH_CORPUS names") struct CorpusTests {
-  private static let folder: String? = {
-    guard let value = getenv("NUTHATCH_CORPUS") else {
-      print("corpus tests are skipped: NUTHATCH_CORPUS names no folder")
-      return nil
-    }
-    return String(cString: value)
-  }()
+/// Odd pictures, which aren't part of the project.
+@Suite(
+  "Pictures of the corpus that NUTHATCH_CORPUS names",
+  .enabled(if: getenv("NUTHATCH_CORPUS") != nil, "NUTHATCH_CORPUS names no folder"))
+struct CorpusTests {
+  private static let folder = getenv("NUTHATCH_CORPUS").map { String(cString: $0) }
 
   private func names(_ path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }

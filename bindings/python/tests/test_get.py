@@ -72,7 +72,7 @@ def test_the_first_of_several_content_types_counts(server: TestServer, cache: nu
     assert cache.get(server.url("/a")).text == "é"
 
 
-def test_any_status_is_an_answer(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_a_404_is_an_answer_and_raises_only_if_asked(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", answer(404, "gone"))
     response = cache.get(server.url("/a"))
     assert (response.status, response.ok, response.text) == (404, False, "gone")
@@ -146,7 +146,7 @@ def change_on_disk(folder: Path, before: bytes, after: bytes) -> None:
 
 
 @pytest.mark.parametrize("word", ["always", "first"])
-def test_bytes_that_change_on_the_disk_are_noticed(
+def test_check_bytes_says_whether_changed_bytes_are_noticed(
     server: TestServer, tmp_path: Path, word: Literal["always", "first"]
 ) -> None:
     server.on("/a", ok("hazelnuts" * 1000, headers=[("Cache-Control", "max-age=600")]))
@@ -253,7 +253,7 @@ def test_headers_may_be_a_mapping_or_pairs(server: TestServer, cache: nuthatch.C
     assert (first.header("User-Agent") or "").startswith("nuthatch/")
 
 
-def test_requests_may_have_any_method(server: TestServer, cache: nuthatch.Cache) -> None:
+def test_post_put_and_delete_send_body_and_credentials(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on("/a", ok("x"))
     cache.request("POST", server.url("/a"), json={"a": 1})
     cache.request("PUT", server.url("/a"), body=bytearray(b"\0\1"), headers={"Content-Type": "x/y"})

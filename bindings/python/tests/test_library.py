@@ -33,7 +33,7 @@ def test_only_the_library_of_nuthatch_library_is_loaded() -> None:
     assert "ImportError: libnuthatch.so.1 can't be loaded" in done.stderr and "/nothing/" in done.stderr
 
 
-def test_a_library_of_another_version_is_refused() -> None:
+def test_a_library_that_is_not_nuthatch_is_refused() -> None:
     done = import_with(NUTHATCH_LIBRARY="libm.so.6")
     assert "ImportError" in done.stderr and "different versions" in done.stderr
 

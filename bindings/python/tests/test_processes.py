@@ -377,7 +377,7 @@ def test_a_fork_waits_for_modules_that_another_thread_loads(server: TestServer, 
     assert done.stdout.splitlines() == ["nuthatch._async 0", "json 0", "html 0"]
 
 
-def test_a_small_cache_stays_below_its_limit(server: TestServer, tmp_path: Path) -> None:
+def test_a_cache_of_one_answer_takes_less_than_1_mib(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x" * 20000, headers=FRESH))
     with nuthatch.Cache(tmp_path / "c") as cache:
         cache.get(server.url("/a"))

@@ -177,7 +177,7 @@ def test_options_of_a_cache_apply_to_all_requests(server: TestServer, tmp_path: 
         {"max_bytes": 0}, {"memory_bytes": -1}, {"disk_bytes": -1}, {"timeout": 0}, {"proxy": "ftp://x"},
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_for_a_cache(tmp_path: Path, wrong: dict) -> None:  # type: ignore[type-arg]
+def test_a_cache_refuses_values_that_make_no_sense(tmp_path: Path, wrong: dict) -> None:  # type: ignore[type-arg]
     with pytest.raises(nuthatch.Invalid):
         nuthatch.Cache(tmp_path / "c", **wrong)
 
@@ -190,7 +190,7 @@ def test_what_makes_no_sense_for_a_cache(tmp_path: Path, wrong: dict) -> None:  
         {"sizes": [1] * 65}, {"body": b"x", "json": 1}, {"user": "me"}, {"user": ("me",)}, {"files": {"a": ("n",)}},
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_for_a_request(cache: nuthatch.Cache, url: str, wrong: dict) -> None:  # type: ignore[type-arg]
+def test_a_request_refuses_values_that_make_no_sense(cache: nuthatch.Cache, url: str, wrong: dict) -> None:  # type: ignore[type-arg]
     with pytest.raises(nuthatch.Invalid):
         cache.submit(url, **wrong)
     assert cache.activity == 0
@@ -211,7 +211,7 @@ def test_cache_keys_partitions_and_retries_are_used(server: TestServer, cache: n
     assert caught.value.status == 503
 
 
-def test_the_queue_limits_requests_of_the_process() -> None:
+def test_queue_takes_valid_limits_and_refuses_others() -> None:
     nuthatch.queue(concurrency=4, per_host=2, rate=1000, inflight_bytes=1 << 20)
     nuthatch.queue()
     for wrong in [
