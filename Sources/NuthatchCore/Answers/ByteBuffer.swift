@@ -3,9 +3,9 @@ import Glibc
 
 /// Bytes that grow while they arrive, and then never move.
 ///
-/// Memory comes from `realloc`, with a check, because a server chooses the size and Swift can't recover from a failed allocation. All
-/// buffers together have a limit (`ReceiveBudget`): a buffer beyond it continues in a file without a name. One thread writes it; once
-/// shared it is only read, hence Sendable.
+/// Memory comes from `realloc`, with a check, because a server chooses the size and Swift can't recover from a failed
+/// allocation. All buffers together have a limit (`ReceiveBudget`): a buffer beyond it continues in a file without a name. One
+/// thread writes it; once shared it is only read, hence Sendable.
 final class ByteBuffer: @unchecked Sendable {
   private var base: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -17,10 +17,10 @@ final class ByteBuffer: @unchecked Sendable {
   /// The folder for a file; if it is read-only, the file is created in a folder for temporary files.
   private let folder: String
 
-  /// The most bytes that are reserved because of an announced length; more only when that many have arrived.
+  /// The most bytes that are reserved for an announced length. More are reserved only when these have arrived.
   private static let trust = 1 << 20
 
-  /// A buffer that no limit counts.
+  /// A buffer that doesn't count against the limit.
   init() {
     inFlight = nil
     folder = ""
@@ -58,7 +58,7 @@ final class ByteBuffer: @unchecked Sendable {
       guard fault == 0 else { return fault }
     }
     if isInFile {
-      // By a system call: it returns an error, where a write to mapped memory would raise a signal.
+      // Use a system call, because it returns errors. A write to mapped memory would raise a signal instead.
       let fault = nhs_write_at(file, source, bytes.count, Int64(count))
       guard fault == 0 else { return fault }
     } else {
@@ -76,7 +76,7 @@ final class ByteBuffer: @unchecked Sendable {
     _ = resize(to: count)
   }
 
-  /// Ends the counting of these bytes: they are received.
+  /// Stops counting these bytes against the limit, because all are received.
   func arrive() {
     guard !isInFile else { return }
     inFlight?.give(charged)
@@ -108,7 +108,7 @@ final class ByteBuffer: @unchecked Sendable {
   private func moveToFile(_ wanted: Int) -> Int32 {
     var new = nhs_unlinked_file(folder)
     if new < 0, errno == EROFS || errno == EACCES {
-      // In /var/tmp first, because /tmp may be in memory.
+      // Try /var/tmp first, because /tmp may be in memory.
       new = nhs_unlinked_file("/var/tmp")
       if new < 0 { new = nhs_unlinked_file("/tmp") }
       // If no file can be created anywhere, the bytes stay in memory, beyond the limit.

@@ -77,14 +77,15 @@ public struct Event: Sendable {
       .data, isFinal: false, bytesDone: start + Int64(chunk.bytes.count), bytesTotal: total, chunk: chunk)
   }
 
-  /// The bytes of a `data` event; empty for other events. They count against the limit of the transfer until the event is released.
+  /// The bytes of a `data` event; empty for others. While more than 1 MiB is in events that aren't released, the transfer
+  /// pauses.
   public var data: [UInt8] { chunk?.bytes ?? [] }
 
   static func progress(_ done: Int64, of total: Int64?, isUpload: Bool) -> Event {
     Event(.progress, isFinal: false, bytesDone: done, bytesTotal: total, isUpload: isUpload)
   }
 
-  /// Whether the bytes were in the cache before the request was submitted. For a failure: whether the answer that caused it was.
+  /// Whether the bytes were in the cache before the request was submitted. For a failure: whether the failed answer was.
   public var isInCache: Bool {
     response?.isInCache ?? images.first?.isInCache ?? error?.isInCache ?? false
   }
@@ -95,8 +96,8 @@ public struct Event: Sendable {
   /// Whether the answer is stale.
   public var isStale: Bool { response?.isStale ?? images.first?.isStale ?? false }
 
-  /// The HTTP status of the answer, of the answer that the images were made from, or of the answer that wasn't a success; nil if there is
-  /// none.
+  /// The HTTP status of the answer, of the answer that the images were made from, or of the answer that wasn't a success; nil
+  /// if there is none.
   public var status: Int? { response?.status ?? images.first?.status ?? error?.status }
 
   /// The answer, or the error.
@@ -117,6 +118,6 @@ package struct Answer: Sendable {
 }
 
 extension Event {
-  /// Whether this process has ended the request itself.
+  /// Whether this process has ended the request, not a server or a fault.
   var isOwnEnd: Bool { error?.isOwnEnd ?? false }
 }

@@ -2,7 +2,7 @@ import NuthatchImaging
 
 /// File formats for encoded images.
 public enum EncodedFormat: Sendable, Equatable {
-  /// Lossless. `small` takes much longer, for files that are kept or sent.
+  /// Lossless. `small` makes a smaller file, but takes much longer; use it for files that are kept or sent.
   case png(small: Bool = false)
   /// Quality 1…100; transparent pixels are drawn on white.
   case jpeg(quality: Int = 92)

@@ -1,8 +1,8 @@
 import Glibc
 import NuthatchTransport
 
-/// A body that is being received. It is in memory; if the memory budget is used up, it continues in a file, which a `DiskQueue` writes.
-/// Confined to the loop's thread, which never waits for a disk, hence Sendable.
+/// A body that is being received. It is in memory; if the memory budget is used up, it continues in a file, which a `DiskQueue`
+/// writes. Confined to the loop's thread, which never waits for a disk, hence Sendable.
 final class IncomingBody: @unchecked Sendable {
   /// While a file is written, don't use it before `settle`.
   let buffer: ByteBuffer
@@ -15,7 +15,7 @@ final class IncomingBody: @unchecked Sendable {
   /// Called when it accepts bytes again, or after a failure.
   private let whenMoved: () -> Void
 
-  /// A body that no limit counts.
+  /// A body that doesn't count against the memory budget.
   init() { (buffer, runtime, url, whenMoved) = (ByteBuffer(), nil, nil, {}) }
 
   /// - Parameters:
@@ -34,7 +34,7 @@ final class IncomingBody: @unchecked Sendable {
   /// Whether all bytes are in the buffer, or a failure has stopped it.
   private(set) var isSettled = true
 
-  /// Calls `then` when `isSettled` has become true.
+  /// Calls `then` when `isSettled` has become true. Call it only while `isSettled` is false.
   func settle(_ then: @escaping @Sendable () -> Void) {
     queue?.submit({}) { result in
       self.isSettled = true

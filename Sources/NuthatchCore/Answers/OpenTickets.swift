@@ -1,18 +1,18 @@
 /// The tickets of a cache that have no final event yet. A close must end them.
 ///
-/// A separate object, so that an ending ticket needs no reference to its cache. If the loop's thread released the last reference to a
-/// cache, it would wait for itself.
+/// A separate object, so that an ending ticket needs no reference to its cache. If the loop's thread released the last
+/// reference to a cache, it would wait for itself.
 final class OpenTickets: Sendable {
   private struct Book {
     /// The reason why no more tickets are accepted; nil while they are.
     var whyClosed: NuthatchError?
-    /// Not ordered. Each ticket knows its index. A dictionary would be rebuilt when it grows, and the submitting thread would wait for
-    /// that.
+    /// Not ordered. Each ticket knows its index. A dictionary would be rebuilt when it grows, and the submitting thread would
+    /// wait for that.
     var tickets: [Ticket] = []
     var watchers: [@Sendable () -> Void] = []
-    /// The last ticket was removed, and the watchers weren't called yet.
+    /// Whether the last ticket was removed, and the watchers weren't called yet.
     var hasTurned = false
-    /// The number of tickets that have ended and are calling their observers now.
+    /// The number of tickets between `noteEnd` and `tell`: they have ended, but their final events may not be there yet.
     var telling = 0
 
     mutating func add(_ ticket: Ticket) {
@@ -36,7 +36,7 @@ final class OpenTickets: Sendable {
   }
 
   private let book = Locked(Book())
-  /// Rings when a ticket was removed.
+  /// Rings when `telling` has fallen.
   private let bell = EventCount()
 
   /// The reason why no more tickets are accepted; nil while they are.
@@ -49,7 +49,7 @@ final class OpenTickets: Sendable {
 
   /// Keeps `ticket` until its final event. Returns false if the cache was closed.
   func add(_ ticket: Ticket) -> Bool {
-    // Before another thread can find the ticket here and end it.
+    // Do this before another thread can find the ticket here and end it.
     ticket.stand(in: self)
     let added: [@Sendable () -> Void]? = book.withLock { book in
       guard book.whyClosed == nil else { return nil }
@@ -69,7 +69,7 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Called after `noteEnd`, without locks.
+  /// Called after `noteEnd` without locks, when the final event can be taken.
   func tell() {
     let watchers = book.withLock { book in
       defer { book.hasTurned = false }
@@ -78,20 +78,20 @@ final class OpenTickets: Sendable {
       return watchers
     }
     if !watchers.isEmpty {
-      // The watchers run before `telling` falls, so that a thread that waits for the end, and may then close the cache, finds their
-      // notices.
+      // The watchers run before `telling` falls, so that a thread that waits for the end, and may then close the cache, finds
+      // their notices.
       for watcher in watchers { watcher() }
       book.withLock { $0.telling -= 1 }
     }
     bell.ring()
   }
 
-  /// Calls `watcher` when the number of open tickets has changed from or to 0, on the thread that changed it. It must return at once, and
-  /// read the number itself, because two changes may be reported in any order.
+  /// Calls `watcher` when the number of open tickets has changed from or to 0, on the thread that changed it. It must return at
+  /// once, and read the number itself, because two changes may be reported in any order.
   func watch(_ watcher: @escaping @Sendable () -> Void) { book.withLock { $0.watchers.append(watcher) } }
 
-  /// Waits until no ticket is open. Returns false if some still are after this time. If none is open, it always waits until their
-  /// observers were called, which takes no time.
+  /// Waits until no ticket is open. Returns false if some still are after this time. If none is open, it also waits until all
+  /// final events can be taken and the watchers were called. This second wait is short and has no limit.
   func waitUntilEmpty(within milliseconds: Int64?) -> Bool {
     let deadline = EventCount.deadline(milliseconds)
     while true {
@@ -103,7 +103,7 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Waits for tickets that have ended and are calling their observers now; this is short.
+  /// Waits until the final events of all ended tickets can be taken. This wait is short.
   func waitUntilTold() {
     while true {
       let ring = bell.current
@@ -112,8 +112,8 @@ final class OpenTickets: Sendable {
     }
   }
 
-  /// Accepts no more tickets, and returns the open ones, which the caller must end. They stay here until their final events. Returns nil
-  /// if it was closed before.
+  /// Accepts no more tickets, and returns the open ones, which the caller must end. Each stays in the list until its final
+  /// event. Returns nil if the list was closed before.
   func close(_ whyClosed: NuthatchError = .closed) -> [Ticket]? {
     book.withLock { book in
       guard book.whyClosed == nil else { return nil }

@@ -55,7 +55,7 @@ extension Picture {
     }
   }
 
-  /// Returns the error for bytes whose first bytes show that they can't be decoded.
+  /// Returns the error if the first bytes show that the picture can't be decoded.
   static func fault(_ answer: ImageProbe.Answer) -> ImageFault {
     switch answer {
     case .unsupported(let format):

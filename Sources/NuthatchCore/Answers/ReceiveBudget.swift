@@ -14,7 +14,7 @@ final class ReceiveBudget: Sendable {
     self.writers = writers
   }
 
-  /// Runs a job on the writers' threads; in a forked child, which has none, on this thread.
+  /// Runs a job on a writer's thread. If no writer takes it, as in a forked child, runs it on this thread.
   func onDisk(_ job: @escaping WorkerPool.Job) {
     if epoch != nhs_fork_epoch() || writers?.submit(priority: Priority.most, job) != true { job() }
   }
@@ -27,7 +27,7 @@ final class ReceiveBudget: Sendable {
 
   func setLimit(_ bytes: Int) { limit.store(bytes, ordering: .relaxed) }
 
-  /// Returns false if so many bytes aren't free.
+  /// Reserves bytes. Returns false, and reserves nothing, if fewer are free.
   func take(_ count: Int) -> Bool {
     let (_, now) = held.wrappingAdd(count, ordering: .relaxed)
     guard now > limit.load(ordering: .relaxed) else { return true }

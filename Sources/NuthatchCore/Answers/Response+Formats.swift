@@ -2,7 +2,8 @@ import CSystem
 import Glibc
 
 extension Response {
-  /// The body as text, by the charset of the `Content-Type`, else UTF-8; bytes that can't be decoded become U+FFFD.
+  /// The body as text. Its charset is that of the `Content-Type`; if that is missing or unknown, UTF-8. Bytes that can't be
+  /// decoded become U+FFFD.
   public var text: String {
     withBody { body in
       guard let charset, !["utf-8", "utf8", "us-ascii"].contains(charset.lowercased()) else {

@@ -15,21 +15,21 @@ public final class Response: Sendable {
   public let headers: [(name: String, value: String)]
   /// Whether the bytes were in the cache before the request was submitted.
   public var isInCache: Bool { provenance.isInCache }
-  /// Whether the answer is in the cache now, as it was delivered: it was there, or was stored. False if it must not be stored, or
-  /// couldn't be, because another process held the lock of the cache or the disk was full.
+  /// Whether the cache has the answer now, as it was delivered. False if the answer must not be stored, or couldn't be stored,
+  /// because another process held the lock of the cache or the disk was full.
   public var isStored: Bool { provenance.isStored }
-  /// Whether the request has made stored answers invalid, but they couldn't be removed yet, for the same reasons. No process returns them
-  /// any more, and the next process that stores an answer removes them. If a bad disk refuses to remove them, only this process knows
-  /// that they are invalid.
+  /// Whether the request has made stored answers invalid that couldn't be removed yet, because another process held the lock of
+  /// the cache or the disk was full. No process returns them any more, and the next process that stores an answer removes them.
+  /// Exception: if the disk fails, only this process knows that they are invalid.
   public var isRemovalDue: Bool { provenance.isRemovalDue }
   /// Where the answer came from.
   public var source: Source { provenance.source }
   /// Whether the answer is stale: the server can't be asked, or hasn't answered yet.
   public var isStale: Bool { provenance.isStale }
-  /// Whether the body was longer: the outbox stores only the first MiB of an answer.
+  /// Whether the end of the body is missing, because the outbox stores only the first MiB of an answer.
   public let isCut: Bool
-  /// Whether the body may be incomplete: the answer has no length, and its TLS connection ended without close_notify, which only the
-  /// server can send. Such an answer isn't stored.
+  /// Whether the body may be incomplete: the answer has no length, and its TLS connection ended without close_notify, which
+  /// only the server can send. Such an answer isn't stored.
   public var isTruncated: Bool { provenance.isTruncated }
   /// The age of the answer in seconds, by the rules of HTTP.
   public var age: Int64 { provenance.age }
@@ -64,7 +64,7 @@ public final class Response: Sendable {
     case network = 4
   }
 
-  /// In microseconds from the start of the exchange; 0 for a phase that didn't happen.
+  /// The times of an exchange, in microseconds from its start; 0 for a phase that didn't happen.
   public struct Timings: Sendable, Equatable {
     /// Until the name was resolved.
     public var nameLookup: Int64 = 0
@@ -137,7 +137,7 @@ public final class Response: Sendable {
     try body.withBytes(use)
   }
 
-  /// Throws if some of the body couldn't be read from the disk, and may be zeros. Call it after reading.
+  /// Throws `io` if some bytes of the body couldn't be read from the disk; they may be zeros. Call it after reading.
   package func checkBody() throws(NuthatchError) {
     guard body.isBroken else { return }
     throw NuthatchError(.io, "the stored answer can't be read from the disk: \(WebURL.redacted(url))")

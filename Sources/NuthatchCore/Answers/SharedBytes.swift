@@ -40,7 +40,7 @@ struct SharedBytes: @unchecked Sendable {
       bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
   }
 
-  /// Returns the part of the range that is there.
+  /// Returns the bytes in the range; none for the part of the range that is beyond the end.
   func part(_ range: Range<Int64>) -> SharedBytes {
     let wanted = Int(clamping: max(0, range.lowerBound))..<Int(clamping: max(0, range.upperBound))
     return SharedBytes(

@@ -18,8 +18,8 @@ public final class Ticket: @unchecked Sendable {
 
   /// Events and observers; created with the first of them.
   private final class Mail {
-    /// Events that weren't taken yet: at most one `progress`, one `question`, one `cached` and the final one. Taking an event removes it,
-    /// so that keeping the ticket doesn't keep the answer's bytes.
+    /// Events that weren't taken yet: `data` events, and at most one `progress`, one `question`, one `cached` and the final
+    /// event. Taking an event removes it, so that a ticket that is kept doesn't keep the answer's bytes.
     var events: [Event] = []
     var observers: [@Sendable (Event) -> Void] = []
     /// Called with the final event before it can be taken.
@@ -35,19 +35,19 @@ public final class Ticket: @unchecked Sendable {
   public let tag: String?
   /// The site of the request.
   let site: Site.Identity?
-  /// The request, for `resubmit`: its plan, or a `RepeatableRequest`; nil for a ticket that was answered at once. An object, so that it
-  /// takes one pointer in the ticket.
+  /// The request, for `resubmit`: its plan, or a `RepeatableRequest`; nil for a ticket that was answered at once. An object, so
+  /// that it takes one pointer in the ticket.
   let repeatable: AnyObject?
   private let epoch = nhs_fork_epoch()
   // Mutable properties are under this lock. All of them are small, because a hundred thousand tickets may wait.
   private let lock = WordLock()
   private let bell = EventCount()
   private var progress = State.queued
-  /// The final event is decided: any other is dropped.
+  /// Whether the final event is decided. Any later event is dropped.
   private var hasEnded = false
-  /// The final event can be taken, or was taken.
+  /// Whether the final event can be taken, or was taken.
   private var isFinal = false
-  /// The final event is a success.
+  /// Whether the final event is a success.
   private var isSuccess = false
   private var known: Mail?
   private var work: (any TicketWork)?
@@ -115,8 +115,8 @@ public final class Ticket: @unchecked Sendable {
   /// Whether there is an event to take.
   package var hasNews: Bool { !isForked && lock.withLock { known?.events.isEmpty == false } }
 
-  /// Calls `observer` after every event that can be taken, and at once if there is one, on any thread: it must return at once. It may be
-  /// called without a new event.
+  /// Calls `observer` after each new event, and also now if there is an event to take. It runs on any thread and must return at
+  /// once. It may be called without a new event.
   package func whenNews(_ observer: @escaping @Sendable () -> Void) {
     let isDue = lock.withLock {
       if !isFinal { mail.news = observer }
@@ -128,9 +128,9 @@ public final class Ticket: @unchecked Sendable {
   /// The URL for messages, with its password hidden.
   package var shownURL: String { WebURL.redacted(url) }
 
-  /// Waits for the final event; earlier events are dropped.
+  /// Waits for the final event and takes it; earlier events are dropped. Returns nil if it didn't come in time.
   ///
-  /// - Parameter answering: answers questions, on this thread; without it they count as unanswered.
+  /// - Parameter answering: answers questions, on this thread; nil: each question is answered with `pass`.
   public func final(
     within milliseconds: Int64? = nil, answering: ((Question) -> Reply)? = nil
   ) throws(NuthatchError) -> Event? {
@@ -162,8 +162,8 @@ public final class Ticket: @unchecked Sendable {
 
   /// Answers a question, from any thread.
   ///
-  /// - Throws: `invalid` if the question isn't open any more, because it was answered, its time is over, or the request has ended; also
-  ///   if the reply is of another kind; `forked`.
+  /// - Throws: `invalid` if the question isn't open any more, because it was answered, its time is over, or the request has
+  ///   ended; also if the reply is of another kind; `forked`.
   public func answer(_ question: Question, _ reply: Reply) throws(NuthatchError) {
     if isForked { throw .forked }
     guard reply.answers(question.kind) else {
@@ -188,7 +188,8 @@ public final class Ticket: @unchecked Sendable {
     finish(.cancelled)
   }
 
-  /// Calls `observer` with the final event, once, on a thread of the library: it must return at once.
+  /// Calls `observer` once with the final event, on any thread: it must return at once. If the event is there already, calls it
+  /// now; if the event was taken already, with an error.
   package func whenFinal(_ observer: @escaping @Sendable (Event) -> Void) {
     let (event, isFinal) = lock.withLock { () -> (Event?, Bool) in
       if !self.isFinal { mail.observers.append(observer) }
@@ -197,8 +198,7 @@ public final class Ticket: @unchecked Sendable {
     if isFinal { observer(event ?? .failed(wasTaken)) }
   }
 
-  /// Calls `witness` with the final event before it can be taken, on any thread; at once if the event is there. There is at most one
-  /// witness.
+  /// Calls the only `witness` with the final event before it can be taken, on any thread; now if the event is there already.
   package func beforeFinal(_ witness: @escaping @Sendable (Event) -> Void) {
     let event = lock.withLock { () -> Event? in
       if !isFinal { mail.witness = witness }
@@ -236,8 +236,8 @@ extension Ticket {
   /// Sets the list that is told of the ticket's end. Call it before anything else happens to the ticket.
   func stand(in book: OpenTickets) { lock.withLock { self.book = book } }
 
-  /// Whether its final event was a success that the program has taken. A program that hasn't taken it repeats the request because it
-  /// doesn't know whether the server has processed it; then the server must recognise the request.
+  /// Whether its final event was a success that the program has taken. A program that hasn't taken it may repeat the request
+  /// because it doesn't know whether the server has processed it. The server must then recognise the repeated request.
   var hasSucceeded: Bool { lock.withLock { isSuccess && known?.events.isEmpty != false } }
 
   /// Whether the final event is still to come.
@@ -248,7 +248,7 @@ extension Ticket {
     lock.withLock { if progress == .queued { progress = .running } }
   }
 
-  /// Reports the progress; of several events that weren't taken only the newest is kept.
+  /// Reports the progress. A newer `progress` event replaces one that wasn't taken.
   func report(_ done: Int64, of total: Int64?, isUpload: Bool = false) {
     add { mail in
       mail.events.removeAll { $0.kind == .progress }
