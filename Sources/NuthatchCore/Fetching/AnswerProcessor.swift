@@ -97,8 +97,8 @@ final class AnswerProcessor: @unchecked Sendable {
     }
   }
 
-  /// Replaces the received bytes by all that were saved, including those of earlier attempts, because the waiters get them, too.
-  /// Reads a file.
+  /// Replaces the received bytes by all that were saved, including those of earlier attempts, because the waiters get them,
+  /// too. Reads a file.
   func beginning(with earlier: SavedBytes?) -> AnswerProcessor {
     guard let earlier, case let whole = ByteBuffer(shared.runtime.inFlight, else: shared.path),
       earlier.read(into: whole)
@@ -169,8 +169,8 @@ final class AnswerProcessor: @unchecked Sendable {
       && (CacheDirectives(head.fields).has("no-store") || Vary(head.fields).isAny)
   }
 
-  /// Whether a body of unknown length counts as whole. It may have been cut off, so it must be a picture that decodes to its end.
-  /// Under `rfc9111`, the end of the connection is the end of the body (RFC 9112, 8).
+  /// Whether a body of unknown length counts as whole. It may have been cut off, so it must be a picture that decodes to its
+  /// end. Under `rfc9111`, the end of the connection is the end of the body (RFC 9112, 8).
   private var isTakenForWhole: Bool {
     if plan.policy == .rfc9111 { return true }
     return body.withBytes { bytes in

@@ -2,15 +2,15 @@ import NuthatchTransport
 
 /// The end of an attempt, for the queue and for retries.
 struct AttemptResult {
-  /// Nil if the head decides: the end of a redirect's body doesn't matter.
+  /// Nil if the head is enough: the end of a skipped body (of a redirect or an error page) doesn't matter.
   let fault: TransportFault?
   let outcome: ExchangeOutcome
   let status: Int?
   /// Nanoseconds from now.
   let retryAfter: Int64?
   let timings: TransferTimings
-  /// Whether it is already decided what comes next, so that there is no retry: the next hop of a redirect, another request for a part,
-  /// or an error for which this process stopped the transfer.
+  /// Whether it is already decided what comes next, so that there is no retry: the next hop of a redirect, another request for
+  /// a part, or an error for which this process stopped the transfer.
   let isDecided: Bool
 
   init(_ attempt: FetchAttempt, _ fault: TransportFault?, _ timings: TransferTimings) {

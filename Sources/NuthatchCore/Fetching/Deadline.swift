@@ -5,11 +5,11 @@ import NuthatchTransport
 ///
 /// A part of its task. Made on the caller's thread, and confined to the loop's thread from `start` on.
 struct Deadline {
-  /// The extra time after the deadline to deliver a stored answer or to finish saving. No call outlives its deadline by a second.
+  /// The extra time after the deadline to deliver a stored answer or to finish saving. No call is a second late.
   private static let grace: Int64 = 750_000_000
 
   private let sharedTerms: SharedTerms
-  /// Monotonic, like all times here.
+  /// When the request was submitted. All times here are monotonic, in nanoseconds.
   let submitted: Int64
   private var timer: LoopTimer?
   // These flags lie in padding, so that they cost no memory. There may be 100,000 waiting requests.
@@ -38,8 +38,8 @@ struct Deadline {
   /// Starts the timer, which calls the task's `deadlineHasPassed`.
   mutating func start(_ task: RequestTask) {
     guard let due else { return }
-    // The timer retains the task. Every end of the task cancels the timer. A weak reference would cost 120 bytes for each waiting
-    // task.
+    // The timer retains the task. Every end of the task cancels the timer. A weak reference would cost 120 bytes for each
+    // waiting task.
     timer = task.runtime.loop.at(due) { task.deadlineHasPassed() }
   }
 
@@ -76,16 +76,16 @@ struct Deadline {
     start(task)
   }
 
-  /// Returns what the present wait adds to the deadline. If the deadline was set by the program, a pause that the server asked
-  /// for doesn't count: it is the server's answer, not other requests' work.
+  /// Returns what the present wait adds to the deadline. If the program has set the deadline, a pause that the server asked for
+  /// adds nothing: the server causes it, not other requests.
   private func wait(_ task: RequestTask) -> Int64 {
     let wait = max(0, task.runtime.loop.now &- queuedAt)
     guard terms.isDeadlineSet, let pauses = task.joined?.pauses else { return wait }
     return max(0, wait - max(0, pauses.past - pausedBefore))
   }
 
-  /// Call it when the timer has fired. If the request has waited, or still waits, for a turn that the deadline doesn't include, the
-  /// deadline gets later. Returns whether it does; then the timer fires again, or `noteTurn` starts it.
+  /// Call it when the timer has fired. If the request has waited, or still waits, for a turn that the deadline doesn't include,
+  /// the deadline gets later. Returns whether it does; then the timer fires again, or `noteTurn` starts it.
   mutating func postponeIfQueued(_ task: RequestTask) -> Bool {
     guard !terms.deadlineCountsQueue, let due else { return false }
     let now = task.runtime.loop.now
@@ -106,7 +106,8 @@ struct Deadline {
 
   // MARK: Errors
 
-  /// Returns the error for what the deadline has ended: a pause that the server asked for, or another wait.
+  /// Returns the error after the deadline. It names what the request was waiting for, if that was a pause that the server asked
+  /// for, or a turn in the queue.
   func error(_ task: RequestTask) -> NuthatchError {
     guard let fetch = task.joined else { return error(task.plan, "not done") }
     let pauses = fetch.pauses

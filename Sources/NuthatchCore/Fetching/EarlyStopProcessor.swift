@@ -2,8 +2,8 @@ import NuthatchTransport
 
 /// Processes, on a worker's thread, an answer whose transfer was stopped because its thumbnails were done.
 ///
-/// The digest of the body is unknown. So the thumbnails are stored under a digest of the URL and the strong validator, which also
-/// identifies the bytes. The stored answer is used only for these thumbnails.
+/// The digest of the body is unknown. So the thumbnails are stored under a digest of the URL and the strong validator, which
+/// also identifies the bytes. The stored answer is used only for these thumbnails.
 struct EarlyStopProcessor: Sendable {
   let arrival: ReceivedAnswer
   let announced: Int64

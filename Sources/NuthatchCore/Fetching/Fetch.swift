@@ -2,8 +2,8 @@ import NuthatchTransport
 
 /// One fetch, shared by all requests that need the same answer: its waiters, its place in the queue, its state.
 ///
-/// When the last waiter leaves, the fetch ends. Its priority is the highest of its waiters. Confined to the loop's thread, hence
-/// Sendable.
+/// When the last waiter leaves, the fetch ends. Its priority is the highest of its waiters. Confined to the loop's thread,
+/// hence Sendable.
 final class Fetch: @unchecked Sendable {
   /// The state of the fetch. A state that holds something (a place in the queue, a transfer) has it as its value, so that
   /// `releaseResources` finds it.
@@ -71,8 +71,8 @@ final class Fetch: @unchecked Sendable {
 // MARK: - Waiters
 
 extension Fetch {
-  /// Returns whether `waiter` can share this fetch. A `reload` request can join only another `reload` fetch, and only before that
-  /// is sent.
+  /// Returns whether `waiter` can share this fetch. A `reload` request can join only another `reload` fetch, and only before
+  /// that is sent.
   func mayJoin(_ waiter: any FetchWaiter) -> Bool {
     if case .over = phase { return false }
     guard begunAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
@@ -83,7 +83,7 @@ extension Fetch {
     waiters.append(waiter)
     waiter.joined = self
     waiter.noteQueued()
-    // Not on each call, because it looks at all waiters.
+    // Don't call it each time, because it looks at all waiters.
     if waiters.count == 1 || waiter.priority > priority { adoptPriority() }
     if hasBegun { waiter.noteBegin() }
     if waiters.count > 1 { watchSilence() }
@@ -170,8 +170,8 @@ extension Fetch: QueuedWork {
 
   private var origin: Origin { (begunAttempt?.hop ?? plan.first).url.origin }
 
-  /// The pauses of the host in whose queue the fetch waits, in nanoseconds, and the status of the answer that asked for the last
-  /// one.
+  /// The pauses of the host in whose queue the fetch waits, in nanoseconds, and the status of the answer that asked for the
+  /// last one.
   var pauses: (past: Int64, left: Int64, status: Int) {
     runtime.queue.pauseTimes(of: origin, now: runtime.loop.now)
   }
@@ -253,8 +253,8 @@ extension Fetch: QueuedWork {
     runtime.queue.finished(entry, .unused, retryAt: queuedSince, now: queuedSince)
   }
 
-  /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers ask
-  /// again later. If one waiter must not be put off, the fetch goes on.
+  /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers
+  /// ask again later. If one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
     guard case .flying = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
     for waiter in waiters { waiter.putOff() }
@@ -351,8 +351,8 @@ extension Fetch {
     handOver(tiers.take(), processor.run)
   }
 
-  /// Makes a worker process the answer; the worker tells the tiers how the fetch ended. If there is no outcome, the 304 was about
-  /// another answer than the stored one: then the whole answer is requested.
+  /// Makes a worker process the answer; the worker tells the tiers how the fetch ended. If there is no outcome, the 304 was
+  /// about another answer than the stored one: then the whole answer is requested.
   private func handOver(
     _ tiers: SearchedTiers,
     _ admit: @escaping @Sendable (SearchedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void

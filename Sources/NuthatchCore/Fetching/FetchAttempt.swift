@@ -2,8 +2,8 @@ import NuthatchImaging
 import NuthatchStore
 import NuthatchTransport
 
-/// The present attempt of a fetch over the network: its hops so far, the transfer under way, and the answer of the last hop. The next
-/// attempt uses the same object (`beginAgain`). Confined to the loop's thread, hence Sendable.
+/// The present attempt of a fetch over the network: its hops so far, the transfer under way, and the answer of the last hop.
+/// The next attempt uses the same object (`beginAgain`). Confined to the loop's thread, hence Sendable.
 final class FetchAttempt: @unchecked Sendable {
   /// Nil while no transfer is under way. Later callbacks of a cancelled transfer are ignored.
   private var current: (fetch: Fetch, entry: QueueEntry, transfer: UInt64)?
@@ -29,8 +29,8 @@ final class FetchAttempt: @unchecked Sendable {
   /// Whether the server must be asked once more, at once.
   private(set) var isToBeRepeated = false
   private var picture: PictureWatch?
-  /// Whether the transfer was ended because no waiter needs more: the pictures are done, or none can be made. Then no other waiter
-  /// can join.
+  /// Whether the transfer was ended because no waiter needs more: the pictures are done, or none can be made. Then no other
+  /// waiter can join.
   private var hasEnough = false
   /// The bytes of the request's body that were sent.
   private var sent: Int64 = 0
@@ -136,13 +136,13 @@ extension FetchAttempt {
     return request
   }
 
-  /// Returns whether the record is this hop's answer, because only that answer's server can confirm it. True without redirects,
-  /// whatever its URL: a caller's cache key may stand for several URLs.
+  /// Returns whether the record is this hop's answer, because only that answer's server can confirm it. Without redirects it
+  /// is, even if its URL is another: a caller's cache key may stand for several URLs.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }
 
-  /// Resumes the transfer because there is room again, or ends it because writing failed.
+  /// Resumes the transfer because bytes are accepted again, or ends it because writing failed.
   private func resume(_ transfer: UInt64) {
     guard current?.transfer == transfer else { return }
     if plan.download != nil, body.failure != nil { stopKeepingBody() }
@@ -392,7 +392,7 @@ extension FetchAttempt {
     )
   }
 
-  /// Returns the outcome of this attempt for waiters that want no other. An answer that will be requested again is never stored.
+  /// Returns the outcome of this attempt for waiters that want no other. An answer that is requested again is never stored.
   func outcomeForNow(_ ending: AttemptResult) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: hop.url)) }
     guard let head else { return nil }

@@ -8,7 +8,7 @@ indirect enum FetchOutcome {
   case fetchedElsewhere(StoredAnswer)
   case failed(NuthatchError)
 
-  /// For tiers that no worker has told: after an `AnswerProcessor` they have been told already.
+  /// The end for the tiers that a worker hasn't told yet. After an `AnswerProcessor`, all have been told.
   var tierEnd: FetchEnd {
     if case .failed(let error) = self { error.isOwnEnd ? .cancelled : .failed } else { .stored }
   }

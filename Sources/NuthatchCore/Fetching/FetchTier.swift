@@ -1,5 +1,5 @@
-/// A place where an answer may be that this process doesn't have. It is searched once for each fetch, for all its waiters, before
-/// the origin server is asked. `OtherProcesses` is the first tier; tiers on other machines come after it.
+/// A place where an answer may be that this process doesn't have. It is searched once for each fetch, for all its waiters,
+/// before the origin server is asked. `OtherProcesses` is the first tier; tiers on other machines come after it.
 protocol FetchTier: Sendable {
   /// Returns the part of one fetch in the tier. Called on the loop's thread.
   func request(for fetch: Fetch) -> any TierRequest
@@ -15,12 +15,12 @@ protocol TierRequest: AnyObject, Sendable {
   /// - Returns: whether `done` will be called. False: the tier has no answer, and there is nothing to wait for.
   func find(besides base: StoredAnswer?, done: @escaping @Sendable (TierAnswer) -> Void) -> Bool
 
-  /// Receives an answer that was just stored, if every user may get it. Called on a worker's thread, before `ended`. Must return
-  /// at once; the fetch doesn't wait for the tier.
+  /// Receives an answer that was just stored, if every user may get it. Called on a worker's thread, before `ended`. Must
+  /// return at once; the fetch doesn't wait for the tier.
   func offer(_ record: AnswerRecord, _ body: SharedBytes)
 
-  /// The fetch has ended as far as others can see: if it has an answer to store, the store has it. Called exactly once. If bodies
-  /// are stored, it is called before pictures are decoded. It may be called while `find` is under way; then `done` is ignored.
+  /// The fetch has ended as far as others can see: if it has an answer to store, the store has it. Called exactly once. If
+  /// bodies are stored, it is called before pictures are decoded. If it is called while `find` is under way, `done` is ignored.
   ///
   /// `notStored` and `failed` come on a worker's thread, where the tier may wait for a disk. The others may come on the loop's
   /// thread.

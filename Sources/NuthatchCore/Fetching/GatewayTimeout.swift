@@ -1,9 +1,9 @@
 import NuthatchHTTP
 
 extension Answer {
-  /// Returns the 504 that RFC 9111 requires from a cache: for `only-if-cached` (5.2.1.7), and if a stored answer needs validation
-  /// and the server can't be reached (5.2.2.2, 4.2.4). Returns nil if the caller gets the error instead: for pictures, and under
-  /// every policy but `rfc9111`.
+  /// Returns the 504 that RFC 9111 requires from a cache: for `only-if-cached` (5.2.1.7), and if a stored answer needs
+  /// validation and the server can't be reached (5.2.2.2, 4.2.4). Returns nil if the caller gets the error instead: for
+  /// pictures, and under every policy but `rfc9111`.
   static func insteadOf(_ error: NuthatchError, _ plan: RequestPlan, _ found: StoredAnswer?, _ url: String)
     -> Answer?
   {

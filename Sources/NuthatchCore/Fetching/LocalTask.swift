@@ -1,8 +1,8 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// Handles a ticket that needs no server. The bytes are local, so nothing is shared or stored except thumbnails, which are found
-/// by content like all others.
+/// Handles a ticket that needs no server. The bytes are local, so nothing is shared or stored except thumbnails, which are
+/// found by content like all others.
 struct LocalTask: Sendable {
   let request: LocalRequest
   let ticket: Ticket

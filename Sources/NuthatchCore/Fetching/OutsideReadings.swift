@@ -1,7 +1,7 @@
 import NuthatchTransport
 
-/// Notes whether a request's terms depend on more than the request and the options: on files, on the cookie jar, on the program,
-/// or on the URL, which decides whose values they are. Terms that depend on nothing else are the same each time.
+/// Notes whether a request's terms depend on more than the request and the options: on files, on the cookie jar, on the
+/// program, or on the URL, which selects values from these. Terms that depend on nothing else are the same each time.
 ///
 /// Each of these sources needs the URL, and only `read` gives it, so none can be read unnoticed. One source is read earlier:
 /// `Request.provided` adds secrets to a freezable request. Its plan reads the URL anyway, so it isn't remembered.

@@ -16,7 +16,7 @@ struct PictureSource: Sendable {
   var info: ImageInfo?
 }
 
-/// The decodes under way. Requests that want the same thumbnail share one decode. Confined to the loop's thread, hence Sendable.
+/// The decodes under way. Requests for the same thumbnail share one decode. Confined to the loop's thread, hence Sendable.
 final class PendingDecodes: @unchecked Sendable {
   typealias Pictures = [Recipe: Result<Picture, NuthatchError>]
 

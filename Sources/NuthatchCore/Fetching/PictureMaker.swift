@@ -13,7 +13,7 @@ struct PictureMaker: Sendable {
   let limits: ImageLimits
   let counts: CacheCounts
 
-  /// Makes pictures on a worker's thread and calls `then` there. If there is no worker, calls `then` with errors on this thread.
+  /// Makes pictures on a worker's thread and calls `then` there. Without a worker, calls `then` with errors on this thread.
   func make(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
   ) {
@@ -23,8 +23,7 @@ struct PictureMaker: Sendable {
     if !isSubmitted { then(all(recipes, workers.whyNoJob)) }
   }
 
-  /// Makes pictures; call it on a worker's thread. A decode that needs much memory becomes a job of its own, which waits for its
-  /// turn.
+  /// Makes pictures; call it on a worker's thread. A decode that needs much memory becomes a job that waits for its turn.
   func makeHere(
     _ source: PictureSource, _ recipes: [Recipe], priority: Int, then: @escaping @Sendable (Pictures) -> Void
   ) {
@@ -41,7 +40,7 @@ struct PictureMaker: Sendable {
       }
     }
     guard !rest.isEmpty else { return then(pictures) }
-    // If all sizes were found stored, the body hasn't been looked up yet.
+    // If the look-up found all sizes, it didn't look for the body, so do that now.
     guard let body = source.body ?? thumbnails.body(source.content) else {
       for recipe in rest { pictures[recipe] = .failure(whyNone(source, recipe)) }
       return then(pictures)

@@ -1,9 +1,9 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// Examines a picture while it arrives. If it is no picture or too large, the transfer stops at once. The thumbnails of a
-/// progressive picture may need only its beginning, so it is decoded when that may be enough. Confined to the loop's thread,
-/// hence Sendable.
+/// Examines a picture while it arrives. If the body is no picture, or the picture is too large, the transfer stops at once. The
+/// thumbnails of a progressive picture may need only its beginning, so the beginning is decoded when it may be enough. Confined
+/// to the loop's thread, hence Sendable.
 final class PictureWatch: @unchecked Sendable {
   private struct Progressive {
     let info: ImageInfo
@@ -49,8 +49,8 @@ final class PictureWatch: @unchecked Sendable {
       watch(info, of: body, head, for: fetch)
       return tryToDecode(after: body.buffer.contents, of: body, for: fetch, then)
     }
-    // The verdict can end the transfer only if all waiters want the picture alone. Other cases, such as allowed damage, need the
-    // whole body.
+    // The verdict can end the transfer only if all waiters want the picture alone. Other cases, such as allowed damage, need
+    // the whole body.
     let waiters = fetch.waiters
     if waiters.wantPictures, !waiters.recipes.contains(where: \.allowsDamage) { throw Picture.fault(answer) }
   }

@@ -76,8 +76,8 @@ final class Questions: @unchecked Sendable {
   private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
     guard let questionContext = plan.questionContext else { return nil }
     let asks = questionContext.request.asks
-    // Ask only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting one.
-    // A URL that can't be parsed has no origin.
+    // Ask only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting
+    // one. A URL that can't be parsed has no origin.
     let isChallenge =
       fetched.head.status == 401
       && (try? WebURL(fetched.provenance.finalURL))?.origin == questionContext.origin
@@ -136,7 +136,7 @@ final class Questions: @unchecked Sendable {
     _ = loop.at(loop.now &+ wait) { then(.fetch) }
   }
 
-  /// Discards the saved bytes, so that they aren't resumed. A stream can't take bytes back; the error is enough there.
+  /// Discards the saved bytes, so that they aren't resumed. Ignores the error of streams, which can't take bytes back.
   private static func discardSaved(_ plan: RequestPlan) { _ = try? plan.download?.discard() }
 
   // MARK: Asking

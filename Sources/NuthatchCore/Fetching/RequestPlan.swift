@@ -2,7 +2,7 @@ import NuthatchTransport
 
 /// A checked request with all defaults filled in.
 ///
-/// A class, because a task and its fetch share it, and 100,000 of them may wait. Has the members of its terms.
+/// A class, because a task and its fetch share it, and 100,000 of them may wait. It has the members of its terms, too.
 @dynamicMemberLookup
 final class RequestPlan: Sendable {
   /// The part that it shares with other requests.
@@ -11,7 +11,7 @@ final class RequestPlan: Sendable {
   let name: AnswerName
   /// The number of redirects, each a request of its own, that have led here.
   let hops: Int
-  /// Whether one of these redirects was stale, so that it may lead elsewhere by now.
+  /// Whether one of these redirects was stale. It may now lead to another URL.
   let isBehindStale: Bool
   /// Whether a public server has redirected the request here (`TransferRequest.isRedirectedByPublic`).
   let isRedirectedByPublic: Bool
@@ -46,8 +46,9 @@ final class RequestPlan: Sendable {
     return first
   }
 
-  /// The properties that must be equal for two requests to share a fetch: the answer's key, the address guard, the sign-in, and
-  /// every header that the caller set.
+  /// The properties that must be equal for two requests to share a fetch: the answer's key, the address guard, the sign-in, the
+  /// limit of redirects, every header that the caller set, the cookies, whether a public server has redirected here, and
+  /// whether the policy is `rfc9111`.
   struct CoalescingKey: Hashable, Sendable {
     private let plan: RequestPlan
     /// Stored, because a growing table asks all its entries for it.
@@ -105,8 +106,8 @@ final class RequestPlan: Sendable {
   /// Whether a stored answer may be used.
   var readsStore: Bool { isShareable && terms.policy != .reload && !(terms.wantsPart && wantsPictures) }
 
-  /// Returns whether an answer may be given whose fetch contacted such addresses. After a redirect by a public server, a private
-  /// address counts as the most private class, as it would during the fetch.
+  /// Returns whether an answer may be given whose fetch contacted such addresses. After a redirect by a public server, a
+  /// private address counts as the most private class, as it would during the fetch.
   func admits(_ reach: AddressReach) -> Bool {
     terms.guardGrade.admits(isRedirectedByPublic && !reach.countsAsPublic ? .link : reach)
   }

@@ -173,7 +173,7 @@ extension RequestTask {
   private func fetch() {
     guard ticket.isOpen else { return }
     guard !deadline.hasPassed else { return fail(deadline.error(plan, "not done")) }
-    // Check it here: this is also reached after a stored answer was shown, or was found gone.
+    // Check it here, because `fetch` is also called after a stored answer was shown, or was found to be gone.
     guard plan.mayUseNetwork else { return failOffline() }
     // If the stored answer is gone or can't be read, don't ask the server to confirm it. If it is found again, it isn't news.
     shared.fetches.join(self, base: hasRestarted ? nil : found, known: found?.record.number)
@@ -251,7 +251,7 @@ extension RequestTask {
         if case .failure(let error) = result { error } else { nil }
       }.first
       if !isFinal, failure != nil { return self.fetch() }
-      // Treat it as not stored.
+      // Treat the answer as not stored.
       if let failure, found.isBroken || failure.code == .internal { return self.startAgain(error ?? failure) }
       self.assemble(pictures, kind, provenance, isFinal: isFinal)
     }

@@ -25,8 +25,8 @@ struct RequestTerms: Sendable {
   let partition: String?
   /// Every header that the caller set. Nil if the request never shares a fetch.
   private(set) var coalescingFields: [String]?
-  /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server answers, and its answer
-  /// isn't shared.
+  /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server answers, and its
+  /// answer isn't shared.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]
   let limits: ImageLimits
@@ -38,7 +38,7 @@ struct RequestTerms: Sendable {
   /// Whether the network may be used if nothing is stored.
   private(set) var mayUseNetwork: Bool
   let delivery: Delivery
-  /// Nanoseconds.
+  /// The request's `timeout` (the longest time without a byte) and its deadline, in nanoseconds. Nil: no limit.
   let silence: Int64?
   let deadline: Int64?
   /// Whether the program has set the deadline. A pause that a server asks for makes only the default deadline longer.
@@ -49,7 +49,7 @@ struct RequestTerms: Sendable {
   let patience: Int64?
   /// Whether the request belongs to a batch, submitted with many others.
   let isBatched: Bool
-  /// Whether it may be ended for now if nothing comes and others wait for its place.
+  /// Whether the request may be put off (`Fetch.putOff`), if no byte comes and other requests wait for its place.
   let mayBeDeferred: Bool
   let retries: Int
   let reportsProgress: Bool
@@ -157,7 +157,7 @@ struct RequestTerms: Sendable {
     coalescingFields = kept.map { $0 + Self.coalescingFields(cookies, sent) }
     wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
     mayUseNetwork = policy != .offline && !RequestWishes(next.headers).onlyIfCached
-    // They now depend on a server's redirect.
+    // The terms now depend on a server's redirect.
     isMemorable = false
   }
 
@@ -274,8 +274,8 @@ struct RequestTerms: Sendable {
     return [Self.secret(own)] + secrets
   }
 
-  /// The other values that belong to the answer's key: the certificates that the request trusts, and which of its headers another
-  /// origin gets after a redirect.
+  /// The other values that belong to the answer's key: the certificates that the request trusts, and which of its headers
+  /// another origin gets after a redirect.
   var nameParts: [(String, [UInt8])] {
     let parts = extras?.trustParts ?? []
     guard !travelling.isEmpty else { return parts }
@@ -283,7 +283,7 @@ struct RequestTerms: Sendable {
     return parts + Set(seen.map { $0.name.lowercased() }).sorted().map { ("kept", Array($0.utf8)) }
   }
 
-  /// Returns the host that the request's `Host` header names, in small letters. Nil if it is the URL's host, or if there is none.
+  /// Returns the host in the request's `Host` header, in small letters. Nil if it is the URL's host, or if there is none.
   func host(otherThanOf url: WebURL) -> String? {
     guard let host = headers["Host"]?.lowercased() else { return nil }
     let isOwn =

@@ -13,8 +13,8 @@ struct Retries {
     var overloadedAt: Int64?
   }
 
-  /// Another attempt, after `wait` nanoseconds. `isHold`: it is part of the wait for the host, so it doesn't count against `retries`,
-  /// and its wait is a wait for a turn.
+  /// Another attempt, after `wait` nanoseconds. `isHold`: it is part of the wait for the host, so it doesn't count against
+  /// `retries`, and its wait is a wait for a turn.
   typealias Next = (wait: Int64, isHold: Bool)
 
   /// The number of the present or next attempt, from 1.
@@ -63,8 +63,8 @@ struct Retries {
     return wait
   }
 
-  /// Returns whether the next attempt is one more than the request wants. For a request with patience, attempts of a wait for its host
-  /// don't count.
+  /// Returns whether the next attempt is one more than the request wants. For a request with patience, attempts of a wait for
+  /// its host don't count.
   func isTooMany(for plan: RequestPlan) -> Bool {
     plan.retries < number - 1 - (plan.patience == nil ? 0 : hold?.attempts ?? 0)
   }

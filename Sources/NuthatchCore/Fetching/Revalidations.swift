@@ -10,7 +10,7 @@ final class Revalidations: Sendable {
   }
 
   private let state = Locked(State())
-  /// Rings when one has ended.
+  /// Rings when a revalidation has ended.
   private let ended = EventCount()
 
   /// Asks the server whether a stored answer is still valid. Called on the loop's thread.
@@ -29,7 +29,7 @@ final class Revalidations: Sendable {
     ended.ring()
   }
 
-  /// Waits until none is left. Returns false if that takes longer. Nil: waits without a limit.
+  /// Waits until no revalidation is open. Returns false if one still is after this time. Nil: no limit.
   func wait(within milliseconds: Int64?) -> Bool {
     let deadline = EventCount.deadline(milliseconds)
     while true {
@@ -40,7 +40,7 @@ final class Revalidations: Sendable {
     }
   }
 
-  /// Ends the remaining ones, and accepts no more.
+  /// Ends the open revalidations, and accepts no more.
   func close() {
     let left = state.withLock { state in
       defer { state = State(open: [:], isClosed: true) }

@@ -21,7 +21,7 @@ struct SearchedTiers: Sendable {
     for request in requests { request.ended(end) }
   }
 
-  /// As `ended`, for the loop's thread, which can't wait for a disk: a worker reports a failure.
+  /// As `ended`, for the loop's thread, which can't wait for a disk: a worker reports a failure. Without a worker: `cancelled`.
   func ended(_ end: FetchEnd, _ workers: WorkerPool) {
     guard !requests.isEmpty else { return }
     let isTold = end == .failed && workers.submit(priority: Priority.most) { ended(end) }

@@ -13,8 +13,8 @@ struct SilenceWatch {
 
   /// Sets the transfer's time-out to the longest one of these waiters.
   ///
-  /// - Returns: the waiters whose time-out has passed, and the time of the next check. Nil: that time is already known.
-  ///   Received bytes don't call this: the transport notes their time, and the next check reads it.
+  /// - Returns: the waiters whose time-out has passed, and the time of the next check. Nil: no check is needed besides those
+  ///   that are set already. Received bytes don't call this: the transport notes their time, and the next check reads it.
   mutating func judge(
     _ waiters: [any FetchWaiter], of transfer: UInt64, _ transport: any Transport, now: Int64
   ) -> (late: [any FetchWaiter], next: Int64?) {

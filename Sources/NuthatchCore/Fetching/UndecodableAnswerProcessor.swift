@@ -5,8 +5,8 @@ import NuthatchTransport
 
 /// Processes, on a worker's thread, an answer whose transfer was stopped because its first bytes can't be decoded.
 ///
-/// The head and the reason are stored. While the answer is fresh, it isn't fetched again to be decoded. The body isn't stored: a
-/// request for the body fetches it.
+/// The head and the reason are stored. While the answer is fresh, it isn't fetched again to be decoded. The body isn't stored:
+/// a request for the body fetches it.
 struct UndecodableAnswerProcessor: Sendable {
   let arrival: ReceivedAnswer
   let fault: ImageFault
