@@ -10,8 +10,8 @@ package enum Decision: Equatable, Sendable {
   case hitAndRevalidate
   /// Give the stored answer, then ask the server. A request that may not use the network then ends with `offline`.
   case showThenFetch
-  /// Ask the server: whether the stored answer is still valid, if the request may get it (an inspection calls that `revalidate`);
-  /// otherwise for the whole answer.
+  /// Ask the server: whether the stored answer is still valid, if the request may get it (an inspection calls that
+  /// `revalidate`); otherwise for the whole answer.
   case fetch
   /// Follow the stored redirect, and revalidate it in the background if `revalidates` is true.
   case follow(revalidates: Bool)
@@ -70,8 +70,8 @@ package enum Decision: Equatable, Sendable {
     // Don't ask for it more often than for a URL of which nothing is stored.
     case .undecodable(let grade) where grade != .valid && remembersFailure(): self = .refuse(.failedBefore)
     case .undecodable(let grade), .answer(let grade):
-      // The grade says how the answer may be used; `delivery` says what the request wants. `Delivery.fresh` is one answer that is
-      // valid now.
+      // The grade says how the answer may be used; `delivery` says what the request wants. `Delivery.fresh` is one answer that
+      // is valid now.
       switch (grade, wish.delivery) {
       case (.valid, _): self = .hit
       case (.staleWhileRevalidate, .first), (.staleWhileRevalidate, .fresh), (.stale, .first):

@@ -3,13 +3,13 @@ import NuthatchImaging
 import NuthatchStore
 import Synchronization
 
-/// The pictures and answers that a handle has given recently, by the bytes of their URL and a size. The same question gets the
-/// same object while three things hold: the second hasn't ended, the records that the answer came from are unchanged, and the
-/// memory tier has the pixels.
+/// The pictures and answers that a handle has given recently, by the bytes of their URL and a size. The same look-up gets the
+/// same object while three things hold: the second hasn't ended, the records that the answer came from are unchanged, and, for
+/// a picture, the memory tier has the pixels.
 ///
 /// The table is divided into stripes. Pictures are in stripes of a few threads each, so that threads contend neither for a lock
-/// nor for a reference count. Answers are in stripes by their hash: there is one object for all threads. A stripe's lock is held
-/// for some tens of nanoseconds. Nothing is released under it, because a deinitializer may take the lock again.
+/// nor for a reference count. Answers are in stripes by their hash: there is one object for all threads. A stripe's lock is
+/// held for some tens of nanoseconds. Nothing is released under it, because a deinitializer may take the lock again.
 ///
 /// The slots of a stripe are used only under its lock, hence Sendable.
 final class HitTable: @unchecked Sendable {
@@ -23,8 +23,8 @@ final class HitTable: @unchecked Sendable {
   /// Far enough apart that no two stripes share a pair of cache lines.
   private static let stride = 128
 
-  /// Each stripe holds a lock's word (`nhs_word_lock`), then the slots. The word is not a part of `HitSlots`: a thread that takes
-  /// the lock would access a value that another thread is changing, which is a data race.
+  /// Each stripe holds a lock's word (`nhs_word_lock`), then the slots. The word is not a part of `HitSlots`: a thread that
+  /// takes the lock would access a value that another thread is changing, which is a data race.
   private let stripes: UnsafeMutableRawPointer
   private let store: Store
   private let clock: WallClock

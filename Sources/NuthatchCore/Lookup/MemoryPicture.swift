@@ -1,5 +1,5 @@
-/// A picture in the memory tier. It knows the tables that show it without asking the tier. When the tier drops it, its hits are
-/// removed from them, so that the pixels are freed.
+/// A picture in the memory tier. It knows the `HitTable`s that give it out without asking the tier. When the tier drops the
+/// picture, its hits are removed from these tables, so that the pixels are freed.
 final class MemoryPicture: Sendable {
   let picture: Picture
   private let viewers = Locked<[Viewer]>([])

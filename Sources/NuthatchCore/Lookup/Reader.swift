@@ -111,7 +111,7 @@ struct Reader: Sendable {
     }
   }
 
-  /// Returns the record of the answer to a request and the records that it depends on. The request may not be allowed to get it.
+  /// Returns the record of the answer to a request, which may not be allowed to get it, and the records that it depends on.
   func record(_ plan: RequestPlan) -> (AnswerRecord, AnswerMarks)? {
     // Read the marks first, so that a later change is noticed when they are compared.
     let isEarlier = isEarlier(plan.name)

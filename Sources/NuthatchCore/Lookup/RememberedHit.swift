@@ -13,8 +13,7 @@ struct HitHash: Equatable, Sendable {
   }
 }
 
-/// A picture or an answer that was given, and the conditions under which the same question gets it again without reading and
-/// judging records.
+/// A picture or an answer that was given, and the conditions under which it is given again without reading and judging records.
 final class RememberedHit: Sendable {
   let hash: HitHash
   private let url: [UInt8]
@@ -38,8 +37,8 @@ final class RememberedHit: Sendable {
     _ url: String, _ size: UInt64, image: Image? = nil, answer: Response? = nil, _ stored: StoredAnswer,
     _ plan: RequestPlan
   ) {
-    // Don't remember what other requests may not get. Don't remember an answer after a redirect, because the marks don't name the
-    // redirect's record.
+    // Don't remember what other requests may not get. Don't remember an answer after a redirect, because the marks don't name
+    // the redirect's record.
     guard let marks = stored.marks, plan.isMemorable, !stored.freshness.isStale,
       !plan.followsRedirect(in: stored),
       url.utf8.count + (answer?.headSize ?? 0) <= Self.longest || image != nil

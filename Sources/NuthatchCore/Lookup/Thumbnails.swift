@@ -47,8 +47,8 @@ struct StoredThumbnails: Sendable {
   var originalSize: ImageSize? { all.lazy.compactMap(\.originalSize).first }
 }
 
-/// Finds and keeps thumbnails by content: in the memory tier, in their own records, or as larger ones to make them from. A store
-/// that is closed, or belongs to a parent process, has none; the caller gets that error elsewhere.
+/// Finds and keeps thumbnails by content: in the memory tier, in their own records, or as larger ones to make them from. A
+/// store that is closed, or belongs to a parent process, has none; the caller gets that error elsewhere.
 struct Thumbnails: Sendable {
   let store: Store
 
