@@ -14,7 +14,7 @@ struct AnswerName: Hashable, Sendable {
 
   static func group(of address: String) -> RecordGroup { address.withBytes { RecordGroup($0) } }
 
-  /// Returns the record key of the answer's metadata. `variant` tells the variants of `Vary` apart.
+  /// Returns the record key of the answer's metadata. Each variant of `Vary` has its own `variant`.
   ///
   /// - Parameter isEarlier: returns the key in the form of version 0.1.
   func key(variant: [UInt8] = [], isEarlier: Bool = false) -> RecordKey {
@@ -26,7 +26,7 @@ struct AnswerName: Hashable, Sendable {
     bytes += address.utf8
     let longest = Int(UInt16.max) - (isEarlier ? 0 : RecordGroup.length)
     guard bytes.count > longest else { return key(bytes, isEarlier: isEarlier) }
-    // Longer than a key may be: its digest, after a mark that no other key begins with.
+    // A name that is longer than a key may be gets its digest and its beginning, after a mark that no other key begins with.
     let digest = bytes.withUnsafeBytes { Digest(of: $0).bytes }
     return key([255] + digest + bytes.prefix(1024), isEarlier: isEarlier)
   }
@@ -38,11 +38,11 @@ struct AnswerName: Hashable, Sendable {
 
 extension AnswerName {
   /// - Parameters:
-  ///   - secrets: what makes the answer private: credentials, cookies, fields with names of secrets.
+  ///   - secrets: the values that make the answer private: credentials, cookies, fields with names of secrets.
   ///   - named: the caller's partition name, which replaces all secrets.
   ///   - host: the `Host` of the request, if it isn't the URL's host.
   ///   - proxy: the proxy that an option names, empty for none; nil if the environment decides.
-  ///   - further: other values that make it another answer than the usual one.
+  ///   - further: other values that belong to the key (`RequestTerms.nameParts`).
   ///   - follows: whether redirects are followed, so that the answer may be a redirect's target.
   init(
     address: String, secrets: [(String, [UInt8])], named: String?, host: String?, proxy: String?,

@@ -1,10 +1,10 @@
 import CSystem
 import Synchronization
 
-/// Unique numbers, across all processes: a random start in a sequence of all 64-bit numbers.
+/// Numbers that are unique across all processes: each process begins at a random place of one sequence of all 64-bit numbers.
 ///
-/// A number from the system would cost a system call each time. The numbers aren't secret. There is no lock, because a forked child could
-/// find it taken.
+/// A random number from the system would cost a system call each time. The numbers aren't secret. There is no lock, because a
+/// forked child could find it taken.
 enum AnswerNumber {
   private static let place = Atomic<UInt64>(0)
   /// The fork epoch in which the start was drawn.

@@ -4,7 +4,7 @@ import NuthatchTransport
 struct AnswerRecord: Sendable {
   /// Increased when older readers would misread the record.
   static let version: UInt8 = 4
-  /// The version of 0.1, which can be read.
+  /// The version that release 0.1 wrote. It can still be read.
   private static let earlierVersion: UInt8 = 3
 
   var head: ResponseHead
@@ -23,12 +23,12 @@ struct AnswerRecord: Sendable {
   var bodyLength: Int64 = 0
   /// Whether the body is a picture, by its first bytes.
   var isPicture = false
-  /// Whether the transfer was ended before the body was complete. Then `content` is a digest of URL and validator, and only thumbnails
-  /// are stored.
+  /// Whether the transfer was ended before the body was complete. Then `content` is a digest of the key and of validators, and
+  /// only thumbnails, or the reason why there are none, are stored.
   var isPartial = false
   /// The most private address class that the fetch contacted; private after public counts as `link`.
   var reach = AddressReach.open
-  /// Drawn for each stored answer, and for each set of variants: tells this record from earlier and later ones of the same key.
+  /// A new number for each stored answer, and for each set of variants. Earlier and later records of the same key have others.
   var number: UInt64
 
   static var newNumber: UInt64 { AnswerNumber.next() }
@@ -59,7 +59,7 @@ struct AnswerRecord: Sendable {
     return encoder.bytes
   }
 
-  /// nil if this version can't read it: it counts as not stored.
+  /// Returns nil if this version can't read the record, which then counts as not stored.
   init?(_ bytes: UnsafeRawBufferPointer) {
     var decoder = RecordDecoder(bytes)
     do {

@@ -13,7 +13,7 @@ struct Digest: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// A digest that was computed before. nil if it isn't 32 bytes.
+  /// A digest that was computed before. Returns nil if it isn't 32 bytes.
   init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.size else { return nil }
     self.bytes = Array(bytes)

@@ -2,7 +2,7 @@ import NuthatchImaging
 
 /// How a thumbnail is made from a body: two requests with the same recipe get the same thumbnail.
 struct Recipe: Hashable, Sendable {
-  /// Increased with every change that makes other pixels of the same source: then older thumbnails are made again.
+  /// Increase it with each change after which the same source gives other pixels. Older thumbnails are then made again.
   static let decoderVersion: UInt8 = 1
 
   let box: ThumbnailBox
@@ -13,10 +13,10 @@ struct Recipe: Hashable, Sendable {
     self.allowsDamage = allowsDamage
   }
 
-  /// Only the sides are hashed: recipes of one request differ in them, and every hit of several sizes hashes.
+  /// Hashes only the sides, to be fast: each hit of several sizes hashes its recipes, and they usually differ in their sides.
   func hash(into hasher: inout Hasher) { hasher.combine(box.width << 24 ^ box.height) }
 
-  /// From `bytes`; nil if they are of another decoder version.
+  /// Reads `bytes`. Returns nil if they are of another decoder version.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count == 8, bytes[0] == Self.decoderVersion, bytes[1] & 3 < 3 else { return nil }
     func side(_ at: Int) -> Int { Int(bytes[at]) | Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]) << 16 }
@@ -32,7 +32,7 @@ struct Recipe: Hashable, Sendable {
   /// The recipe as part of a key: little-endian.
   var bytes: [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
 
-  /// Returns the bytes of the record key of this recipe's result for a content.
+  /// Returns the bytes of the key of a thumbnail of this content, or, with `mark`, of another record about it.
   func key(_ content: Digest, mark: UInt8? = nil) -> [UInt8] {
     var encoder = RecordEncoder(capacity: Digest.size + 9)
     if let mark { encoder.put(mark) }

@@ -1,10 +1,10 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// A stored decode failure of a content and a recipe, so that the content is neither fetched nor decoded again. An error from such a
-/// record says so (`NuthatchError.isInCache`).
+/// A stored decode failure of a content and a recipe, so that the content is neither fetched nor decoded again. An error from
+/// such a record says so (`NuthatchError.isInCache`).
 ///
-/// The record replaces the thumbnail's. The recipe contains the version of the decoders, so another version doesn't find it.
+/// The record is stored instead of the thumbnail's. The recipe names the decoders' version, so another version doesn't find it.
 enum StoredDecodeFailure {
   /// Differs from the first byte of an answer's key (`AnswerName.key`) and of a list of thumbnails.
   private static let mark: UInt8 = 253

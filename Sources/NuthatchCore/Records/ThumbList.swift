@@ -2,8 +2,8 @@ import NuthatchStore
 
 /// The thumbnails of a content, as sources for smaller ones when the body is no longer stored.
 ///
-/// A record found by the content alone. It is a hint: it may name thumbnails that were dropped, and lack one that another process made at
-/// the same time. A reader must look them up.
+/// A record found by the content alone. It is a hint: it may name thumbnails that were dropped, and lack one that another
+/// process made at the same time. A reader must look them up.
 enum ThumbList {
   /// Differs from the first byte of an answer's key (`AnswerName.key`), which is a partition's length, or 255.
   private static let mark: UInt8 = 254
@@ -13,7 +13,7 @@ enum ThumbList {
 
   private static func key(_ content: Digest) -> RecordKey { RecordKey(.meta, [mark] + content.bytes) }
 
-  /// Whether smaller thumbnails can be made from it: it shows the whole picture, undistorted.
+  /// Whether smaller thumbnails can be made from this one: it shows the whole picture, undistorted.
   private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
 
   /// Adds thumbnails to the list.

@@ -10,7 +10,7 @@ enum ThumbRecord {
     case png = 3
   }
 
-  /// Pixels begin at a multiple of it, so that they can be used without a copy.
+  /// The bytes before the pixels: a multiple of the alignment of payloads, so that the pixels can be used without a copy.
   static let headSize = 64
   /// Packing a thumbnail of at most this size saves too little to be worth a decode.
   static let rawLimit = 16_384
@@ -71,7 +71,7 @@ enum ThumbRecord {
     /// The requested box, if this thumbnail is to be scaled down.
     private(set) var smaller: ThumbnailBox?
 
-    /// nil if this version can't read it: it is made again.
+    /// Returns nil if this version can't read the record. The thumbnail is then made again.
     init?(_ lease: Lease) {
       guard let form = Form(rawValue: lease.shape.form), lease.count >= headSize else { return nil }
       var head = lease.withBytes { RecordDecoder($0) }
@@ -89,7 +89,8 @@ enum ThumbRecord {
       originalSize = ImageSize(width: Int(width), height: Int(height))
     }
 
-    /// Returns a smaller thumbnail to be made from this one; nil if this one isn't twice as large, or shows another part of the picture.
+    /// Returns a smaller thumbnail to be made from this one. Returns nil if this one isn't twice as large, doesn't show the
+    /// whole picture, is damaged, or was scaled by a worse method.
     func made(smaller box: ThumbnailBox, from own: ThumbnailBox) -> Stored? {
       guard own.fit == .inside, !isPartial, own.scaling == .best || box.scaling == .fast,
         let plan = try? box.plan(for: originalSize)
@@ -103,7 +104,7 @@ enum ThumbRecord {
       return result
     }
 
-    /// Returns a part of the original in this thumbnail's pixels.
+    /// Converts a part of the original from the original's pixels to this thumbnail's.
     private func scaled(_ part: ImageRect) -> ImageRect {
       let across = Double(lease.shape.width) / Double(max(1, originalSize.width))
       let down = Double(lease.shape.height) / Double(max(1, originalSize.height))
@@ -111,7 +112,7 @@ enum ThumbRecord {
         x: part.x * across, y: part.y * down, width: part.width * across, height: part.height * down)
     }
 
-    /// Returns the picture: without a copy if it is raw, else decoded, which takes some tenths of a millisecond.
+    /// Returns the picture. A raw one needs no copy. Decoding another one takes some tenths of a millisecond.
     func picture() throws(ImageFault) -> Picture {
       let whole = try ownPicture()
       guard let smaller else { return whole }
