@@ -2,11 +2,11 @@ import CSystem
 import Glibc
 import NuthatchTransport
 
-/// A pipe, socket or character device that an answer is written to while it arrives. Bytes that it doesn't accept at once wait, and the
-/// transfer waits for them. Confined to the loop's thread.
+/// A pipe, socket or character device that an answer is written to while it arrives. Bytes that it doesn't accept at once wait,
+/// and the transfer waits for them. Confined to the loop's thread.
 final class DescriptorStream {
   private let descriptor: Int32
-  /// For messages.
+  /// The name for messages.
   private let name: String
   private let isSocket: Bool
   private let loop: EventLoop
@@ -16,7 +16,7 @@ final class DescriptorStream {
   /// Called when all bytes were written, or after a failure.
   var whenFree: () -> Void = {}
 
-  /// - Parameter named: its descriptor belongs to this object, which closes it.
+  /// - Parameter named: this object closes its descriptor.
   init(_ named: NamedDescriptor, _ loop: EventLoop) {
     descriptor = named.number
     name = named.name

@@ -3,9 +3,9 @@ import NuthatchTransport
 
 /// Saves the answer of one request while it arrives.
 ///
-/// The first file grows in a `PartialFile`; the other files are copies of it, made when it is complete. Descriptors and events get each
-/// byte once, in order. A broken transfer is continued at its end if the server says that the answer hasn't changed. If it has changed,
-/// files start again from the beginning; streams fail, because bytes that were written to them can't be taken back.
+/// The first file grows in a `PartialFile`; the other files are copies of it, made when it is complete. Descriptors and events
+/// get each byte once, in order. A broken transfer is continued at its end if the server says that the answer hasn't changed.
+/// If it has changed, files start again from the beginning; streams fail, because they can't take bytes back.
 ///
 /// Confined to the loop's thread, hence Sendable; `DownloadDisk` does the work on disks.
 final class Download: @unchecked Sendable {
@@ -50,18 +50,18 @@ final class Download: @unchecked Sendable {
   private var wantsPart = false
   /// The first byte that the current hop asks for; nil for the whole answer.
   private var resumedFrom: Int64?
-  /// The number of bytes that will come again.
+  /// The number of saved bytes that the server will send again. They are ignored.
   private var skipped: Int64 = 0
   /// Whether the bytes of the last answer were saved.
   private var isTaken = false
-  /// Bytes of data events that weren't taken yet.
+  /// The bytes in `data` events that aren't released yet.
   private var outstanding = 0
   /// Called when a paused transfer may continue, or has failed.
   var whenFree: () -> Void = {}
 
   private static let mostOutstanding = 1 << 20
 
-  /// nil if nothing is to be saved.
+  /// Returns nil if nothing is to be saved.
   init?(_ request: Request, _ options: Options, _ runtime: Runtime) throws(NuthatchError) {
     guard !request.saveTo.isEmpty else { return nil }
     shownURL = WebURL.redacted(request.url).printable
@@ -123,7 +123,7 @@ final class Download: @unchecked Sendable {
     return Array(text.utf8).withUnsafeBytes { Digest(of: $0).bytes.hexadecimal }
   }
 
-  /// Opens the files, before anything else. `then` gets an error on the loop's thread.
+  /// Opens the files. Call it first, on the loop's thread. `then` is called there, with an error or nil.
   func begin(_ ticket: Ticket, then: @escaping @Sendable (NuthatchError?) -> Void) {
     phase = .open
     self.ticket = ticket
@@ -180,7 +180,7 @@ extension Download {
     isTaken = false
     before = count
     guard count > 0, let validator, request.method == "GET", !wantsPart else { return }
-    // For a complete file the last byte, so that the server says whether the file is still valid.
+    // For a complete file, ask for the last byte, so that the server says whether the file is still valid.
     let from = min(count, max(0, (total ?? .max) - 1))
     resumedFrom = from
     request.headers.append("Range", "bytes=\(from)-")
@@ -196,8 +196,8 @@ extension Download {
       guard (200..<300).contains(head.status) else { return .goOn }
       let new = Validator(head)
       if let resumedFrom, head.status == 206 {
-        // The total must be known, because servers may send less than the range. A range of a compressed answer doesn't fit the saved
-        // bytes.
+        // The total must be known, because servers may send less than the range. A range of a compressed answer doesn't fit the
+        // saved bytes.
         guard let range = head.contentRange, range.first <= resumedFrom, range.first <= count,
           let whole = range.total ?? total, total == nil || whole == total, new == nil || new == validator,
           !head.isCoded
@@ -211,7 +211,7 @@ extension Download {
         }
         var length = head.mayHaveBody(method: method) ? (try? head.contentLength()) ?? nil : nil
         if head.fields["Content-Encoding"] != nil { length = nil }
-        // Another length means another answer, even with the same validator: a date doesn't change within a second.
+        // Another length means another answer, even with the same validator: `Last-Modified` doesn't change within a second.
         let isAsLong = length.map { $0 == total ?? max($0, count) } ?? true
         if count > 0, isAsLong, new != nil, new == validator {
           skipped = count
@@ -249,7 +249,7 @@ extension Download {
     _ = try beginAnew()
   }
 
-  /// Passes all saved bytes to `then`, for a continued answer that may be kept and is in a file; else nil. On the loop's thread.
+  /// Calls `then` on the loop's thread: with all saved bytes of a continued answer if it may be kept and is in a file; or nil.
   func bytesSoFar(then: @escaping @Sendable (SavedBytes?) -> Void) {
     guard isResuming, isTaken, count <= keptBytes else { return then(nil) }
     disk.queue.submit { [disk] in
@@ -259,7 +259,7 @@ extension Download {
     }
   }
 
-  /// Whether the answer was a shorter range than the requested one. The next range is requested as long as each brings more bytes.
+  /// Whether the answer was a shorter range than the requested one. Then the rest is requested, unless it brought no bytes.
   var isContinued: Bool {
     guard resumedFrom != nil, isTaken, let total else { return false }
     return count < total && count > before
@@ -333,7 +333,7 @@ extension Download {
     }
     total = nil
     let isStreamed = hasEvents || !streams.isEmpty
-    // On the disk's thread, because an answer of the cache may be on a disk, too.
+    // In the disk queue, because an answer of the cache may be on a disk, too.
     disk.queue.submit { [disk] () throws(NuthatchError) in
       try disk.save(response, isStreamed: isStreamed)
     } then: { saved in
@@ -364,7 +364,7 @@ extension Download {
     close(.named) { then($0.map { .failed($0) } ?? event) }
   }
 
-  /// Call it if the request has ended in another way.
+  /// Ends the download if the request has ended in another way. A file that can be continued is kept.
   func abandon() {
     if phase == .open { close(.kept) { _ in } }
   }

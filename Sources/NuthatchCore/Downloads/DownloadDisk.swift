@@ -1,9 +1,9 @@
 import Glibc
 
-/// The part of a download on disks: the file that it grows in, its copies, and descriptors of files. Confined to its line, hence
-/// Sendable.
+/// The part of a download on disks: the file that it grows in, its copies, and descriptors of files. Confined to the jobs of
+/// `queue`, hence Sendable.
 final class DownloadDisk: @unchecked Sendable {
-  /// The end of the saved file.
+  /// The end of the saved file: it gets its name, stays hidden to be continued, or is removed.
   enum Ending { case named, kept, dropped }
 
   /// Whether there is anything to write.
@@ -46,7 +46,9 @@ final class DownloadDisk: @unchecked Sendable {
     }
   }
 
-  /// - Returns: its bytes if they are also streamed, else none.
+  /// Saves a whole answer, such as one from the cache.
+  ///
+  /// - Returns: its bytes if they are also streamed; else none.
   func save(_ response: Response, isStreamed: Bool) throws(NuthatchError) -> [UInt8] {
     let copy = try response.withBody { (bytes) throws(NuthatchError) in
       try partial?.reserve(Int64(bytes.count))
@@ -59,7 +61,7 @@ final class DownloadDisk: @unchecked Sendable {
 
   func bytesSoFar() -> SavedBytes? { partial?.bytesSoFar() }
 
-  /// - Returns: `failure`, or an error of this call.
+  /// - Returns: `failure`, or an error of this call; nil if there is none.
   func close(_ ending: Ending, after failure: NuthatchError?) -> NuthatchError? {
     var failure = failure
     if ending == .named, failure == nil {

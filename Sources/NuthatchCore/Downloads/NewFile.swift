@@ -1,8 +1,8 @@
 import Glibc
 import NuthatchStore
 
-/// A file that appears under its name only when it is complete. Until then it has no name, or a hidden one if the file system doesn't
-/// support files without a name. If it is released before, nothing is left.
+/// A file that appears under its name only when it is complete. Until then it has no name, or a hidden one if the file system
+/// doesn't support files without a name. If it is released before, nothing is left.
 package final class NewFile {
   package let descriptor: Int32
   let target: String
@@ -10,7 +10,7 @@ package final class NewFile {
   private let path: String
   private var name: String?
   private var isSettled = false
-  /// The mode of a new file there; nil while it is unknown.
+  /// The mode of a new file in the target's folder; nil while it is unknown.
   private var newMode: mode_t?
 
   /// - Parameter followsLinks: whether a symbolic link stays and its target is replaced.
@@ -60,7 +60,7 @@ package final class NewFile {
     return true
   }
 
-  /// Keeps it under its hidden name.
+  /// Keeps the file under its hidden name.
   func keep() { name = nil }
 
   /// Waits until all bytes are on the disk.
@@ -71,8 +71,7 @@ package final class NewFile {
     isSettled = true
   }
 
-  /// Gives it its name and mode, and replaces a file of that name. If `settle` was called, the name is on the disk, too, when this
-  /// returns.
+  /// Gives the file its name and mode. It replaces a file of that name. If `settle` was called, the name is on the disk, too.
   ///
   /// - Parameters:
   ///   - other: the name, if it isn't `target`.
@@ -102,7 +101,7 @@ package final class NewFile {
     return newMode ?? Self.modeOfNew(in: Self.folder(of: target))
   }
 
-  /// Returns the mode of a new file there. The umask can't be read without changing it, and a folder may have its own rule (ACL).
+  /// Returns the mode of a new file in a folder. Reading the umask would change it, and a folder may have its own rule (ACL).
   private static func modeOfNew(in folder: String) -> mode_t {
     var (descriptor, name) = (open(folder, O_RDWR | O_CLOEXEC | temporary, 0o666), String?.none)
     if descriptor < 0 {
@@ -130,7 +129,7 @@ package final class NewFile {
       let name = freeName(for: target)
       let descriptor = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 {
-        // Before the lock, another process may have taken it for an abandoned file.
+        // Before the lock, another process may have taken the file for an abandoned one and removed it.
         if lock(descriptor), FileDoor.has(name, descriptor) { return (name, descriptor) }
         close(descriptor)
       } else if errno != EEXIST {
@@ -140,8 +139,8 @@ package final class NewFile {
     throw failure(path)
   }
 
-  /// Returns a hidden name beside a file. It is the same each time, so that the next writer removes the unlocked file of a killed
-  /// process. If another process writes under this name, returns a random one.
+  /// Returns a hidden name beside a file. It is the same each time, so that the next writer removes the unlocked file of a
+  /// killed process. If another process writes under this name, returns a random one.
   private static func freeName(for target: String) -> String {
     let folder = folder(of: target)
     let own = "\(folder)/.\(target.split(separator: "/").last ?? "").nuthatch-new"
@@ -209,7 +208,7 @@ package final class NewFile {
       .io, "\(path) can't be written: no process has this pipe open for reading; start its reader first")
   }
 
-  /// Returns the error for errno.
+  /// Returns the error that `errno` means.
   package static func failure(_ path: String) -> NuthatchError {
     let code: ErrorCode = errno == ENOSPC || errno == EDQUOT ? .noSpace : .io
     return NuthatchError(code, "\(path) can't be written: \(String(cString: strerror(errno)))")

@@ -3,12 +3,11 @@ import Glibc
 import NuthatchStore
 import NuthatchTransport
 
-/// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon as there
-/// are bytes that can be continued. A second hidden file (`.NAME.nuthatch-info`) says which answer it is a part of, and has a hash of its
-/// bytes. So another process can continue it, or discard it.
+/// The file that a download grows in. With `resumes`, it gets a hidden name beside its target (`.NAME.nuthatch-part`) as soon
+/// as it has bytes that can be continued. A second hidden file (`.NAME.nuthatch-info`) says to which answer the bytes belong,
+/// and has their hash. So another process can continue the download, or discard it.
 ///
 /// Used by one thread at a time.
-/// One thread at a time.
 final class PartialFile {
   private(set) var count: Int64 = 0
   /// The validator of the whole answer; nil if a range of it can't be requested.
@@ -17,9 +16,9 @@ final class PartialFile {
 
   private let file: NewFile
   private let key: String
-  /// nil if it can't be continued.
+  /// The paths of the two hidden files; nil if the download can't be continued.
   private var hidden: (part: String, info: String)?
-  /// Whether the hidden names are this file's.
+  /// Whether this file has its hidden name. Then the second hidden file is its own, too.
   private var hasName = false
   /// Whether no other user can create or rename files beside the target.
   private let keepsOthersOut: Bool
@@ -27,7 +26,7 @@ final class PartialFile {
   private var checked: Int64 = 0
   private var checkedAt = nhs_monotonic_ns()
 
-  /// After a kill, up to so many bytes, or those of so many nanoseconds, must be fetched again.
+  /// The second hidden file is written after so many bytes, or nanoseconds. After a kill, only later bytes are fetched again.
   private static let interval: Int64 = 4 << 20
   private static let pause: Int64 = 500_000_000
 
@@ -45,7 +44,7 @@ final class PartialFile {
       return
     }
     let unnamed = try NewFile(for: path)
-    // Without support for files without a name, it has its hidden name from the beginning.
+    // If the file system doesn't support files without a name, the file has its hidden name from the beginning.
     if let hidden, !unnamed.isUnnamed,
       let file = Self.claimed(hidden.part, target, keepsOthersOut, creates: true)
     {
@@ -90,13 +89,13 @@ final class PartialFile {
     writeInfo()
   }
 
-  /// Returns its bytes, for another thread; nil if no descriptor is left.
+  /// Returns the bytes, for another thread; nil if no descriptor is free.
   func bytesSoFar() -> SavedBytes? {
     let own = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
     return own < 0 ? nil : SavedBytes(own, count)
   }
 
-  /// Keeps it to be continued, if that is possible; else nothing is left.
+  /// Keeps the file, so that a later request can continue it. If that isn't possible, discards it.
   func keep() {
     guard hidden != nil, validator != nil, count > 0 else { return discard() }
     writeInfo()
@@ -118,11 +117,12 @@ final class PartialFile {
     return true
   }
 
-  /// Gives this file, and copies of it, their names; all of them or none.
+  /// Gives this file, and copies of it, their names, and appends the bytes to other files. After an error, appended bytes are
+  /// taken back; a copy that has its name already keeps it.
   ///
   /// - Parameter sinks: the files in the order of the request; the first is this one.
   func appear(as sinks: [Sink]) throws(NuthatchError) {
-    // Removes reserved space that wasn't used.
+    // Remove reserved space that wasn't used.
     guard ftruncate(file.descriptor, Int(count)) == 0 else { throw NewFile.failure(target) }
     var copies: [NewFile] = []
     for sink in sinks.dropFirst() {
@@ -143,14 +143,14 @@ final class PartialFile {
       for copy in copies { try copy.appear() }
       if case .file = sinks.first { try file.appear() }
     } catch {
-      // All of them or none; the last first, because two may be the same file.
+      // The last first, because two may be the same file.
       for one in added.reversed() { one.takeBack() }
       throw error
     }
     forget()
   }
 
-  /// A file that bytes were appended to, which must be closed, and its state before.
+  /// A file that bytes were appended to, and its state before. The owner must close it.
   private struct Addition {
     let path: String
     let file: Int32
@@ -163,7 +163,7 @@ final class PartialFile {
       self.path = path
       var descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       isNew = descriptor >= 0
-      // Also for a link whose target is missing.
+      // Here, too, O_CREAT is needed: for a link whose target is missing.
       if !isNew, errno == EEXIST { descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666) }
       guard descriptor >= 0 else { throw NewFile.failure(path) }
       file = descriptor
@@ -186,7 +186,7 @@ final class PartialFile {
       try copyAll(to: addition.file, at: Int64(addition.end), path)
       guard fsync(addition.file) == 0 else { throw NewFile.failure(path) }
     } catch {
-      // All bytes, or none.
+      // Append all bytes or none.
       addition.takeBack()
       close(addition.file)
       throw error
@@ -217,8 +217,8 @@ final class PartialFile {
     return (both + "part", both + "info")
   }
 
-  /// Returns the hidden file beside the target, locked for this process; nil if there is none, another process has locked it, or another
-  /// user has made it.
+  /// Returns the hidden file beside the target, locked for this process; nil if there is none, another process has locked it,
+  /// or another user has made it.
   private static func claimed(
     _ part: String, _ target: String, _ keepsOthersOut: Bool, creates: Bool = false
   ) -> NewFile? {
@@ -265,7 +265,7 @@ final class PartialFile {
     checked = count
   }
 
-  /// Returns false if there is nothing to continue.
+  /// Reads the second hidden file. Returns false if there is nothing to continue.
   private func readInfo() -> Bool {
     guard let hidden else { return false }
     guard let bytes = SmallFile.read(hidden.info, keepsOthersOut: keepsOthersOut) else { return false }
@@ -298,7 +298,7 @@ final class PartialFile {
   }
 }
 
-/// The beginning of a file; these bytes no longer change.
+/// The beginning of a file. These bytes no longer change.
 final class SavedBytes: Sendable {
   private let descriptor: Int32
   let count: Int64
@@ -332,7 +332,7 @@ struct Validator: Equatable, Sendable {
   let name: String
   let value: String
 
-  /// nil if there is none, or if ranges of the body don't fit the saved bytes.
+  /// Returns nil if there is none, or if ranges can't continue the saved bytes.
   init?(_ head: ResponseHead) {
     guard head.fields["Content-Encoding"] == nil, head.fields["Accept-Ranges"]?.lowercased() != "none" else {
       return nil

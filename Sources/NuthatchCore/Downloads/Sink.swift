@@ -1,13 +1,13 @@
 /// A place where an answer is saved while it arrives.
 public enum Sink: Sendable, Equatable {
-  /// A file. It appears under its name only when it is complete; then it replaces an older file. If the download fails, the older file
-  /// stays. A device or a pipe is written to.
+  /// A file. It appears under its name only when it is complete; then it replaces an older file. If the download fails, the
+  /// older file stays. Bytes for a device or a pipe are written while they arrive.
   case file(String)
   /// A file; the answer is added to its end when it is complete.
   case appended(String)
   /// A descriptor, written while bytes arrive; the library has its own copy of it from `submit` on.
   case descriptor(Int32)
-  /// Events of the kind `data` of the ticket. If they aren't taken, the transfer waits.
+  /// Events of the kind `data`. If the program doesn't take them, the transfer waits.
   case events
 }
 
