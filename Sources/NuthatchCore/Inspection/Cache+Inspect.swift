@@ -5,7 +5,7 @@ import NuthatchStore
 extension Cache {
   /// Returns the stored answer to a request, without using the network or decoding anything; nil if nothing is stored.
   ///
-  /// The records that it reads count as used. For a request without sizes it looks for the body.
+  /// The records that it reads count as used. It looks for the body only if the request has no sizes or a size isn't stored.
   ///
   /// - Throws: like `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {
@@ -26,7 +26,7 @@ extension Cache {
     return (met.prospect, met.refusal)
   }
 
-  /// Like `inspect`, and, if the found answer isn't enough, like `submit`. The request is resolved only once.
+  /// Like `inspect`. If nothing is stored, or `isEnough` returns false, submits the request. Both use the same plan.
   package func submit(
     _ request: Request, unless isEnough: (StoredAnswerInfo) -> Bool
   ) throws(NuthatchError) -> (stored: StoredAnswerInfo?, ticket: Ticket?) {
@@ -39,8 +39,8 @@ extension Cache {
     return (nil, try submit(request, plan, known == nil ? nil : storedAnswer(to: plan)))
   }
 
-  /// Calls `body` with every stored answer, in the order in which they were stored, until it returns false. Answers that differ in `Vary`
-  /// fields come one by one.
+  /// Calls `body` with every stored answer, in the order in which they were stored, until it returns false. Answers that differ
+  /// in `Vary` fields come one by one.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func forEachAnswer(_ body: (ListedAnswer) -> Bool) throws(NuthatchError) {
@@ -59,8 +59,8 @@ extension Cache {
 
   /// Reads every record and compares it with its checksum. Damaged records are removed, unless the cache can only be read.
   ///
-  /// Without it each record is checked at its first use since a process has opened the directory. Bits that flip later, in memory or on
-  /// the disk, aren't noticed until the next check.
+  /// Without it each record is checked at its first use since a process has opened the directory. Bits that flip later, in
+  /// memory or on the disk, aren't noticed until the next check.
   ///
   /// - Throws: `io`; `closed`; `forked`.
   public func verify() throws(NuthatchError) -> VerifyReport {
@@ -92,7 +92,7 @@ extension AnswerName {
     init?(_ key: RecordKey) {
       let bytes = Array(key.name)
       guard let first = bytes.first, bytes.count > 2 else { return nil }
-      // The mark of a long key: its digest follows, then its beginning.
+      // 255 marks a long key: a digest follows, then the beginning of the key.
       let plain = first == 255 ? Array(bytes.dropFirst(1 + Digest.size)) : bytes
       guard plain.count > 2 else { return nil }
       let start = 2 + Int(plain[0]) + Int(plain[1])
@@ -143,7 +143,7 @@ extension StoredAnswerInfo {
     switch thumbnail {
     case .record(let stored):
       originalSize = (stored.originalSize.width, stored.originalSize.height)
-      // A larger thumbnail, which belongs to another size.
+      // This is a larger thumbnail, which belongs to another size.
       guard stored.smaller == nil else { return }
       thumbs.append(
         Thumb(

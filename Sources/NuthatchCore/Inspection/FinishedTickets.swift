@@ -1,7 +1,7 @@
 import CSystem
 
-/// Results of finished requests, in the order of their ends: threads of the library add them, one thread of the program takes them. It
-/// keeps only the result of `make`, not the event with its pictures.
+/// The results of finished requests, in the order of their ends. Any thread adds them, and one thread of the program takes
+/// them. Only the result of `make` is kept, not the event with its pictures.
 package final class FinishedTickets<Element: Sendable>: Sendable {
   private struct Line {
     var ended: [Element] = []
@@ -14,7 +14,7 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
 
   package init() {}
 
-  /// Adds the result of `make` when the ticket has its final event. `make` runs on a thread of the library and must return at once.
+  /// Adds the result of `make` when the ticket has its final event. `make` runs on any thread and must return at once.
   package func follow(_ ticket: Ticket, _ make: @escaping @Sendable (Event) -> Element) {
     ticket.whenFinal { event in
       let element = make(event)
@@ -27,8 +27,8 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes all results since the last call; waits until there is one, or `milliseconds` have passed. After the first result it waits a
-  /// little longer, until there are `enough`.
+  /// Takes all results since the last call. Waits until there is one, or `milliseconds` have passed. After the first result it
+  /// waits up to 5 ms more, until there are `enough`.
   package func take(within milliseconds: Int64, enough: Int = 1) -> [Element] {
     var due = EventCount.deadline(milliseconds)
     var isLingering = false
@@ -51,6 +51,6 @@ package final class FinishedTickets<Element: Sendable>: Sendable {
     }
   }
 
-  /// In nanoseconds; too short to be noticed.
+  /// In nanoseconds. Too short for a user to notice.
   private static var lingering: Int64 { 5_000_000 }
 }

@@ -1,5 +1,5 @@
-/// Detects a process that keeps the store's lock, so that fetched answers can't be stored: for a run that fetches in order to store. The
-/// run pauses after 30 s with the same lock owner, and continues when the lock is free or has another owner.
+/// Detects a process that keeps the store's lock, so that fetched answers can't be stored. For a run that fetches in order to
+/// store: it pauses after 30 s with the same lock owner, and continues when the lock is free or has another owner.
 package struct HoldWatch {
   /// The owner of the lock, and for how many nanoseconds it has held it; nil while the lock is free.
   package typealias Holder = (by: String, nanoseconds: Int64)

@@ -18,7 +18,7 @@ package final class KeptTrail {
   private var recent: [Entry] = []
   private var descriptor: Int32?
   private var written = 0
-  /// Whether some couldn't be noted.
+  /// Whether some couldn't be noted, or couldn't be read back.
   package private(set) var isIncomplete = false
 
   package init(_ cache: Cache) { self.cache = cache }
@@ -59,7 +59,7 @@ package final class KeptTrail {
     recent.removeAll(keepingCapacity: true)
   }
 
-  /// Returns how many of them are no longer stored. Call it when everything was written to disk.
+  /// Returns how many of the thumbnails are no longer stored. Call it when everything was written to disk.
   package func countMissing() -> Int {
     var missing = count(in: recent)
     var done = 0

@@ -1,8 +1,8 @@
 import CSystem
 import NuthatchHTTP
 
-/// Divides URLs among machines, always in the same way: the first eight bytes of a SHA-256, as a big-endian number, modulo the number of
-/// shards. Part of the command's contract, so it never changes.
+/// Divides URLs among machines, always in the same way: the first eight bytes of a SHA-256, as a big-endian number, modulo the
+/// number of shards. Part of the command's contract, so it never changes.
 package enum Shard {
   package enum By: Sendable {
     /// The host in lower case, so that the limits for a host hold for all machines together.

@@ -56,8 +56,8 @@ public struct StoredAnswerInfo: Sendable {
   public let finalURL: String
   /// The HTTP status.
   public let status: Int
-  /// The rule that gives its lifetime: `expire-after`, `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`, `heuristic`
-  /// or `none`.
+  /// The rule that gives its lifetime: `expire-after`, `no-store`, `no-cache`, `max-age`, `expires`, `validator`, `picture`,
+  /// `heuristic` or `none`.
   public var rule: String { rules.name(of: answer) }
   /// Whether it must never be delivered stale.
   public var mustRevalidate: Bool { CacheDirectives(head.fields).has("must-revalidate") }
