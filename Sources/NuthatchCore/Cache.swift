@@ -2,13 +2,13 @@ import CSystem
 import NuthatchHTTP
 import NuthatchStore
 
-/// A directory of stored answers, the memory in front of it, and the network client that fills it.
+/// A directory of stored answers, a memory tier, and a network client that fetches the answers that aren't stored.
 ///
 /// Any thread may use it. `close` ends the requests that are under way; a cache that is released without `close` closes itself.
 public final class Cache: Sendable {
-  /// The directory, as it was passed or as the default found it.
+  /// The path of the directory: the one that was passed, else the default.
   public let path: String
-  /// The options that it was opened with.
+  /// The options that the cache was opened with.
   public let options: Options
   let runtime: Runtime
   let shared: SharedCache
@@ -60,8 +60,8 @@ public final class Cache: Sendable {
 
   /// Starts a request. A fresh stored answer is ready when this returns, if it is short and needs no decoding.
   ///
-  /// - Throws: `bad_url` or `bad_header` before the network is used; `invalid`; `denied`, `unsafe_file` or `io` for a file that it names;
-  ///   `secret_needs_provider`; `closed`; `forked`.
+  /// - Throws: `bad_url` or `bad_header` before the network is used; `invalid`; `denied`, `unsafe_file` or `io` for a file that
+  ///   the request names; `secret_needs_provider`; `closed`; `forked`.
   public func submit(_ request: Request) throws(NuthatchError) -> Ticket {
     try checkUsable()
     // An answer that was returned before needs neither a plan nor a look-up.
@@ -80,7 +80,7 @@ public final class Cache: Sendable {
     _ request: Request, _ plan: RequestPlan, _ stored: StoredAnswer?
   ) throws(NuthatchError) -> Ticket {
     if let stored, let ticket = instant.ticket(stored, plan, for: request) { return ticket }
-    // A resubmitted request reads files such as a netrc again: they may name another user by then.
+    // Resubmitting such a request makes a new plan. Files such as a netrc are then read again, because they may have changed.
     let isOfOneUse = plan.isOfOneUse || !plan.isMemorable
     return try start(plan, stored, Ticket(request, isOfOneUse ? RepeatableRequest(request, plan) : plan))
   }
@@ -115,11 +115,11 @@ public final class Cache: Sendable {
     plan.asksForHeaders ? nil : shared.reader.readAdmitted(plan, .promptly)
   }
 
-  /// Submits the request of a ticket again, for instance after a failure, and returns a new ticket. A freezable request keeps its
-  /// `Idempotency-Key`, so that a server that has already processed it doesn't do it twice. If the program has taken the ticket's success
-  /// (2xx), the new request gets a new key, unless the request has its own.
+  /// Submits the request of a ticket again, for instance after a failure, and returns a new ticket. A freezable request keeps
+  /// its `Idempotency-Key`, so that a server that has already processed it doesn't process it twice. If the program has taken
+  /// the ticket's success (2xx), the new request gets a new key, unless the program has set the key itself.
   ///
-  /// - Throws: `invalid` for a ticket that was answered at once, or that belongs to another cache; like `submit`.
+  /// - Throws: `invalid` for a ticket that was answered at once, because it keeps no request; also like `submit`.
   public func resubmit(_ ticket: Ticket) throws(NuthatchError) -> Ticket {
     try checkUsable()
     switch ticket.repeatable {
@@ -141,7 +141,8 @@ public final class Cache: Sendable {
   /// The number of requests under way.
   public var activity: Int { isForked ? 0 : open.count }
 
-  /// Sends a notice (`nextNotice`) whenever `activity` changes from or to 0, from now on.
+  /// From now on, sends a notice (`nextNotice`) whenever `activity` changes from or to 0. If it isn't 0 now, also sends one
+  /// now.
   public func watchActivity() {
     guard notices.watchActivity() else { return }
     let (notices, open) = (notices, open)
@@ -165,7 +166,7 @@ public final class Cache: Sendable {
   /// URL shares stay. When this returns, no process gets an older answer from the cache.
   ///
   /// - Returns: the number of removed answers.
-  /// - Throws: `bad_url`; `no_space` or `io` if it can't be done; `closed`; `forked`.
+  /// - Throws: `bad_url`; `no_space`, `io` or `busy` if the removal fails; `closed`; `forked`.
   @discardableResult
   public func remove(_ url: String) throws(NuthatchError) -> Int {
     try remove(RequestPlan(Request(url), options, instant.termsCache), isNarrow: false)
@@ -195,24 +196,24 @@ public final class Cache: Sendable {
     return open.waitUntilEmpty(within: milliseconds)
   }
 
-  /// Cancels every request under way, and accepts no more: later calls throw `closed`. The final events can still be taken from the
-  /// tickets.
+  /// Cancels every request under way, and accepts no more requests: later calls throw `closed`. The final events can still be
+  /// taken from the tickets.
   public func shutdown() {
     guard !isForked else { return }
     instant.shut()
     for ticket in open.close() ?? [] { ticket.cancel() }
-    // Some requests may just have ended on other threads: their events, too, must be there when this returns.
+    // Other threads may be ending requests now. Their final events must also be there when this returns.
     open.waitUntilTold()
   }
 
-  /// Whether it accepts no more requests.
+  /// Whether the cache accepts no more requests.
   package var isShutDown: Bool { isForked || open.whyClosed != nil }
 
-  /// Ends every request under way with the error `closed`; later calls throw it. Waits for the network only if a stale answer was
-  /// delivered and is being revalidated in the background: two seconds at most.
+  /// Ends every request under way with the error `closed`; later calls throw it. If stale answers that were delivered are being
+  /// revalidated in the background, waits for that, at most two seconds.
   ///
-  /// - Parameter milliseconds: how long requests under way, and requests that the outbox is sending, may take to end before that.
-  ///   Default: 0.
+  /// - Parameter milliseconds: how long to wait first until the requests under way, and those that the outbox is sending, have
+  ///   ended. Default: 0.
   public func close(drain milliseconds: Int64 = 0) {
     if milliseconds > 0 { _ = try? closing.drain(within: milliseconds) }
     closing.begin()

@@ -36,19 +36,19 @@ package enum CacheDirectory {
       isWritable: isUsable(path, W_OK))
   }
 
-  /// Whether the path exists, and this program may access it, by its effective user and not its real one.
+  /// Whether the path exists, and the effective user of this process may access it.
   private static func isUsable(_ path: String, _ mode: Int32 = F_OK) -> Bool {
     faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0
   }
 
-  /// Refuses a directory that holds other things, and no cache. Commands that only read a cache call it, because they must not create
-  /// files there.
+  /// Throws if the directory holds other files and no cache. Commands that only read a cache call it, because they must not
+  /// create files there.
   ///
   /// - Throws: `io`.
   package static func refuseOthers(_ path: String?) throws(NuthatchError) {
     let path = if let path { path } else { try standard() }
     guard !isUsable(path + "/packs"), let names = folderNames(path) else { return }
-    // The outbox's folder may be the only one that is left.
+    // Files of a cache without packs. For example, only the outbox's folder may be left.
     let ours: Set = ["index", "lock", "locks", "limits", "flights", "cookies", "outbox"]
     for name in names where !ours.contains(name) && !name.hasSuffix(".new") && !name.contains(".foreign-") {
       // Another process may be creating the cache at this moment.

@@ -10,11 +10,12 @@ package struct CacheSeams: Sendable {
   package var outboxRules = OutboxRules()
   /// The outbox's clocks; nil: the machine's clocks, and `clock`.
   var outboxClock: OutboxClock?
-  /// Reports changes of the network, in addition to the kernel.
+  /// Reports changes of the network, in addition to the kernel's reports.
   package var reachabilitySource: (any ReachabilitySource)?
-  /// Replaces the network: recorded answers, or a test's. Its argument is the event loop that calls it.
+  /// Makes a transport that replaces the network, for recorded answers or tests. Its argument is the event loop that the
+  /// transport runs on.
   package var transport: (@Sendable (EventLoop) -> any Transport)?
-  /// Asked after the other processes of the machine.
+  /// Tiers that are searched after the other processes of the machine (`OtherProcesses`).
   var tiers: [any FetchTier] = []
   /// Called before a note about a fetch is read or written (`FetchLocks`).
   package var beforeNotes: (@Sendable () -> Void)?

@@ -2,8 +2,8 @@ import CSystem
 import NuthatchStore
 import Synchronization
 
-/// The close of a handle, in steps that any thread may take, and repeat: `begin`, after which only revalidations are under way; the wait
-/// for those; `settle`; `end`.
+/// Closes a handle in four steps: `begin`, which ends everything but revalidations; `waitForRevalidations`; `settle`; `end`.
+/// Any thread may call them, and may call them again.
 package final class Closing: Sendable {
   private let path: String
   private let shared: SharedCache
@@ -11,7 +11,7 @@ package final class Closing: Sendable {
   private let notices: OutboxNotices
   private let instant: InstantAnswers
   private let hasBegun = Atomic(false)
-  /// Whether it was the last handle on the directory.
+  /// Whether this was the last handle on the directory.
   private let wasLast = Atomic(false)
   /// Bits: 1 if `begin` is done, 2 if `end` is done.
   private let steps = Atomic<UInt8>(0)
@@ -28,7 +28,7 @@ package final class Closing: Sendable {
     self.instant = instant
   }
 
-  /// In a forked child nothing is under way, and nothing must be closed.
+  /// In a forked child no request is under way, and there is nothing to close.
   private var isForked: Bool { nhs_fork_epoch() != epoch }
 
   /// - Throws: `closed`; `forked`.
@@ -37,8 +37,8 @@ package final class Closing: Sendable {
     if hasBegun.load(ordering: .acquiring) { throw .closed }
   }
 
-  /// Waits until requests under way, and requests that the outbox is sending, have ended. The outbox starts no others. Returns false if
-  /// that takes longer.
+  /// Waits until the requests under way, and those that the outbox is sending, have ended. The outbox starts no others. Returns
+  /// false if that takes longer than `milliseconds`.
   ///
   /// - Parameter milliseconds: nil: no limit.
   /// - Throws: `forked`.
@@ -61,15 +61,15 @@ package final class Closing: Sendable {
     note(1)
   }
 
-  /// Waits for the revalidations, for which only the last handle on the directory must wait. Returns false if that takes longer; nil: no
-  /// limit.
+  /// Waits until no revalidation is under way, if this was the last handle on the directory. Returns false if that takes longer
+  /// than `milliseconds`; nil: no limit.
   @discardableResult
   package func waitForRevalidations(within milliseconds: Int64?) -> Bool {
     isForked || !wasLast.load(ordering: .acquiring) || shared.revalidations.wait(within: milliseconds)
   }
 
-  /// For the last handle on the directory, does the removals that are due, and writes what is in memory only. This is skipped if another
-  /// process holds the lock.
+  /// Does the due removals and writes the records that are in memory only, if this was the last handle on the directory. Gives
+  /// up if another process holds the store's lock for too long.
   ///
   /// - Throws: `busy`.
   package func settle() throws(NuthatchError) {
@@ -77,7 +77,7 @@ package final class Closing: Sendable {
     do {
       try shared.store.flushAtEnd()
     } catch {
-      // Other failures were counted in the statistics.
+      // Other failures are counted in the statistics.
       guard error.kind == .busy else { return }
       let what =
         shared.store.losesRemovals
@@ -86,12 +86,12 @@ package final class Closing: Sendable {
     }
   }
 
-  /// Ends the revalidations that are left.
+  /// Ends the revalidations that still run, and closes the store, if this was the last handle on the directory.
   package func end() {
     if !isForked { note(2) }
   }
 
-  /// Releases everything when both the first and the last step are done, on whichever threads.
+  /// Releases everything when `begin` and `end` are both done. Different threads may call them.
   private func note(_ step: UInt8) {
     let before = steps.bitwiseOr(step, ordering: .acquiringAndReleasing).oldValue
     guard before != 3, before | step == 3 else { return }

@@ -1,6 +1,6 @@
 import NuthatchTransport
 
-/// What a failure tells about the connection to the server.
+/// Groups of errors, by what they mean for the connection to the server.
 extension ErrorCode {
   /// Whether the server can't be asked at the moment; the error tells nothing about the resource.
   var meansServerUnavailable: Bool {
@@ -10,7 +10,8 @@ extension ErrorCode {
   /// Whether the failure may be temporary, so that a retry makes sense at once.
   var isPassing: Bool { [.timeout, .dns, .refused, .reset, .truncated].contains(self) }
 
-  /// Whether a request that ends with this error, without a response head, waits until its server can be reached.
+  /// Whether a freezable request that ends with this error, without a response head, waits in the outbox until its server can
+  /// be reached.
   var isUnreachable: Bool { [.timeout, .dns, .refused, .reset, .tls, .circuitOpen].contains(self) }
 
   /// Whether the server can't have received a request that ends with this error, without a response head.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The longest texts of a caller that neither the rules for URLs nor those for headers limit (docs/HTTP.md, "Limits"). If libcurl or the
-/// disk refused them later, the error would not name the cause.
+/// Limits for the caller's texts that aren't URLs or headers (docs/HTTP.md, "Limits"). Without them, libcurl or the disk would
+/// refuse a text later, with an error that doesn't name the cause.
 enum Lengths {
   /// Names, users and passwords, in bytes.
   static let longestText = 65_536

@@ -4,8 +4,8 @@ import NuthatchBase
 import NuthatchTransport
 import Synchronization
 
-/// The log, for the diagnosis of faults. It goes to standard error if `$NUTHATCH_LOG` is set (`error`, `warning`, `info` or `debug`), and
-/// is kept for the program if the program asks for it. Nothing is written by default.
+/// The log, for the diagnosis of faults. Its lines go to standard error if `$NUTHATCH_LOG` is set (`error`, `warning`, `info`
+/// or `debug`), and are kept for the program if it calls `keep`. By default nothing is logged.
 public enum Log {
   /// The importance of a line.
   public enum Level: Int32, Sendable, CaseIterable {
@@ -40,11 +40,11 @@ public enum Log {
   private struct Kept {
     var lines: [Line] = []
     var dropped = 0
-    /// The process that has noted the lines: a forked child drops those of its parent.
+    /// The fork epoch of the lines: a forked child drops its parent's lines.
     var epoch = nhs_fork_epoch()
   }
 
-  /// Beyond this number lines are dropped, and counted.
+  /// The most lines that are kept. Further lines are dropped and counted.
   private static let most = 1000
   // Guarded by the process lock. No other thread holds this lock during a fork.
   nonisolated(unsafe) private static var kept = Kept()
@@ -54,7 +54,7 @@ public enum Log {
     return Level.allCases.first { $0.word == word }?.rawValue ?? 0
   }()
 
-  /// Keeps lines of `level` and more important ones, for `take`; nil for none, the default.
+  /// Keeps lines of `level` and of more important levels, for `take`. nil, the default: keeps no lines.
   public static func keep(_ level: Level?) {
     keptLevel.store(level?.rawValue ?? 0, ordering: .relaxed)
     if level == nil { withKept { $0 = Kept() } }
@@ -63,7 +63,7 @@ public enum Log {
   /// Whether lines are kept, so that `take` may return one.
   package static var isKept: Bool { keptLevel.load(ordering: .relaxed) > 0 }
 
-  /// Returns the oldest line that was kept, and removes it.
+  /// Returns the oldest kept line, and removes it. If lines were dropped, first returns a warning that says how many.
   public static func take() -> Line? {
     withKept { kept in
       if kept.dropped > 0 {
@@ -91,7 +91,7 @@ public enum Log {
     guard isOn(level) else { return }
     let line = Line(level: level, text: text().printable)
     if level.rawValue <= shownLevel {
-      // In one call, so that lines of several threads don't mix. A failed write is ignored.
+      // One call per line, so that lines of several threads don't mix. A failed write is ignored.
       let bytes = Array("nuthatch[\(getpid())] \(level.word): \(line.text)\n".utf8)
       _ = bytes.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
@@ -130,7 +130,7 @@ extension Log {
     note(.warning, "certificates aren't checked (insecure); the first such request: \(url)")
   }
 
-  /// Logs a ticket's end before its final event is delivered, so that a program that has the answer finds the line.
+  /// Logs a ticket's end before its final event is delivered. So a program that has the final event finds the line.
   static func follow(_ ticket: Ticket) {
     guard isOn(.info) else { return }
     let start = nhs_monotonic_ns()

@@ -11,15 +11,15 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
 
   /// The status of the server's answer, if it is the cause; else nil.
   public var status: Int?
-  /// The number of attempts that were started for this request; 0 if it never had its turn. A remembered failure has the number of the
-  /// original attempts.
+  /// The number of attempts that were started for this request; 0 if it never left the queue. A remembered failure has the
+  /// number of the original attempts.
   public var attempts = 0
   /// Whether the answer that caused the error was in the cache before, or was confirmed by the server (304).
   public var isInCache = false
-  /// Bytes of that answer's body that are known, or were received; 0 if there is none.
+  /// The bytes of the body of the answer that caused the error, as far as they are known; 0 if there is no answer.
   public var bodyBytes: Int64 = 0
 
-  /// The number in the outbox of a request that was frozen; else nil.
+  /// The request's number in the outbox, if it was frozen; else nil.
   public var outboxID: UInt64?
 
   /// An error with its message.
@@ -51,6 +51,7 @@ extension NuthatchError {
 }
 
 extension NuthatchError {
-  /// Whether this process has ended the request itself, also at its exit without a close. Such an error tells nothing about the server.
+  /// Whether this process has ended the request itself, for example by a close or at its exit. Such an error says nothing about
+  /// the server.
   var isOwnEnd: Bool { [.closed, .cancelled, .forked].contains(code) }
 }

@@ -1,17 +1,17 @@
 import NuthatchTransport
 
-/// A URL to fetch, the results that are wanted, and limits. It has the members of its options.
+/// A URL to fetch, the results that are wanted, and limits. Each option is also a member of the request.
 @dynamicMemberLookup
 public struct Request: Sendable {
   /// The URL; every answer and error repeats it unchanged.
   public var url: String
-  /// The options that differ from those of its site and its cache.
+  /// The options that differ from those of the request's site and cache.
   public var options = Options()
   /// Whether the request may end as cancelled if no bytes come while other requests wait for its place in the queue. For callers that
   /// submit it again when nothing else is left to do. Default: off.
   package var mayBeDeferred = false
 
-  /// An option.
+  /// An option of the request.
   public subscript<Value>(dynamicMember option: WritableKeyPath<Options, Value>) -> Value {
     get { options[keyPath: option] }
     _modify { yield &options[keyPath: option] }
@@ -19,7 +19,7 @@ public struct Request: Sendable {
 
   /// Headers, sent in this order after those that Nuthatch adds. A header given here replaces the one that would be added.
   ///
-  /// Not by key path, which would copy all headers for each one that is added.
+  /// Declared here because access through a key path would copy all headers whenever one is added.
   public var headers: [(name: String, value: String)] {
     get { options.headers }
     _modify { yield &options.headers }
@@ -30,7 +30,7 @@ public struct Request: Sendable {
     options.asks.union((own.site?.options.asks ?? []).subtracting(options.asksNot))
   }
 
-  /// The method; `GET` by default. A method that HTTP defines is put into capitals; any other is sent as it is spelled.
+  /// The method; `GET` by default. A method that HTTP defines is changed to capitals; any other is sent unchanged.
   public var method: String {
     get { own.method }
     set { own.method = sentMethod(newValue) }
@@ -52,18 +52,19 @@ public struct Request: Sendable {
     get { own.saveTo }
     _modify { yield &own.saveTo }
   }
-  /// Where `user` may be sent, for programs that set it for many URLs. It isn't sent to other URLs. nil: to the origin of `url`.
+  /// The origins to which `user` may be sent, for programs that set it for many URLs. nil: the origin of `url`.
   public var userPlace: SignInPlace? {
     get { own.userPlace }
     set { own.userPlace = newValue }
   }
-  /// Whether a request without `user` signs in neither with the site's user nor with a netrc that the request itself doesn't name.
+  /// Whether a request without `user` ignores the site's user, and any netrc that isn't an option of the request itself.
   /// Default: off.
   public var isAnonymous: Bool {
     get { own.isAnonymous }
     set { own.isAnonymous = newValue }
   }
-  /// Whether its options for certificates come from a site, so that they count at the URL's origin only.
+  /// Set by the outbox only: whether the certificate options of a frozen request are those of its site. They then apply to the
+  /// URL's origin only.
   var isTrustOfSite: Bool {
     get { own.isTrustOfSite }
     set { own.isTrustOfSite = newValue }
@@ -73,18 +74,18 @@ public struct Request: Sendable {
     get { own.download }
     set { own.download = newValue }
   }
-  /// The outbox options, for POST, PUT, PATCH and DELETE only; with another method it is an error. nil: the request fails if its server
-  /// can't be reached.
+  /// The outbox options, for POST, PUT, PATCH and DELETE only; with another method they are an error. nil: the request fails if
+  /// its server can't be reached.
   public var freezing: Freezing? {
     get { own.freezing }
     _modify { yield &own.freezing }
   }
-  /// The site whose options it inherits; set by `Site.request`.
+  /// The site whose options the request inherits.
   var site: Site? {
     get { own.site }
     set { own.site = newValue }
   }
-  /// Whether the outbox sends it.
+  /// Whether the outbox sends the request.
   var isReplay: Bool {
     get { own.isReplay }
     set { own.isReplay = newValue }
@@ -100,7 +101,7 @@ public struct Request: Sendable {
     _modify {
       if box.isEmpty {
         var new = Own()
-        // Setting a member to its default leaves the request plain.
+        // If all new values are the defaults, the request stays plain.
         defer { if !new.isNone { box = [new] } }
         yield &new
       } else {
@@ -113,7 +114,7 @@ public struct Request: Sendable {
   /// size alone (`HitTable`).
   var isPlain: Bool { box.isEmpty && options.isPlain }
 
-  /// A GET of `url`, with the cache's own limits.
+  /// A GET of `url`, with the cache's options.
   public init(_ url: String) { self.url = url }
 
   /// How long a request of a batch waits for its host if `giveUpAfter` isn't set.
@@ -153,7 +154,7 @@ extension Request {
 
     var isNone: Bool { isSame(as: Own.none) }
 
-    /// Downloads, outbox options and sites always count as different.
+    /// Returns whether all members are equal. Two downloads, two outbox options or two sites always count as different.
     func isSame(as other: Own) -> Bool {
       download == nil && other.download == nil && freezing == nil && other.freezing == nil && site == nil
         && other.site == nil && method == other.method && body == other.body && upload == other.upload
@@ -163,7 +164,8 @@ extension Request {
     }
   }
 
-  /// Whether both requests have the same options except those that the resolved terms don't depend on: URL, cache key, priority and tag.
+  /// Returns whether both requests resolve to the same `RequestTerms`, which don't depend on URL, cache key, `ignoreQuery`,
+  /// priority and tag.
   func wantsTheSame(as other: Request) -> Bool {
     guard mayBeDeferred == other.mayBeDeferred, options.hasSameTerms(inPlace: other.options) else {
       return false
@@ -207,9 +209,9 @@ extension Request {
 
   /// - Throws: `invalid` for values that no request can have.
   func check() throws(NuthatchError) {
-    // Checked separately, because terms are shared by requests that differ in priority.
+    // Checked separately, because requests that differ only in priority share their terms, and so their check.
     if !(Priority.least...Priority.most).contains(options.priority) { try options.check(.request) }
-    // All URLs would share one answer.
+    // With an empty key, all URLs would share one answer.
     guard options.cacheKey?.isEmpty != true else {
       throw NuthatchError(.invalid, "cache_key is empty: \(shownURL)")
     }

@@ -3,19 +3,19 @@ import Glibc
 import NuthatchStore
 import NuthatchTransport
 
-/// Objects that all open caches of a process share: the transport and its thread, the queue, the workers. Created for the first cache,
-/// ended with the last.
+/// Objects that all open caches of a process share: the transport and its thread, the queue, the workers. Created for the first
+/// cache, ended after the last.
 ///
-/// A forked child has none of its parent's threads, so it never uses its parent's runtime: the first cache that it opens creates a new
-/// one, and the old one's memory stays as it is.
+/// A forked child has none of its parent's threads, so it never uses its parent's runtime. The first cache that it opens
+/// creates a new runtime. The parent's runtime is never freed there.
 // Its parts are Sendable or confined to the loop's thread, and the number of users is guarded by the process lock, hence Sendable.
 final class Runtime: @unchecked Sendable {
   private let curl: CurlTransport
   let workers: WorkerPool
-  /// Threads that write answers to files while they arrive, and heartbeats. A disk that doesn't answer delays only these, and no
-  /// decode delays them.
+  /// Threads that write answers to files while they arrive, cookies and heartbeats. They are separate, so that a disk that
+  /// doesn't answer doesn't block the workers, and decodes don't delay the writes.
   let writers = WorkerPool(width: 4, memory: 0)
-  /// Threads that read files that are sent, for the same reason.
+  /// Threads that read the files that requests send; separate for the same reason.
   private let readers = WorkerPool(width: 4, memory: 0)
   /// The memory of bodies that are being received.
   let inFlight: ReceiveBudget
@@ -24,7 +24,7 @@ final class Runtime: @unchecked Sendable {
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
-  /// Functions to call when the loop fails.
+  /// Functions to call when the loop fails, by owner.
   private let mourners = Locked<[ObjectIdentifier: @Sendable (NuthatchError) -> Void]>([:])
   // Guarded by the process lock, like `current`.
   private var users = 0
@@ -46,7 +46,7 @@ final class Runtime: @unchecked Sendable {
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), reported by \(origin)): cached memory is freed")
-      // Freeing memory takes too long for the loop's thread. If no worker is left, the caches are being closed.
+      // Freeing memory takes too long for the loop's thread. If the job is refused, the caches are being closed.
       _ = workers.submit(priority: Priority.most) { OpenCaches.relieve(level) }
     })
     epoch = nhs_fork_epoch()
@@ -65,7 +65,8 @@ final class Runtime: @unchecked Sendable {
   /// Confined to the loop's thread.
   var queue: FetchQueue { clerk.queue }
 
-  /// Returns the runtime. It stays until `release` was called as often as this.
+  /// Returns the runtime, which it creates if there is none. The runtime ends when `release` has been called once for each call
+  /// of this function.
   static func acquire() throws(NuthatchError) -> Runtime {
     if let running = claim() {
       guard let fault = running.loop.fault else { return running }
@@ -86,11 +87,11 @@ final class Runtime: @unchecked Sendable {
   }
 
   func delist(_ owner: AnyObject) {
-    // Released outside the lock.
+    // Release the function only after unlocking, because that may run other code.
     _ = mourners.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
   }
 
-  /// The reason why the loop accepts no job.
+  /// The reason why the loop doesn't accept a job.
   var whyNoJob: NuthatchError { loop.fault.map { NuthatchError($0) } ?? .closed }
 
   func release() {
@@ -103,7 +104,7 @@ final class Runtime: @unchecked Sendable {
     if isLast { end() }
   }
 
-  /// Waits until the workers have finished, and the loop has received their results, before the loop ends.
+  /// Stops all threads. The workers end first, so that the loop still receives their results.
   private func end() {
     workers.stop()
     loop.post {
@@ -111,13 +112,13 @@ final class Runtime: @unchecked Sendable {
       self.clerk.stop()
     }
     curl.stop()
-    // After the loop, which may still submit jobs to them; the loop itself doesn't need their results any more.
+    // They end after the loop, which may submit jobs to them until its end. It no longer needs their results.
     writers.stop()
     readers.stop()
   }
 
-  /// exit() shuts OpenSSL down while other threads run on; the loop must not use it then. Registered after libcurl has initialised
-  /// OpenSSL, this runs before OpenSSL's own clean-up.
+  /// Stops the threads at exit(). Otherwise the loop would use OpenSSL after exit() has shut it down. This handler is
+  /// registered after libcurl has initialised OpenSSL, so it runs before OpenSSL's own clean-up.
   private static let endsAtExit = atexit {
     nhs_process_lock()
     let running = current
@@ -155,7 +156,7 @@ final class Runtime: @unchecked Sendable {
       running.users += 1
       return running
     }
-    // In a forked child the parent's runtime must not be destroyed: its thread doesn't exist here.
+    // In a forked child, never free the parent's runtime: its threads don't exist here.
     if let stranger = current { _ = Unmanaged.passRetained(stranger) }
     current = made
     made.users = 1

@@ -27,7 +27,7 @@ extension SignIn {
 public struct ClientCertificate: Sendable, Equatable {
   /// The certificate, followed by its intermediate certificates.
   public var path: String
-  /// Its private key; nil if it is in the same file.
+  /// The certificate's private key; nil if it is in the same file.
   public var key: String?
   /// The password of the key; nil if the key isn't encrypted.
   public var password: String?

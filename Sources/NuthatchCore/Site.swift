@@ -1,22 +1,22 @@
 import NuthatchTransport
 
-/// A base URL with options that its requests share. All other options are those of its cache.
+/// A base URL with options that the site's requests share. Other options come from the cache.
 ///
 /// Credentials are sent to the base URL's origin only, also if a request of the site has a URL of another origin. The same is true of all
 /// headers except harmless ones (docs/HTTP.md) and those named by `Options.keepHeadersAcrossOrigins`.
 public struct Site: Sendable {
   /// The base URL as it was passed.
   public let url: String
-  /// The options that it was created with.
+  /// The options that the site was created with.
   public let options: Options
-  /// The cache that its requests go to.
+  /// The cache that the site's requests go to.
   public let cache: Cache
   fileprivate let base: WebURL
-  /// Tells its requests from those of other sites, also of a site with the same URL.
+  /// Identifies the site's requests. Two sites with the same URL have different identities.
   let identity = Identity()
 
   final class Identity: Sendable {}
-  /// The cookies of its requests.
+  /// The cookies of the site's requests.
   let cookies: SiteCookies?
 
   fileprivate init(_ cache: Cache, _ url: String, _ base: WebURL, _ options: Options) {
@@ -39,16 +39,16 @@ public struct Site: Sendable {
     return request
   }
 
-  /// Deletes its cookies.
+  /// Deletes the site's cookies.
   public func clearCookies() { cookies?.clear() }
 
-  /// Whether the last connection to its host succeeded; nil if none was tried.
+  /// Whether the last connection to the site's host succeeded; nil if none was tried.
   public var reachable: Bool? { cache.shared.runtime.reachability.isReachable(base.origin) }
 
   /// Cancels the requests of this site that are under way.
   public func cancelAll() { cache.cancelAll(of: identity) }
 
-  /// Sends a notice (`Cache.nextNotice`) for each change of `reachable`, from now on.
+  /// From now on, sends a notice (`Cache.nextNotice`) for each change of `reachable`.
   public func watchReachability() {
     cache.notices.watch(base.origin, url)
     cache.shared.outbox.look()
@@ -82,7 +82,8 @@ extension Cache {
 // MARK: - Inherited options
 
 extension Site {
-  /// Returns the options that its requests inherit at a URL; options that are only for its origin are left out elsewhere.
+  /// Returns the options that the site's requests inherit at a URL. At another origin, options that are only for the site's
+  /// origin are left out.
   ///
   /// - Parameter travelling: names of headers that are also sent to other origins.
   func inherited(at url: WebURL, _ travelling: Set<String>) -> Options {
@@ -96,7 +97,7 @@ extension Site {
     return result
   }
 
-  /// The user in its base URL.
+  /// The user in the site's base URL.
   fileprivate var baseUser: (name: String, password: String)? {
     base.credentials.map {
       (String(decoding: $0.user, as: UTF8.self), String(decoding: $0.password, as: UTF8.self))
@@ -124,7 +125,7 @@ extension Request {
 
   /// Returns the request with its inherited options.
   ///
-  /// - Throws: `io` for a file of credentials that can't be read.
+  /// - Throws: `io`, `unsafe_file` or `invalid` for a netrc that can't be used.
   func completed(with cache: Options, _ outside: inout OutsideReadings) throws(NuthatchError) -> Request {
     var result = self
     let isKept = userPlace.map { place in outside.read { place.origins.contains($0.origin) } } ?? true
@@ -139,7 +140,7 @@ extension Request {
         (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
       }
       above = inherited.over(cache)
-      // The user in a URL counts before the site's user, and the site's user before the user in the site's URL.
+      // Order of precedence: the user in the request's URL, the site's user, the user in the site's URL.
       above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
     }
     // The request's own Authorization was removed. Site and cache must not replace it.
@@ -148,7 +149,7 @@ extension Request {
     }
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
-    // They are added as headers, because requests that send other headers must not share a transfer.
+    // Add User-Agent and Accept as headers, because requests that send different headers must not share a transfer.
     let named = [("User-Agent", result.options.userAgent), ("Accept", result.options.accept)]
     for (name, value) in named {
       guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
@@ -194,7 +195,7 @@ extension Options {
     }
   }
 
-  /// In lower case.
+  /// Names, in lower case, of headers that are also sent to other origins.
   var travelling: Set<String> { Set(keepHeadersAcrossOrigins.map { $0.lowercased() }) }
 
   var proxyChoice: ProxyChoice {

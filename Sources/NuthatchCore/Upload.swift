@@ -3,8 +3,8 @@ import NuthatchTransport
 
 /// A body that is read while it is sent, so that files of any size need little memory.
 ///
-/// Files are checked when the request is submitted: a missing file, or one that isn't a regular file, is `io` then. A file that has
-/// changed before it is sent is `io`, too.
+/// Files are checked when the request is submitted. The error is `io` if a file is missing or isn't a regular file, and also if
+/// it has changed between this check and the transfer.
 public struct Upload: Sendable, Equatable {
   enum Content: Sendable, Equatable {
     case file(String)
@@ -33,7 +33,7 @@ public struct Upload: Sendable, Equatable {
     content = .form(parts, boundary: boundary)
   }
 
-  /// The paths of its files.
+  /// The paths of the files to send.
   var paths: [String] {
     switch content {
     case .file(let path): [path]
@@ -46,7 +46,7 @@ public struct Upload: Sendable, Equatable {
     Array(fields.map { "\(formEncoded($0.name))=\(formEncoded($0.value))" }.joined(separator: "&").utf8)
   }
 
-  /// 128 random bits, so that no file contains it.
+  /// Returns a boundary with 128 random bits, so that no file contains it by chance.
   private static func newBoundary() -> String {
     let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }.joined()
     return "nuthatch-\(digits)"
@@ -79,7 +79,7 @@ public struct FormPart: Sendable, Equatable {
   public var name: String
   /// The file name in the form; nil for a plain field.
   public var fileName: String?
-  /// Its `Content-Type`; nil for none.
+  /// The part's `Content-Type`; nil for none.
   public var type: String?
   var content: Content
 
@@ -170,7 +170,7 @@ extension Upload {
 }
 
 extension String {
-  /// Escaped like browsers do in a form: only line breaks and quotes.
+  /// The text with line breaks and quotes escaped, as browsers do it in a form.
   fileprivate var quotedForForm: String {
     guard utf8.contains(where: { $0 == 13 || $0 == 10 || $0 == 34 }) else { return self }
     return String(
