@@ -7,12 +7,12 @@ import NuthatchTransport
 public enum Netrc: Sendable, Equatable {
   /// `$NETRC`, else `~/.netrc`; if there is none, requests have no credentials.
   case standard
-  /// This file; it is `io` if it can't be read.
+  /// This file; if it can't be read, the request fails with `io`.
   case file(String)
-  /// None, even if the cache or the site has one.
+  /// No file, even if the cache or the site has one.
   case off
 
-  /// - Throws: `io`; `invalid`; `unsafe_file`.
+  /// - Throws: `io` if the given file can't be read; `unsafe_file`; `invalid` for a path with a NUL byte.
   func entry(for url: WebURL) throws(NuthatchError) -> (user: [UInt8], password: [UInt8])? {
     guard let path = try path(url) else { return nil }
     var host = url.host

@@ -4,8 +4,8 @@ import NuthatchTransport
 public struct SignInPlace: Sendable, Equatable {
   let origins: Set<Origin>
 
-  /// From `https://host`, which is one origin, or from `host` or `host:port`, which is HTTP and HTTPS at that port or at their default
-  /// ports. nil for anything else.
+  /// `https://host` means one origin. `host` or `host:port` means HTTP and HTTPS, at that port or at their default ports. nil
+  /// for any other text.
   public init?(_ text: String) {
     guard !text.isEmpty, !text.utf8.contains(UInt8(ascii: "@")) else { return nil }
     let isWhole = text.utf8.firstRange(of: "://".utf8) != nil
@@ -17,7 +17,7 @@ public struct SignInPlace: Sendable, Equatable {
     origins = Set(urls.map(\.origin))
   }
 
-  /// The origin of a URL. nil if it isn't a URL of HTTP.
+  /// The origin of a URL. nil if the URL can't be used.
   public init?(originOf url: String) {
     guard let url = try? WebURL(url) else { return nil }
     origins = [url.origin]

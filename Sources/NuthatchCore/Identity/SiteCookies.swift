@@ -6,9 +6,9 @@ import Synchronization
 
 /// The cookies of one site, shared by all its requests in this process. Any thread may use it.
 ///
-/// Answers set cookies on the loop's thread, which must not wait for a disk. So the cookies are stored in memory, for the next request,
-/// and a worker writes them to the file. The answer that has set them is delivered after the write (`AnswerProcessor`), or when
-/// another process has held the file's lock for a second.
+/// Answers set cookies on the loop's thread, which must not wait for a disk. So the loop's thread stores them in memory, for
+/// the next request. A writer's thread writes them to the file, and so does the worker that handles the answer, before the
+/// answer is delivered (`AnswerProcessor`). If another thread uses the file for a second, the worker doesn't wait longer.
 final class SiteCookies: Sendable {
   /// Cookies of one answer that aren't in the file yet.
   private struct Change {
@@ -19,14 +19,14 @@ final class SiteCookies: Sendable {
 
   private struct State {
     var jar = CookieJar()
-    /// Changes that are in `jar` but not in the file.
+    /// Changes that are in `jar` but not yet in the file.
     var pending: [Change] = []
     var isToBeWritten = false
-    /// Inode, size and time of the file at the last read or write.
+    /// Inode, size and modification time of the file at the last read or write.
     var identity: [Int64] = []
   }
 
-  /// The most changes that are kept while the file can't be written.
+  /// The most changes that wait to be written. Further ones are in `jar` only.
   private static let mostPending = 1000
 
   /// Never held during a wait for the disk.
@@ -47,7 +47,8 @@ final class SiteCookies: Sendable {
     self.patience = patience
   }
 
-  /// Returns the `Cookie` header for `url`; nil for none. Reads cookies of other processes from the file: not for the loop's thread.
+  /// Returns the `Cookie` header for `url`; nil for none. First reads the file if another process has written it. That may wait
+  /// for the disk.
   func header(for url: WebURL) -> String? {
     if let path, enter(patience: 0) {
       readIfChanged(path)
@@ -61,7 +62,7 @@ final class SiteCookies: Sendable {
     state.withLock { $0.jar.header(for: url, now: clock.seconds) }
   }
 
-  /// Stores the cookies of an answer. The next `settle` writes them to the file; a worker is told to call it.
+  /// Stores the cookies of an answer. A writer's thread then calls `settle`, which writes them to the file.
   func take(_ head: ResponseHead, from url: WebURL) {
     let lines = head.fields.values("Set-Cookie")
     guard !lines.isEmpty else { return }
@@ -77,7 +78,7 @@ final class SiteCookies: Sendable {
     if mustWrite, !writers.submit(priority: Priority.most, { self.settle() }) { settle() }
   }
 
-  /// Writes new cookies to the file. Not for the loop's thread.
+  /// Writes new cookies to the file. Don't call it on the loop's thread.
   func settle() {
     guard let path, state.withLock({ !$0.pending.isEmpty }) else { return }
     state.withLock { $0.isToBeWritten = false }
@@ -96,7 +97,7 @@ final class SiteCookies: Sendable {
     }
   }
 
-  /// Deletes all cookies. Not for the loop's thread.
+  /// Deletes all cookies. Don't call it on the loop's thread.
   func clear() {
     let isAlone = enter(patience: patience)
     defer { if isAlone { leave() } }
@@ -138,8 +139,9 @@ final class SiteCookies: Sendable {
     }
   }
 
-  /// Locks the file against other processes; returns -1 if there is nothing to lock. After `patience` the file is written without the
-  /// lock. Then a cookie can be lost that another process stores at the same time.
+  /// Locks the cookies of the directory against other processes. Returns the descriptor of the lock file, also if another
+  /// process keeps the lock for longer than `patience`, or -1 if the lock file can't be opened. Without the lock, two processes
+  /// that write at once can lose a cookie.
   private func lockedFile(_ path: String) -> Int32 {
     let folder = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
     mkdir(String(folder), 0o700)
