@@ -35,7 +35,7 @@ enum OptionRange {
     guard value >= least, most.map({ value <= $0 }) ?? true else { throw error(name, "\(value)", range) }
   }
 
-  /// Like the check of numbers, for a time limit; the least value is in milliseconds.
+  /// Checks a time limit; `least` is in milliseconds.
   static func check(
     _ name: StaticString, _ value: Request.Limit?, _ least: Int64, _ range: StaticString
   ) throws(NuthatchError) {
@@ -43,12 +43,12 @@ enum OptionRange {
     throw error(name, "\(count) ms", range)
   }
 
-  /// Like the check of numbers, for a lifetime.
+  /// Checks a lifetime; `least` is in milliseconds.
   static func check(
     _ name: StaticString, _ value: Duration?, _ least: Int64, _ range: StaticString
   ) throws(NuthatchError) {
     guard let value, value < .milliseconds(least) else { return }
-    // The value is negative here; parts of a millisecond are rounded away from zero.
+    // The value is negative here, because `least` is always 0. Parts of a millisecond are rounded away from zero.
     let (seconds, parts) = value.components
     let milliseconds = Int128(seconds) * 1000 + Int128((parts - 999_999_999_999_999) / 1_000_000_000_000_000)
     throw error(name, "\(milliseconds) ms", range)

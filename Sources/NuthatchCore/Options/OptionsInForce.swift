@@ -1,6 +1,6 @@
 extension Cache {
-  /// The options in force for the requests of this cache: the options that it was opened with, else those of the directory's first open
-  /// in this process, else the defaults.
+  /// The options in force for the requests of this cache. An option of the directory (such as `diskBytes`) that wasn't set at
+  /// the open has the value of the directory's first open in this process. Any other option that wasn't set has its default.
   ///
   /// - Throws: `closed`; `forked`.
   public var optionsInForce: Options {

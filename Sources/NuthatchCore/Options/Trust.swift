@@ -17,7 +17,7 @@ extension Request {
         file: own.caFile ?? cache.caFile, folder: own.caDir ?? cache.caDir,
         isUnchecked: (own.insecure ?? cache.insecure) == true)
     }
-    // The request was frozen: the cache that sends it now must not skip checks because of an old option.
+    // The request was frozen. The cache that sends it now must not skip checks because an option was set when it was frozen.
     return TransferExtras.Trust(file: cache.caFile, folder: cache.caDir, isUnchecked: false)
   }
 }
@@ -31,7 +31,7 @@ extension TransferExtras {
 }
 
 extension TransferExtras.Trust {
-  /// nil if no option is set; an empty text counts as not set.
+  /// Returns nil if no option is set. An empty text counts as not set.
   fileprivate init?(file: String?, folder: String?, isUnchecked: Bool) {
     if isUnchecked {
       self = .unchecked
