@@ -1,7 +1,7 @@
 import NuthatchStore
 import Synchronization
 
-/// Counters of a directory in this process since it was opened. Any thread may count.
+/// Counts events of a directory in this process since it was opened. Any thread may use it.
 final class CacheCounts: Sendable {
   let requests = Atomic(0)
   let hits = Atomic(0)

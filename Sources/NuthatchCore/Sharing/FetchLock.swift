@@ -4,8 +4,8 @@ import NuthatchTransport
 /// The cross-process lock of one fetch, so that only one process of the machine fetches a URL at a time. Takes the lock or waits
 /// for it, stops waiting for a holder that has stalled, and releases it at the end.
 ///
-/// Only one thread at a time uses it: the loop's thread, and a worker's after the fetch has handed over its answer. Hence
-/// Sendable.
+/// Only one thread at a time uses it, hence Sendable: the loop's thread, and after the fetch has handed over its answer, a
+/// worker's thread.
 final class FetchLock: TierRequest, @unchecked Sendable {
   typealias Done = @Sendable (TierAnswer) -> Void
 
@@ -18,11 +18,11 @@ final class FetchLock: TierRequest, @unchecked Sendable {
   private var state = State.without
   /// The start of the wait for another process's lock (monotonic, ns). Nil: there was no wait.
   private var waitedSince: Int64?
-  /// The holder's last heartbeat, as a worker has read it.
+  /// The holder's last heartbeat that a worker has read (monotonic, ns).
   private var lastHeartbeat = Int64.min / 2
-  /// Whether the heartbeat was read again since the last known one looked too old.
+  /// Whether a worker has read the heartbeat again since `lastHeartbeat` became too old.
   private var isHeartbeatRead = false
-  /// When a worker began to read the heartbeat. Nil: none is reading.
+  /// The time at which a worker began to read the heartbeat. Nil: no worker is reading.
   private var heartbeatReadAt: Int64?
 
   private var runtime: Runtime { shared.runtime }
@@ -93,8 +93,8 @@ final class FetchLock: TierRequest, @unchecked Sendable {
       let storedNothing =
         since.map { self.others.locks.storedNothing(self.place, since: $0, now: now) } ?? false
       self.runtime.loop.post {
-        // The holder's fetch stored nothing, and this one won't either. Release the lock, so that other processes don't wait for
-        // it.
+        // The holder's fetch stored nothing, and this fetch probably won't either. Release the lock, so that other processes
+        // don't wait for this fetch.
         if storedNothing { self.free() }
         done(.storeNowHas(found))
       }

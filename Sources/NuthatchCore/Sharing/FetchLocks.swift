@@ -65,8 +65,8 @@ final class FetchLocks: Sendable {
     write(time, at: Self.offset(place) + Self.nothingStoredNotes)
   }
 
-  /// Returns whether such a fetch has ended since `since`. A fetch in the same cell can make this true, which costs one extra
-  /// request.
+  /// Returns whether a fetch with this lock has noted since `since` that it stored no answer. A fetch in the same cell can make
+  /// this true, which costs one extra request.
   func storedNothing(_ place: Int64, since: Int64, now: Int64) -> Bool {
     read(at: Self.offset(place) + Self.nothingStoredNotes, now: now) ?? .min >= since
   }

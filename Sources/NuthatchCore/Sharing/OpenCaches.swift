@@ -8,13 +8,13 @@ enum OpenCaches {
     let isWritable: Bool
     var users = 1
 
-    // Ask the store each time: it changes to a new directory if this one is deleted.
+    // Ask the store each time, because it changes to a new directory if its directory is deleted.
     func isOf(_ identity: CacheDirectory.Identity) -> Bool {
       isWritable == identity.isWritable && shared.store.isIn(device: identity.device, inode: identity.inode)
     }
   }
 
-  // Both are guarded by the process lock. Don't open, close or release a cache while you hold it.
+  // Both variables are guarded by the process lock. Don't open, close or free a cache while you hold that lock.
   nonisolated(unsafe) private static var open: [Entry] = []
   nonisolated(unsafe) private static var epoch: UInt64 = 0
 
@@ -24,7 +24,7 @@ enum OpenCaches {
   ) throws(NuthatchError) -> SharedCache {
     if let known = claim(identity, nil) { return try checked(known, options) }
     let made = try SharedCache(path, options, seams, runtime)
-    // Another thread may have opened the directory first. Then use its cache and release this one.
+    // Another thread may have opened the directory first. Then use its cache; the new one is freed.
     guard let winner = claim(identity, made) else { return made }
     return try checked(winner, options)
   }
@@ -67,7 +67,8 @@ enum OpenCaches {
     if level == .critical { nhs_trim_allocator() }
   }
 
-  /// Releases one use. Returns true if it was the last: the next open of the directory then makes a new `SharedCache`.
+  /// Ends one use of a cache. Returns true if it was the last one; the next open of the directory then makes a new
+  /// `SharedCache`.
   @discardableResult
   static func release(_ shared: SharedCache) -> Bool {
     nhs_process_lock()

@@ -7,7 +7,7 @@ final class OtherProcesses: FetchTier {
   private struct Heartbeats {
     var locks: [ObjectIdentifier: FetchLock] = [:]
     var isWatching = false
-    /// Whether heartbeats are being written.
+    /// Whether a writer is writing heartbeats.
     var isNoting = false
   }
 
@@ -51,8 +51,8 @@ final class OtherProcesses: FetchTier {
     }
   }
 
-  /// A writer writes all heartbeats together. Until it is done, no others are written. Workers don't write them: on a disk that
-  /// doesn't answer, each would keep a thread that other caches need.
+  /// Makes one writer write all heartbeats. Until it is done, no other heartbeats are written. Workers don't write them,
+  /// because a disk that doesn't answer would block threads that other caches need.
   private func note(_ heartbeats: [(place: Int64, time: Int64)]) {
     guard !heartbeats.isEmpty, self.heartbeats.withLock({ !$0.isNoting }) else { return }
     let (locks, loop, now) = (locks, runtime.loop, runtime.loop.now)

@@ -24,11 +24,13 @@ final class RememberedFailures: Sendable {
     }
   }
 
-  /// The most failures that are kept. When they are reached, the expired ones are dropped. If that isn't enough, all are.
+  /// The most failures that are kept. When there are so many, the expired ones are dropped. If none has expired, all are
+  /// dropped.
   private static let most = 10_000
   private let failures = Locked<[AnswerName: Failure]>([:])
 
-  /// Returns for how many seconds a failure is remembered; nil: not at all. Connection faults are left to the host's circuit.
+  /// Returns for how many seconds a failure is remembered; nil: not at all. Connection faults aren't remembered here: the
+  /// host's circuit handles them.
   static func lifetime(of code: ErrorCode, status: Int?) -> Int64? {
     switch code {
     case .notAnImage, .unsupportedFormat, .corrupt, .tooLarge, .tooManyPixels: 600
@@ -54,7 +56,8 @@ final class RememberedFailures: Sendable {
 
   func forgetAll() { failures.withLock { $0 = [:] } }
 
-  /// Returns the failure if it hasn't expired. Its `retryAfter` (seconds until it expires) tells it from a new failure.
+  /// Returns the failure if it hasn't expired. Its `retryAfter` is the seconds until it expires. A new failure has no
+  /// `retryAfter`.
   ///
   /// - Parameter isCurrent: returns whether nothing was removed since a moment.
   func failure(

@@ -1,10 +1,10 @@
 import NuthatchHTTP
 import NuthatchStore
 
-// Writes to the store run on workers' threads. The moment of a fetch may be read on any thread.
+// Write to the store on workers' threads only. `momentNow` doesn't wait, so any thread may call it.
 
 extension SharedCache {
-  /// Returns the moment of a fetch that begins now. Returns nil if it can't be read without waiting.
+  /// Returns the moment of a fetch that begins now; doesn't wait. Returns nil if it can't be read without waiting.
   func momentNow(_ plan: RequestPlan) -> Moment? {
     let groups = plan.groups
     return store.momentNow(groups.own, groups.ofURL)
@@ -29,7 +29,7 @@ extension SharedCache {
       let isKept =
         meta.varied.isEmpty
         ? try commit(plan.name.key(), .answer, meta.encoded(), began) : try writeVariant(meta, plan, began)
-      // Otherwise the answer that version 0.1 stored would be found again after this one is dropped.
+      // Otherwise the answer that version 0.1 stored would be found again after the new one is dropped.
       if isKept, store.hasEarlierAnswers { try store.remove(plan.name.key(isEarlier: true)) }
       return isKept
     } catch {
@@ -57,12 +57,12 @@ extension SharedCache {
     if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
     let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)
     guard try commit(plan.name.key(variant: variant), .answer, meta.encoded(), began) else { return false }
-    // Commit it even if the same vary record is there. Otherwise the answer of an earlier fetch could replace it later.
+    // Commit the vary record even if the same one is stored. Otherwise the answer of an earlier fetch could replace it later.
     return try commit(key, .vary, varyRecord.encoded(), began)
   }
 }
 
 extension AnswerRecord {
-  /// Whether this is no answer but the names of the request fields by which answers differ.
+  /// Whether this is a vary record, which holds the names of the request fields by which answers differ.
   var isVaryRecord: Bool { head.status == 0 }
 }

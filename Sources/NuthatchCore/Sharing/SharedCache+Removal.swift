@@ -1,7 +1,7 @@
 import NuthatchHTTP
 import NuthatchStore
 
-/// The kind of record that an answer's key leads to. Stored beside the payload.
+/// The form of the record that is stored under an answer's key. The store keeps it beside the payload.
 enum RecordForm: UInt8 {
   case answer = 0
   /// Names the request fields by which answers differ (`AnswerRecord.isVaryRecord`).
@@ -28,7 +28,7 @@ extension SharedCache {
   /// Removes all stored answers of a URL because a request has made them invalid. A removal that fails now is noted as due
   /// (`Store.removeOrNote`).
   ///
-  /// - Returns: whether they have been removed.
+  /// - Returns: whether the answers have been removed.
   func invalidate(_ url: WebURL, _ partition: [UInt8]) -> Bool {
     forgetOrNote([AnswerName.group(of: url.address)], earlierKeys(of: url, partition))
   }
@@ -39,8 +39,8 @@ extension SharedCache {
     return Set([[], partition]).map { AnswerName(address: url.address, partition: $0).key(isEarlier: true) }
   }
 
-  /// Removes the answers to which removed links pointed, if the links belonged to URLs of these groups. An answer that was stored
-  /// since for another URL stays.
+  /// Removes the answers to which removed links pointed, if the URLs that the answers were stored for are in these groups. If
+  /// an answer for another URL was stored meanwhile, it stays.
   static func forgetLinked(
     _ groups: [RecordGroup], _ removed: [RemovedRecord], _ store: Store
   ) throws(StoreFault) -> Int {
@@ -59,7 +59,7 @@ extension SharedCache {
   /// - Returns: the number of answers that were removed.
   @discardableResult
   func forget(_ name: AnswerName) throws(StoreFault) -> Int {
-    // A vary record counts as the answers that it leads to.
+    // A vary record with all its variants counts as one answer.
     min(1, try store.remove([], keys(of: name)).count)
   }
 
@@ -71,7 +71,8 @@ extension SharedCache {
     removed.reduce(0) { $0 + ($1.key.kind == .meta || $1.form == RecordForm.answer ? 1 : 0) }
   }
 
-  /// Removes the answer with this name because the server reports that there is none, or that it may not be stored.
+  /// Removes the answer with this name, because the server reports that the resource is gone or that its answer may not be
+  /// stored. A removal that fails now is noted as due.
   func takeOut(_ name: AnswerName) { _ = forgetOrNote([], keys(of: name)) }
 
   private func forgetOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> Bool {
@@ -113,12 +114,13 @@ extension SharedCache {
 }
 
 extension RequestPlan {
-  /// The groups whose removal removes this answer: the group of its own address, and that of the URL if it is another one.
+  /// The groups whose removal removes this answer: the group of the name's address, and the URL's group if the URL is another
+  /// address.
   var groups: (own: RecordGroup, ofURL: RecordGroup?) {
     (name.group, isUnderOtherAddress ? AnswerName.group(of: url.address) : nil)
   }
 
-  /// The key of the link from the URL to the answer's name. Nil if the URL is the name.
+  /// The key of the link from the URL to the answer's name. Nil if the name has the URL as its address.
   var link: RecordKey? { isUnderOtherAddress ? link(to: name.key()) : nil }
 
   private var isUnderOtherAddress: Bool { name.address != url.address }

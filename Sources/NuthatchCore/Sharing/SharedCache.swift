@@ -30,7 +30,7 @@ final class SharedCache: @unchecked Sendable {
   let rememberedFailures = RememberedFailures()
   let counts = CacheCounts()
   let revalidations = Revalidations()
-  /// The answers that a worker is reading and verifying for peeks.
+  /// The answers that workers are reading and verifying for peeks.
   private let checking = Locked<Set<AnswerName>>([])
   let runtime: Runtime
   let transport: any Transport
@@ -40,7 +40,7 @@ final class SharedCache: @unchecked Sendable {
   let cookies: CookieJars
   /// Whether a retry of due removals is planned.
   let waitsToRemove = Atomic(false)
-  // Both are confined to the loop's thread.
+  // `fetches` and `decodes` are confined to the loop's thread.
   let fetches = FetchTable()
   let decodes: PendingDecodes
 
@@ -82,8 +82,8 @@ final class SharedCache: @unchecked Sendable {
       checksAlways: options.checkBytes.map { $0 == .always })
   }
 
-  /// - Throws: `conflict` if an option differs from the value with which the directory was opened; options that are not set never
-  ///   conflict. `invalid`.
+  /// - Throws: `conflict` if an option differs from the value with which the directory was opened. Options that aren't set
+  ///   never conflict. `invalid` for an option that the store refuses.
   func check(_ options: Options) throws(NuthatchError) {
     func conflict(_ what: String) -> NuthatchError {
       NuthatchError(.conflict, "this process has opened the directory before with another \(what): \(path)")
@@ -142,7 +142,7 @@ final class SharedCache: @unchecked Sendable {
     return (decision, remembered)
   }
 
-  /// Notes an error, if it is of a kind that is remembered: later requests for the same answer then fail without a fetch.
+  /// Remembers an error, if it is of a kind that is remembered. Later requests for the same answer then fail without a fetch.
   func remember(_ error: NuthatchError, status: Int?, _ plan: RequestPlan) {
     guard plan.remembersFailures, let seconds = RememberedFailures.lifetime(of: error.code, status: status)
     else { return }
