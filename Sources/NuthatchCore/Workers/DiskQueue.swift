@@ -12,8 +12,8 @@ final class DiskQueue: @unchecked Sendable {
   /// Confined to the queue.
   private var failure: NuthatchError?
 
-  /// Called on the loop's thread, with nil when more may be written again, or with the error of the first job that failed. Set on
-  /// the loop's thread, too.
+  /// Called on the loop's thread, with nil when more bytes may be submitted again, or with the error of the first job that
+  /// failed. Set it on the loop's thread.
   var whenMoved: (NuthatchError?) -> Void = { _ in }
 
   /// If more bytes than this wait, the transfer is paused.

@@ -4,8 +4,9 @@ import NuthatchStore
 
 /// How this process divides its memory. The memory is the machine's, or the limit of the process's control groups.
 ///
-/// Example: in a group of 64 MiB, bodies have 8 MiB, small decodes 8, large decodes 8 together. A large decode that runs alone
-/// may take 32 if they are free: half of the group and never more, so that the same picture gives the same result every time.
+/// Example: in a control group of 64 MiB, bodies may hold 8 MiB, small decodes 8 MiB, large decodes 8 MiB together. A large
+/// decode that runs alone may hold 32 MiB if so much is free. That is half of the group. More is never allowed, even if it is
+/// free, so that the same picture gives the same result every time.
 struct MemoryBudget: Sendable {
   /// The smallest limit of the process's control groups, in bytes. Nil: no limit is below the machine's memory.
   let group: Int?
@@ -13,9 +14,9 @@ struct MemoryBudget: Sendable {
   let threads: Int
   /// The most bytes that bodies under way may hold.
   let inFlight: Int
-  /// The most bytes that one decode may hold without waiting for its turn.
+  /// The most bytes that one small decode may hold. Small decodes don't wait for memory.
   let mostWithoutTurn: Int
-  /// The most bytes that decodes which wait for their turn may hold together.
+  /// The most bytes that large decodes may hold together. They wait until so much is free.
   let decodes: Int
   /// The most bytes that one decode may hold if the machine has enough memory.
   let most: Int
@@ -24,7 +25,8 @@ struct MemoryBudget: Sendable {
   static let own = MemoryBudget(MemoryGauge(), processors: WorkerPool.processors)
 
   private static let eachWithoutTurn = 4 << 20
-  /// Decodes get at least this much, so that they work at all.
+  /// Decodes get at least this much, so that they work at all. In a control group of less than 128 MiB they get at least an
+  /// eighth of it.
   private static let leastForDecodes = 16 << 20
 
   init(_ gauge: MemoryGauge, processors: Int) {
@@ -44,11 +46,12 @@ struct MemoryBudget: Sendable {
       return
     }
     self.group = group
-    // Each thread has a stack and an arena of the allocator.
+    // Each thread needs memory for its stack and for an arena of the allocator.
     threads = min(processors, max(2, group / (16 << 20)))
     inFlight = min(64 << 20, group / 8)
     mostWithoutTurn = min(Self.eachWithoutTurn, group / 8 / threads)
-    // A quarter of the group is possible because a group holds little else than this process.
+    // The limit is a quarter of the group, but an eighth of a machine, because a control group holds little else than this
+    // process.
     decodes = max(min(Self.leastForDecodes, group / 8), min(most, group / 4 - threads * mostWithoutTurn))
   }
 
@@ -95,7 +98,7 @@ struct MemoryBudget: Sendable {
   }
 }
 
-/// For programs that don't share their process with a host program.
+/// For programs whose whole process is Nuthatch's, such as the command.
 package enum FreedMemory {
   /// Makes the allocator keep freed memory, as far as the process has enough memory for that.
   package static func keep() { nhs_keep_freed_memory(Int64(MemoryBudget.own.group ?? .max)) }

@@ -1,5 +1,5 @@
-/// Runs jobs one after the other, in the order in which they were submitted, on a pool's threads. For disk work, because other
-/// threads must not wait for a disk.
+/// Runs jobs one after the other, in the order of their submission, on a pool's threads. For disk work of threads that must not
+/// wait for a disk.
 final class SerialQueue: Sendable {
   private struct State {
     var jobs: [WorkerPool.Job] = []
@@ -11,8 +11,8 @@ final class SerialQueue: Sendable {
 
   init(_ workers: WorkerPool) { self.workers = workers }
 
-  /// Runs `job` later. If the pool takes no jobs because it was stopped, the calling thread runs it: locks must still be
-  /// released, and unwanted records removed.
+  /// Runs `job` later. If the pool was stopped, the calling thread runs it, because locks must still be released and unwanted
+  /// records removed.
   func submit(_ job: @escaping WorkerPool.Job) {
     let mustStart = state.withLock { state in
       state.jobs.append(job)
@@ -24,8 +24,8 @@ final class SerialQueue: Sendable {
 
   private func start() -> Bool { workers.submit(priority: Priority.most) { self.run() } }
 
-  /// Runs the jobs that are waiting now. Jobs submitted meanwhile start as a new job of the pool, so that other queues get their
-  /// turn and a waiting fork can happen in between.
+  /// Runs the jobs that are waiting now. Jobs submitted meanwhile are run by a new job of the pool. So other queues get a
+  /// thread in between, and a waiting fork can happen.
   private func run() {
     repeat {
       let jobs = state.withLock { state in

@@ -2,12 +2,12 @@ import CSystem
 import NuthatchBase
 import NuthatchTransport
 
-/// Runs work that computes and doesn't wait: hashing, decoding, writing. It has one thread for each processor, fewer if a control
-/// group leaves little memory (`MemoryBudget`).
+/// Runs jobs on its own threads. The runtime has three pools: one for computing and the store (a thread for each processor,
+/// fewer if a control group leaves little memory, see `MemoryBudget`), one for writing files, one for reading files.
 ///
 /// Each job states the most memory that it will hold. A job waits until all running jobs together stay within the pool's limit.
-/// While a job waits for memory, only jobs that hold none may overtake it, so that it gets its turn. A thread is started when a
-/// job finds no idle one.
+/// While a job waits for memory, it is overtaken only by jobs of higher priority and by jobs that need no memory. A job that
+/// finds no idle thread starts one, up to `width`.
 // Mutable state is guarded by `lock`, hence Sendable.
 final class WorkerPool: @unchecked Sendable {
   typealias Job = @Sendable () -> Void
@@ -19,8 +19,8 @@ final class WorkerPool: @unchecked Sendable {
 
   /// A thread that waits for a job.
   ///
-  /// Don't use a condition variable here. Its waiter takes the mutex when it wakes up. A fork at that moment would leave the
-  /// mutex locked in the child.
+  /// Don't use a condition variable here. A thread that waits for one takes the mutex when it wakes up. A fork at that moment
+  /// would leave the mutex locked in the child.
   private final class Sleeper: Sendable {
     let bell = EventCount()
   }
@@ -96,8 +96,8 @@ final class WorkerPool: @unchecked Sendable {
     return isStopping ? .closed : NuthatchError(TransportFault(noThread: startFailure))
   }
 
-  /// Runs a decode. `job` gets the bytes that it may hold: all that it needs, or the free memory if it runs alone. It gets nil if
-  /// the pool was stopped first.
+  /// Runs a decode. `job` gets the most bytes that it may hold: at least `need`, or if less is free even without other large
+  /// decodes, the free memory. It gets nil if the pool was stopped first.
   ///
   /// If there is too little memory beside other decodes, the decode waits until they are done.
   @discardableResult
@@ -113,8 +113,8 @@ final class WorkerPool: @unchecked Sendable {
     }
   }
 
-  /// Returns the bytes that a decode of this need may hold now. The share of other decodes counts as if they hadn't used any of
-  /// it.
+  /// Returns the bytes that a decode of this need may hold now, besides `others`, the bytes of other large decodes. These may
+  /// not have been allocated yet, so they are subtracted from the free memory in full.
   func room(for need: Int, besides others: Int) -> Int {
     let most = roomForOne() - others
     guard budget.group != nil, need > most else { return most }
@@ -207,7 +207,7 @@ extension WorkerPool {
     lock.unlock()
   }
 
-  /// Lets a waiting fork happen. In the middle of a job, the child would inherit the job's locks.
+  /// Lets a waiting fork happen between two jobs. After a fork in the middle of a job, the child would inherit the job's locks.
   private func takeTurns() {
     nhs_release_forks()
     nhs_hold_forks()
@@ -233,7 +233,7 @@ private func runWorker(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
   return nil
 }
 
-/// The range of priorities: higher ones go first.
+/// The range of priorities. Higher ones are served first.
 enum Priority {
   static let least = -10
   static let most = 10
