@@ -60,7 +60,8 @@ final class DirectoryOutbox: @unchecked Sendable {
     run(shared)
   }
 
-  /// Whether a handle sends from the outbox; not if the directory is read-only, because attempts must be recorded.
+  /// Returns whether a handle sends from the outbox. It doesn't if the directory is read-only, because attempts must be
+  /// recorded.
   private func sends(_ options: Options, _ shared: SharedCache) -> Bool {
     options.outbox == .auto && !shared.store.isReading
   }
@@ -74,7 +75,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       return state.senders.count < count
     }
     if wasSending {
-      // Waits, so that this process no longer sends when the directory is opened again after the close.
+      // Wait until this process has stopped sending (at most 2 s), so that it doesn't send when the directory is opened again.
       let ended = EventCount()
       let seen = ended.current
       if run(shared, done: { ended.ring() }) { ended.wait(after: seen, until: EventCount.deadline(2000)) }
@@ -92,7 +93,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// Returns the options for replays, without those that a frozen request contains itself.
+  /// Returns the options for sending, without those that a frozen request contains itself.
   private static func bare(_ options: Options) -> Options {
     var bare = options
     bare.headers = []
@@ -105,7 +106,7 @@ final class DirectoryOutbox: @unchecked Sendable {
   /// Call it after a write, or when a subscription was added.
   func look() {
     runtime.loop.post {
-      // Not after the last close, which has stopped the watch.
+      // Don't start the watch again after the last close, which has stopped it.
       if !self.state.withLock({ $0.subscribers.isEmpty }) { self.startWatching() }
       self.sender.look()
     }
@@ -133,7 +134,7 @@ final class DirectoryOutbox: @unchecked Sendable {
       loop.post { sender.wake() }
     }
     guard let watch else { return }
-    // Submitted to the serial queue before the first survey, so that no change between the two is missed.
+    // This is submitted to the serial queue before the first survey, so that no change between the two is missed.
     watchNames(watch) {}
     runtime.loop.watch(watch.descriptor, UInt32(EPOLLIN.rawValue)) { [weak self, weak watch] _ in
       guard let self, let watch else { return }
@@ -143,8 +144,8 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// Watches for writes of other processes: in the folder, or, while it doesn't exist, in the directory. On the serial queue,
-  /// because the disk may not answer.
+  /// Watches the outbox's folder for writes of other processes, or the directory while the folder doesn't exist. Runs on the
+  /// serial queue, because the disk may not answer.
   private func watchNames(_ watch: NameWatch, then: @escaping @Sendable () -> Void) {
     serialQueue.submit { [path, loop = runtime.loop] in
       let watchesFolder = watch.add(path + "/outbox", IN_MODIFY | IN_MOVED_TO | IN_CREATE)
@@ -165,7 +166,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     watchesFolder = false
   }
 
-  /// Starts no more attempts, and waits until none is under way. Returns false if that takes longer.
+  /// Starts no more attempts, and waits until no attempt is under way. Returns false if one still is at `deadline`.
   func waitUntilQuiet(until deadline: Int64) -> Bool {
     runtime.loop.post { self.sender.drain() }
     while true {

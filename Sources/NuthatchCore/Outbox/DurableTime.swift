@@ -3,11 +3,11 @@ import NuthatchBase
 
 /// A time that stays comparable after a restart and after a change of the wall clock.
 struct DurableTime: Sendable, Equatable {
-  /// Nanoseconds since 1970, by the wall clock, which may be set.
+  /// Nanoseconds since 1970, by the wall clock. Users can set that clock.
   var wall: Int64
-  /// Nanoseconds since the boot, including sleep; it can't be set.
+  /// Nanoseconds since the boot, including sleep. No user can set this clock.
   var running: Int64
-  /// Which boot that was; 0 if unknown.
+  /// A hash that identifies the boot; 0 if unknown.
   var boot: UInt64
 
   /// Returns the nanoseconds from this time to `now`, at least 0, also if the wall clock was set back. Within one boot the wall clock
@@ -31,7 +31,7 @@ package struct OutboxClock: Sendable {
 
   init(_ now: @escaping @Sendable () -> DurableTime) { self.now = now }
 
-  /// The machine's clocks, with another wall clock if needed.
+  /// The machine's clocks, but `wall` as the wall clock.
   static func system(_ wall: WallClock) -> OutboxClock {
     let boot = currentBoot()
     return OutboxClock {

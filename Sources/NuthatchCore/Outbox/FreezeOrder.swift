@@ -1,5 +1,5 @@
-/// The freezable requests of one queue that are under way in this process, in the order of their submission. If their server can't be
-/// reached, they are stored in that order, whichever fails first.
+/// The freezable requests of one queue that are under way in this process, in the order of their submission. If their server
+/// can't be reached, they are stored in that order, even if a later one fails first.
 struct FreezeOrder {
   private enum Place {
     case underWay
@@ -20,16 +20,16 @@ struct FreezeOrder {
     return next &- 1
   }
 
-  /// Stores what to do when no earlier request is left.
+  /// Keeps a function to call when no earlier request is left.
   mutating func wait(_ turn: UInt64, _ then: @escaping () -> Void) { places[turn] = .waiting(then) }
 
-  /// Removes a request and returns what it was waiting to do.
+  /// Removes a request, and returns its function if it was waiting.
   mutating func take(_ turn: UInt64) -> (() -> Void)? {
     guard case .waiting(let then)? = places.removeValue(forKey: turn) else { return nil }
     return then
   }
 
-  /// Removes the waiting requests at the front, up to the first that is under way; returns what they do, in order.
+  /// Removes the waiting requests before the first one that is under way. Returns their functions, in order.
   mutating func takeFirst() -> [() -> Void] {
     var due: [() -> Void] = []
     while first < next {
@@ -48,7 +48,7 @@ struct FreezeOrder {
 
 /// On the loop's thread.
 extension DirectoryOutbox {
-  /// Adds a request: later requests are stored after it.
+  /// Adds a request to the order of its queue. Later requests are stored after it.
   func join(_ freezer: Freezer) { freezer.turn = freezeOrders[freezer.queue, default: FreezeOrder()].join() }
 
   /// Calls `then` when all earlier requests of its queue are done. Returns whether it was called at once.
@@ -61,7 +61,7 @@ extension DirectoryOutbox {
     return freezer.turn == 0
   }
 
-  /// Ends the wait: calls `then` now.
+  /// Ends the wait of a request: calls its function now.
   func stopWaiting(_ freezer: Freezer) {
     guard freezer.turn != 0 else { return }
     freezeOrders[freezer.queue]?.take(freezer.turn)?()

@@ -1,21 +1,22 @@
 import NuthatchTransport
 
-/// Puts one freezable request into the outbox: before its first attempt if others of its queue wait, or if it must be stored first; else
-/// after the attempt, if its server can't be reached.
+/// Puts one freezable request into the outbox. Before its first attempt, if other requests of its queue wait, if a secret is
+/// missing, or if it is durable. Otherwise after the attempt, if its server can't be reached.
 ///
 /// Confined to the loop's thread, hence Sendable.
 final class Freezer: @unchecked Sendable {
-  /// The longest wait for earlier requests of the queue. A request that isn't stored yet is not safe.
+  /// The longest wait for earlier requests of the queue, in nanoseconds. It is limited because a request that isn't stored yet
+  /// would be lost by a kill.
   private static let longestTurn: Int64 = 5_000_000_000
 
   let queue: String
-  /// Its number in the order of its queue, managed by `FreezeOrder`; 0 if it has none.
+  /// The request's number in the order of its queue, managed by `FreezeOrder`; 0 if it has none.
   var turn: UInt64 = 0
-  /// Its number in the outbox, if it was stored before its first attempt; 0 for none.
+  /// The request's number in the outbox, if it was stored before its first attempt; else 0.
   private var id: UInt64 = 0
-  /// Whether it is being stored.
+  /// Whether the request is being stored.
   private var isStoring = false
-  /// Whether its ticket has the answer.
+  /// Whether the ticket has the answer, or an error after which the request must not be sent.
   private var isAnswered = false
   private let ticket: Ticket
   private let outbox: DirectoryOutbox
@@ -36,19 +37,20 @@ final class Freezer: @unchecked Sendable {
   /// What happens before the first attempt.
   private enum FirstStep {
     case send
-    /// Its secret is missing, or others of its queue wait.
+    /// A secret is missing, or other requests of its queue wait.
     case wait
-    /// Its record has this number, and it is to be sent.
+    /// The request was stored under this number, and is to be sent.
     case stored(UInt64)
   }
 
   /// Calls `send` if the request is to be sent; if it must wait, it is stored and `send` isn't called. Call it again after the program
   /// has added headers to the request.
   func begin(_ plan: RequestPlan, send: @escaping @Sendable () -> Void) {
-    // After the ticket's end nothing would take the request out of the order again.
-    // A request that is being stored isn't sent, even if its program has added something.
+    // If the ticket has ended, don't add the request to the order: nothing would remove it. A request that is being stored
+    // isn't sent, even if the program has added headers.
     guard ticket.isOpen, !isStoring, let freezingPlan = plan.freezingPlan else { return }
-    // This is a later call, after a question. The stored record stays as it is: providers give what the program has added.
+    // This is a later call, after a question. The stored record isn't changed: for a later attempt, providers give what the
+    // program has added.
     if turn != 0 { return send() }
     outbox.join(self)
     work { () throws(NuthatchError) -> FirstStep in
@@ -67,11 +69,11 @@ final class Freezer: @unchecked Sendable {
   private func continueAfter(
     _ begun: Result<FirstStep, NuthatchError>, _ plan: RequestPlan, _ send: @Sendable () -> Void
   ) {
-    // Its deadline may have passed meanwhile.
+    // The request's deadline may have passed meanwhile.
     let isLate = isStoring || !ticket.isOpen
     switch begun {
     case .failure(let error): fail(error)
-    // `storeInTurn` stores it, too, under another number; this record is a duplicate.
+    // `storeInTurn` stores the request under another number, so this record is a duplicate.
     case .success(.stored(let id)) where isStoring: leaveRecord(id, isUnwanted: true)
     case .success(.stored(let id)):
       self.id = id
@@ -91,10 +93,10 @@ final class Freezer: @unchecked Sendable {
     return true
   }
 
-  /// Stores it after earlier requests of its queue that are still under way.
+  /// Stores the request after the earlier requests of its queue that are still under way.
   private func storeInTurn(_ plan: RequestPlan, after error: NuthatchError?) {
     isStoring = true
-    // It joins now if its deadline passed before it was to be sent, while a question was open.
+    // The request isn't in the order yet if its deadline passed while a question was open, before `begin`.
     if turn == 0 { outbox.join(self) }
     guard !outbox.callInTurn(self, { self.store(plan, after: error) }) else { return }
     _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.stopWaiting(self) }
@@ -108,7 +110,7 @@ final class Freezer: @unchecked Sendable {
   }
 
   private func store(_ plan: RequestPlan, after error: NuthatchError?) {
-    // Its ticket may have ended during the wait; then `abandon` does the rest.
+    // If the ticket ended during the wait, `abandon` does the rest.
     guard ticket.isOpen, let freezingPlan = plan.freezingPlan else {
       isStoring = false
       return
@@ -130,7 +132,7 @@ final class Freezer: @unchecked Sendable {
     } then: {
       switch $0 {
       case .success(let id): self.tellFrozen(id, plan)
-      // Its record was stored before and is there, even if the attempt couldn't be added.
+      // The request was stored before its attempt. Its record is there, even if the attempt couldn't be added.
       case .failure where id != 0: self.tellFrozen(id, plan)
       case .failure(let error): self.fail(error)
       }
@@ -140,8 +142,8 @@ final class Freezer: @unchecked Sendable {
   private func tellFrozen(_ id: UInt64, _ plan: RequestPlan) {
     let wasWritten = self.id == id
     self.id = 0
-    // If the ticket ended otherwise, its caller doesn't know this record: remove it. A record that was written before the attempt is
-    // removed only if the ticket was cancelled.
+    // If the ticket has ended otherwise, its caller doesn't know this record, so remove it. But remove a record that was
+    // written before the attempt only if the ticket was cancelled.
     let isUnwanted =
       !ticket.isFinished(by: .frozen(id, plan.url)) && (!wasWritten || ticket.state == .cancelled)
     leaveRecord(id, isUnwanted: isUnwanted, endsFirstAttempt: wasWritten)
@@ -153,7 +155,7 @@ final class Freezer: @unchecked Sendable {
   /// Call it when the ticket gets the answer.
   func noteAnswer() { isAnswered = true }
 
-  /// Call it at the end of the ticket: later requests no longer wait for it, and it won't be stored any more.
+  /// Call it at the end of the ticket. Later requests then no longer wait for this one, and it is no longer stored.
   func abandon() {
     if turn != 0 {
       isStoring = false
@@ -172,7 +174,7 @@ final class Freezer: @unchecked Sendable {
 
   private func leaveRecord(_ id: UInt64, isUnwanted: Bool, endsFirstAttempt: Bool = true) {
     outbox.serialQueue.submit { [outbox] in
-      // If it can't be removed now, it stays in the list.
+      // If the record can't be removed now, it stays in the outbox.
       if isUnwanted { _ = try? outbox.store.remove(id) }
       if endsFirstAttempt { outbox.endFirstAttempt(id) }
     }
@@ -183,7 +185,7 @@ final class Freezer: @unchecked Sendable {
     ticket.finish(.failed(error))
   }
 
-  /// Runs a job with the outbox's files on the serial queue, and `then` on the loop's thread.
+  /// Runs a job that uses the outbox's files on the serial queue, then `then` on the loop's thread.
   private func work<Value: Sendable>(
     _ job: @escaping @Sendable () throws(NuthatchError) -> Value,
     then: @escaping @Sendable (Result<Value, NuthatchError>) -> Void
@@ -196,7 +198,7 @@ final class Freezer: @unchecked Sendable {
 }
 
 extension DirectoryOutbox {
-  /// Stores a request. While it is live, only this process makes its first attempt.
+  /// Stores a request. If it `isLive`, this process alone makes its first attempt, until `endFirstAttempt`.
   func freeze(_ request: FrozenRequest) throws(NuthatchError) -> UInt64 {
     guard request.isLive else { return try store.freeze(request) }
     let sender = sender
@@ -205,7 +207,7 @@ extension DirectoryOutbox {
     }
   }
 
-  /// Lets other processes send it. Called on the serial queue or the loop.
+  /// Lets any process send a request whose first attempt has ended. Called on the serial queue or the loop's thread.
   func endFirstAttempt(_ id: UInt64) {
     sender.live.withLock { _ = $0.remove(id) }
     serialQueue.submit {

@@ -1,8 +1,8 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// The outbox options of a request, checked, with the values that its record needs. Each freezable request has its own object, so
-/// that plans of other requests stay small.
+/// The checked outbox options of a request, with the values that its record needs. Separate from `RequestTerms`, so that
+/// requests that aren't freezable need less memory.
 final class FreezingPlan: Sendable {
   let options: Request.Freezing
   /// The name of the queue, or the origin.
@@ -11,7 +11,7 @@ final class FreezingPlan: Sendable {
   let lacksSecret: Bool
   /// The name in the credentials, and the provider of the password (`FrozenRequest.user`).
   private let user: (name: String?, provider: String)?
-  /// The proxy of its site.
+  /// The proxy that the request's site sets; nil if it sets none.
   private let proxy: String?
 
   fileprivate init(
@@ -28,7 +28,7 @@ final class FreezingPlan: Sendable {
   /// Checks that no secret would be written, and gives the request its Idempotency-Key.
   ///
   /// - Parameters:
-  ///   - request: with its inherited options.
+  ///   - request: the request with its inherited options.
   ///   - headers: the headers to send.
   /// - Throws: `secret_needs_provider`; `bad_header`; `invalid`.
   static func make(
@@ -123,7 +123,7 @@ final class FreezingPlan: Sendable {
 }
 
 extension ClientCertificate {
-  /// Returns the certificate with absolute paths: the sending process may have another working directory.
+  /// The certificate with absolute paths, because the sending process may have another working directory.
   fileprivate init(at path: String, key: String?) {
     self.init(absolute(path), key: key.map(absolute))
   }

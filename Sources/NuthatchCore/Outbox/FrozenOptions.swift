@@ -1,12 +1,12 @@
-/// Options that a frozen request stores by name, as texts, so that a new option needs no new format. An option that only a later version
-/// knows is ignored.
+/// The options that a frozen request stores by name, as texts. So a new option needs no new format. A name that this version
+/// doesn't know is ignored.
 extension RequestPlan {
-  /// Marks that the trust options come from a site.
+  /// The name that marks that the certificate options come from a site.
   fileprivate static let trustOfSite = "trust_of_site"
   fileprivate static let kept = "keep_headers_across_origins"
 
   var frozenOptions: [(name: String, value: String)] {
-    // Stored even if it is the default: the cache that sends it later may have another value.
+    // Store these two even if they are the default, because the cache that sends the request may have other values.
     var options = [("redirects", String(terms.redirects))]
     if terms.extras?.trust != .unchecked { options.append(("insecure", "no")) }
     if !terms.travelling.isEmpty {

@@ -6,7 +6,7 @@ struct FrozenRequest: Sendable {
 
   enum Body: Sendable {
     case inline([UInt8])
-    /// The number of bytes in the record, which weren't read.
+    /// A body in the record that wasn't read; the number of its bytes.
     case unread(Int)
     /// A file beside the log.
     case file(name: String, count: Int64, checksum: UInt64)
@@ -21,17 +21,17 @@ struct FrozenRequest: Sendable {
   var method: String
   var headers: [(name: String, value: String)]
   var secrets: [Secret] = []
-  /// The name, and the provider of the password. Without a name, the program would have been asked for both, and the provider gives
-  /// `name:password`.
+  /// The user's name, and the provider of the password. The name is nil if the request asks its program for credentials. Then
+  /// the provider gives `name:password`.
   var user: (name: String?, provider: String)?
   /// How the credentials are sent; nil: Basic with the first request.
   var signIn: SignIn?
   var certificate: ClientCertificate?
-  /// Its site's proxy, empty for none; nil: the proxy of the sending cache.
+  /// The proxy of the request's site, empty for no proxy; nil: the proxy of the sending cache.
   var proxy: String?
   /// Other options, by their names.
   var options: [(name: String, value: String)] = []
-  /// The name of its queue, or its origin.
+  /// The name of the queue, or the request's origin.
   var queue: String
   var isNamedQueue = false
   var handler: String?
@@ -43,17 +43,17 @@ struct FrozenRequest: Sendable {
   var attempts: Int
   var longest: Int64?
   var keyLifetime: Int64?
-  /// The time at which it was frozen.
+  /// The time at which the request was frozen.
   var frozen: DurableTime
-  /// The time from which the server may know of it; nil if no attempt has reached it.
+  /// The time since which the server may know of the request; nil if no attempt can have reached it.
   var exposed: DurableTime?
-  /// Whether it was stored before its first attempt, which is still under way.
+  /// Whether the request was stored before its first attempt, which is still under way.
   var isLive = false
   var body: Body
 
   var key: String? { headers.first { $0.name.equalsIgnoringCase("Idempotency-Key") }?.value }
 
-  /// Whether sending it twice has the same effect as once (RFC 9110, 9.2.2).
+  /// Whether sending the request twice has the same effect as once (RFC 9110, 9.2.2).
   var isIdempotent: Bool { NuthatchHTTP.isIdempotent(method: method) }
 
   var bodyBytes: Int64 {
@@ -65,7 +65,7 @@ struct FrozenRequest: Sendable {
     }
   }
 
-  /// Whether it is too long for a record.
+  /// Whether the body is too long for a record, or must be copied from files.
   var needsFile: Bool {
     switch body {
     case .inline(let bytes): bytes.count > Self.longestInline
@@ -155,7 +155,7 @@ extension FrozenRequest {
     encoder.put(queue)
     encoder.put(optional: handler)
     encoder.put(optional: tag)
-    // From 0 on, like the first version.
+    // Stored from 0 on, as in version 0.1.
     encoder.put(guardGrade.rawValue - 1)
     encoder.put(optional: silence)
     encoder.put(maxBytes)
@@ -180,14 +180,14 @@ extension FrozenRequest {
     }
     if let asked {
       encoder.put(asked)
-      // An earlier version then doesn't send the request without its credentials.
+      // With 1, version 0.1 doesn't send the request without its credentials.
       encoder.put(UInt8(1))
     }
     if let proxy { encoder.put(proxy) }
     if !options.isEmpty { encoder.put(fields: options) }
   }
 
-  /// - Parameter withBody: whether the bytes of a body in the record are read; else it is `unread`.
+  /// - Parameter withBody: whether to read the bytes of a body in the record. Otherwise the body is `unread`.
   init(_ decoder: inout RecordDecoder, withBody: Bool) throws(RecordDecoder.Damaged) {
     let flags = try decoder.number(UInt8.self)
     guard let stamp = try decoder.stamp() else { throw RecordDecoder.Damaged() }

@@ -4,20 +4,22 @@ import NuthatchTransport
 
 /// The requests of a directory that wait for the network, and their outcomes.
 ///
-/// They survive restarts and losses of power. Any process that has the directory open may send them (`Options.outbox`), in their order,
-/// until a final answer is stored. They are never evicted: a full outbox refuses new requests. Calls may wait for the disk.
+/// The requests survive restarts and losses of power. Any process that has the directory open may send them (`Options.outbox`),
+/// in the order of their queue, until a final answer is stored. They are never evicted: a full outbox refuses new requests.
+/// Calls may wait for the disk.
 public struct Outbox: Sendable {
   /// The state of a request.
   public enum State: Int32, Sendable {
-    /// It waits for the network, for the time of its next attempt, for earlier requests of its queue, or for a secret that isn't
-    /// provided.
+    /// The request waits for the network, for the time of its next attempt, for earlier requests of its queue, or for a secret
+    /// that isn't provided.
     case waiting = 1
     case sending = 2
-    /// The server has refused its credentials (401, 403); it waits for others. Meanwhile nothing of its queue is sent.
+    /// The server has refused the request's credentials (401, 403), and the request waits for others. Meanwhile no request of
+    /// its queue is sent.
     case paused = 3
-    /// The server has accepted it (2xx); its outcome waits to be collected.
+    /// The server has accepted the request (2xx). Its outcome waits to be collected.
     case done = 4
-    /// It was put aside, with a reason: `replay` sends it, `drop` removes it.
+    /// The request was put aside, with a reason: `replay` sends it again, `drop` removes it.
     case dead = 5
   }
 
@@ -29,13 +31,13 @@ public struct Outbox: Sendable {
     public let status: Int
     /// The reason why there was no answer; nil if there was one.
     public let code: ErrorCode?
-    /// The reason in words.
+    /// The reason why the attempt didn't end the request, in words.
     public let reason: String
   }
 
   /// A request in the outbox.
   public struct Item: Sendable {
-    /// Its number. No other request of the directory ever gets it.
+    /// The request's number. No other request of the directory ever gets the same number.
     public let id: UInt64
     /// Its state.
     public let state: State
@@ -53,19 +55,19 @@ public struct Outbox: Sendable {
     public let key: String?
     /// Bytes of its body.
     public let bodyBytes: Int64
-    /// Seconds since 1970 at which it was frozen.
+    /// The time at which the request was frozen, in seconds since 1970.
     public let frozenAt: Int64
-    /// The number of attempts since then.
+    /// The number of attempts since the freeze.
     public let attempts: Int
-    /// Seconds until the next attempt; nil if it doesn't depend on time.
+    /// Seconds until the next attempt; nil if it waits for something other than time.
     public let wait: Int64?
     /// The status of the last answer; 0 for none.
     public let status: Int
-    /// The reason why it isn't done.
+    /// The reason why the request isn't done.
     public let reason: String?
-    /// The reason as a stable word; nil if it is an answer's status. After an attempt without an answer it is that attempt's error. If
-    /// the request was put aside without an attempt: `timeout` (too many attempts, too old, key expired) or `corrupt` (its body is
-    /// damaged). `secret_needs_provider` while a secret isn't provided in this process.
+    /// The reason as a stable code; nil if the reason is an answer's status. After an attempt without an answer: that attempt's
+    /// error. If the request was put aside without an attempt: `timeout` (too many attempts, too old, key expired) or `corrupt`
+    /// (its body is damaged). While a secret isn't provided in this process: `secret_needs_provider`.
     public let code: ErrorCode?
     /// The last attempts, oldest first, at most 32.
     public let history: [Attempt]
@@ -75,9 +77,9 @@ public struct Outbox: Sendable {
   public struct Outcome: Sendable {
     /// The request's number.
     public let id: UInt64
-    /// Whether the server has accepted it (2xx); else it was put aside.
+    /// Whether the server has accepted the request (2xx). Otherwise the request was put aside.
     public let isDone: Bool
-    /// The handler that gets it.
+    /// The handler that gets the outcome.
     public let handler: String?
     /// The tag of the request.
     public let tag: String?
@@ -95,9 +97,9 @@ public struct Outbox: Sendable {
     public let headers: [(name: String, value: String)]
     /// The answer's body, up to 1 MiB.
     public let body: [UInt8]
-    /// Whether the body was longer.
+    /// Whether the answer's body was longer than `body`.
     public let isCut: Bool
-    /// The reason why it was put aside; nil if it is done.
+    /// The reason why the request was put aside; nil if it is done.
     public let reason: String?
   }
 
@@ -109,27 +111,28 @@ public struct Outbox: Sendable {
 
   // MARK: Reading
 
-  /// Returns all requests, in their order.
+  /// Returns all requests, in the order in which they were frozen.
   public func list() throws(NuthatchError) -> [Item] {
     try cache.checkUsable()
     return try store.list()
   }
 
-  /// The files that hold damaged parts of the log, while they exist.
+  /// The paths of the existing files to which damaged parts of the log were moved.
   public var damage: [String] {
-    // If the log can't be read at all, its readers report that.
+    // If the folder can't be read now, return the files that this process has made.
     let names = try? store.look { $0.journal.asideFiles }
     return (names ?? nil ?? store.journal.damage).map { "\(cache.path)/outbox/\($0)" }
   }
 
-  /// Returns the outcome of a request; nil while it hasn't ended. It stays until it is collected or dropped.
+  /// Returns the outcome of a request; nil while the request hasn't ended. The outcome stays until it is collected or dropped.
   public func outcome(_ id: UInt64) throws(NuthatchError) -> Outcome? {
     try cache.checkUsable()
     return try store.settlement(id).map { Outcome(id, $0, $1) }
   }
 
-  /// Returns and removes the outcome of a request that is done. Returns nil while it isn't done; a request that was put aside stays. A
-  /// program that must not lose the outcome to a kill calls `outcome` first, and `drop` after it has processed the outcome.
+  /// Returns the outcome of a request, and removes the request if it is done. A request that was put aside stays. Returns nil
+  /// while the request hasn't ended. If a kill must not lose the outcome, call `outcome` instead, and `drop` after the outcome
+  /// was processed.
   public func collect(_ id: UInt64) throws(NuthatchError) -> Outcome? {
     guard let outcome = try outcome(id) else { return nil }
     if outcome.isDone { _ = try store.remove(id, isAsked: true) }
@@ -138,22 +141,23 @@ public struct Outbox: Sendable {
 
   // MARK: Changing
 
-  /// Sends a request again that was put aside, or that waits, as soon as it is its turn. Its age and its attempts count from now on,
-  /// and its key lifetime no longer prevents the attempt. Returns false if there is none with that number.
+  /// Sends a request that was put aside, or that waits, as soon as it is its turn. Its age and its attempts count from now on,
+  /// and its key lifetime no longer prevents the attempt. Returns false if no such request has that number.
   @discardableResult
   public func replay(_ id: UInt64) throws(NuthatchError) -> Bool {
     try cache.checkUsable()
     return try directory.replay { $0.id == id } > 0
   }
 
-  /// Sends all requests again that were put aside, or that wait. Returns their number.
+  /// Does the same for all requests that were put aside, or that wait. Returns their number.
   @discardableResult
   public func replayAll() throws(NuthatchError) -> Int {
     try cache.checkUsable()
     return try directory.replay { _ in true }
   }
 
-  /// Removes a request, or its outcome; the request isn't sent after this. Returns false if there is none with that number.
+  /// Removes a request, or its outcome. The request isn't sent after this. Returns false if there is no request with that
+  /// number.
   ///
   /// - Throws: `conflict` while another process sends it, or while this process makes its first attempt.
   @discardableResult
@@ -177,24 +181,24 @@ public struct Outbox: Sendable {
   /// Ends the subscription.
   public func detach(_ handler: String) { cache.notices.detach(handler) }
 
-  /// Sets the secret of a provider; it is kept in memory only. nil removes it. Queues that wait for it continue.
+  /// Sets the secret of a provider; nil removes it. The secret is kept in memory only. Queues that wait for it continue.
   public func provide(_ provider: String, _ secret: String?) throws(NuthatchError) {
     try cache.checkUsable()
     let (notices, directory) = (cache.notices, directory)
     directory.secrets.provide(provider, secret)
-    // On the loop's thread, where surveys report missing secrets: one that missed this secret has reported it before this job, and
-    // later ones see it.
+    // On the loop's thread, where surveys report missing secrets. A survey that didn't see this secret has reported it before
+    // this job runs; later surveys see it.
     _ = directory.runtime.loop.post { notices.forgetAsked(provider) }
     guard secret != nil else { return }
     directory.serialQueue.submit {
-      // If this can't be written now, the program can call `replay` later.
+      // If the replays can't be written now, the program can call `replay` later.
       _ = try? directory.replay { $0.isPaused && $0.request.providers.contains(provider) }
     }
   }
 }
 
 extension Outbox {
-  /// Returns the first request after a number, in their order; nil if there is none.
+  /// Returns the first request with a greater number than `id`; nil if there is none.
   package func item(after id: UInt64) throws(NuthatchError) -> Item? {
     try cache.checkUsable()
     return try store.item(after: id)
@@ -206,14 +210,14 @@ extension Outbox {
     return try store.item(id)
   }
 
-  /// Sends the notice again that a provider's secret is wanted, if it is; nil: for any provider. It is sent once more, because the
-  /// first one may have found no listener.
+  /// Sends the notice that a provider's secret is wanted once more, if the secret is still wanted. The first notice may have
+  /// found no listener. nil: does this for all providers.
   ///
   /// - Parameter listen: starts the listener.
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {
     try cache.checkUsable()
     let (notices, directory) = (cache.notices, directory)
-    // On the serial queue, which also delivers notices: so no forgotten notice can still be on its way to the listener.
+    // On the serial queue, which also delivers notices. So no notice that `askAgain` removes can be delivered at the same time.
     directory.serialQueue.submit {
       listen()
       notices.askAgain(provider)
@@ -226,14 +230,14 @@ extension Cache {
   /// The outbox of this cache's directory.
   public var outbox: Outbox { Outbox(self) }
 
-  /// Delivers notices as they come, instead of `nextNotice`, on a thread of the library, which must not be blocked.
+  /// Calls `deliver` for each notice, instead of `nextNotice`, on a thread of the library. `deliver` must not block.
   package func whenNews(_ deliver: @escaping @Sendable (Notice) -> Void) {
     let (notices, directory) = (notices, shared.outbox)
     notices.listen { directory.serialQueue.submit { notices.handOver(directory.store, deliver) } }
   }
 
-  /// Waits for the next notice: an outcome for an attached handler, a wanted secret, a site's reachability, a change of the activity.
-  /// Returns nil if none came in time.
+  /// Waits for the next notice: an outcome for an attached handler, a wanted secret, a site's reachability, a change of the
+  /// activity. Returns nil if no notice came in time.
   ///
   /// - Parameter milliseconds: nil: no limit.
   /// - Throws: `closed`, also if the cache is closed during the wait; `forked`.
@@ -244,13 +248,13 @@ extension Cache {
 }
 
 extension OutboxContents.Entry {
-  /// Whether it waits for other credentials.
+  /// Whether the request waits for other credentials.
   var isPaused: Bool { standing == .waiting && last.map { $0.wait == nil } ?? false }
 }
 
 extension DirectoryOutbox {
-  /// Marks requests to be sent again, also with secrets that a server has refused before: the caller knows that it makes sense, and of
-  /// several secrets another one may have been wrong. Returns their number.
+  /// Marks requests to be sent again. Secrets that a server has refused may be used again: if a request has several secrets,
+  /// perhaps only another one was wrong. Returns the number of requests.
   func replay(where isWanted: (OutboxContents.Entry) -> Bool) throws(NuthatchError) -> Int {
     defer { look() }
     let (count, providers) = try store.replay(where: isWanted)
@@ -258,13 +262,14 @@ extension DirectoryOutbox {
     return count
   }
 
-  /// Cancels this process's attempt to send a request. Throws `conflict` if it is still being sent.
+  /// Cancels this process's attempt to send a request. Throws `conflict` if the request is still being sent, by this or another
+  /// process.
   func stopSending(_ id: UInt64) throws(NuthatchError) {
     let done = EventCount()
     let seen = done.current
     if runtime.loop.post({
       self.sender.bar(id)
-      // After the jobs that the end of its ticket has posted.
+      // After the jobs that the end of the request's ticket has posted.
       self.runtime.loop.post { self.runtime.loop.post { done.ring() } }
     }) {
       done.wait(after: seen, until: EventCount.deadline(5000))
@@ -291,7 +296,7 @@ extension DirectoryOutbox {
 // MARK: - Values
 
 extension Outbox.Item {
-  /// - Parameter pause: nanoseconds for which its host must not be asked (Retry-After).
+  /// - Parameter pause: nanoseconds for which the request's host must not be asked (Retry-After).
   init(
     _ entry: OutboxContents.Entry, isSending: Bool, _ now: DurableTime, _ secrets: OutboxSecrets, pause: Int64
   ) {

@@ -1,24 +1,25 @@
 import NuthatchBase
 import NuthatchStore
 
-/// The state of the outbox, rebuilt from its log: every request that wasn't dropped or collected. Guarded by the journal's lock.
+/// The state of the outbox, rebuilt by replaying its log: every request that wasn't dropped or collected. Guarded by the
+/// journal's lock.
 final class OutboxContents: JournalReader {
   struct Entry {
     enum Standing {
       case waiting
       case done
-      /// Put aside, until it is replayed or dropped.
+      /// Put aside, until the request is replayed or dropped.
       case dead
     }
 
     let id: UInt64
     var request: FrozenRequest
     var standing = Standing.waiting
-    /// The last attempts, oldest first.
+    /// The last attempts that didn't end the request, oldest first.
     var history: [(attempt: AttemptRecord, place: JournalPlace)] = []
     /// The number of older attempts that aren't in `history`.
     var forgotten = 0
-    /// The start of the attempt that is under way, or whose process has ended.
+    /// The start of an attempt without a recorded end: it is under way, or its process was killed.
     var begun: (stamp: DurableTime, place: JournalPlace)?
     var settlement: (settlement: OutboxSettlement, place: JournalPlace)?
     /// The time of the last replay.
@@ -27,30 +28,30 @@ final class OutboxContents: JournalReader {
 
     var attempts: Int { forgotten + history.count + (settlement?.settlement.isOfAttempt == true ? 1 : 0) }
 
-    /// The last attempt that counts: not one before a replay.
+    /// The last attempt since the last replay; nil if there is none.
     var last: AttemptRecord? {
       guard let last = history.last else { return nil }
       return last.place.sequence > (replayed?.place.sequence ?? 0) ? last.attempt : nil
     }
 
-    /// How many attempts a server has answered, or may have received, since it was frozen or replayed.
+    /// The number of attempts, since the freeze or the last replay, that a server has answered or may have received.
     var counted: Int { last?.counted ?? 0 }
 
-    /// The time from which a server may know of it. An attempt without a recorded end may have arrived.
+    /// The time since which a server may know of the request. An attempt without a recorded end may have arrived.
     var exposed: DurableTime? {
       if let last { return last.exposed ?? begun?.stamp }
       return replayed == nil ? request.exposed ?? begun?.stamp : begun?.stamp
     }
 
-    /// Whether its first attempt may still be under way.
+    /// Whether the request's first attempt may still be under way.
     var isLive: Bool {
       request.isLive && standing == .waiting && history.isEmpty && begun == nil && replayed == nil
     }
 
-    /// The time since which it waits.
+    /// The time since which the request waits.
     var since: DurableTime { replayed?.stamp ?? request.frozen }
 
-    /// Moves the attempt for which it was put aside into `history`, before the replay.
+    /// For a replay, moves the attempt after which the request was put aside into `history`.
     fileprivate mutating func keepSettlement() {
       guard let (settlement, place) = settlement else { return }
       self.settlement = nil
@@ -75,7 +76,7 @@ final class OutboxContents: JournalReader {
         + [begun?.place, settlement?.place, replayed?.place].compactMap { $0 }
     }
 
-    /// The bytes that it uses on the disk.
+    /// The bytes that the request uses on the disk.
     var bytes: Int64 {
       let records = places.reduce(Int64(0)) { $0 + Int64($1.length) + 32 }
       guard case .file(_, let count, _) = request.body, standing != .done else { return records }
@@ -84,18 +85,19 @@ final class OutboxContents: JournalReader {
   }
 
   private(set) var entries: [UInt64: Entry] = [:]
-  // These properties could be computed from the entries, but there may be ten thousand, and every survey reads them.
-  /// In the order in which they were frozen.
+  // These properties could be computed from the entries. But there may be ten thousand entries, and every survey reads the
+  // properties.
+  /// The numbers of all requests, in the order in which they were frozen.
   private var order: [UInt64] = []
-  /// The waiting requests, by queue, in their order.
+  /// The numbers of the waiting requests, by queue, in the order of `order`.
   private var waitingIDs: [String: [UInt64]] = [:]
   /// The bytes of all entries on the disk.
   private(set) var bytes: Int64 = 0
   /// The bytes in the log of the records that are still needed (`JournalReader`).
   private(set) var wantedBytes: Int64 = 0
-  /// The requests that have ended, in their order, with their handlers.
+  /// The requests that have ended, in the order of `order`, with their handlers.
   private(set) var settled: [(id: UInt64, handler: String?)] = []
-  /// The number of attempts of a request that are kept.
+  /// The most attempts of a request that `history` keeps.
   static let longestHistory = 32
 
   var inOrder: [Entry] { order.compactMap { entries[$0] } }
@@ -103,12 +105,12 @@ final class OutboxContents: JournalReader {
   /// The first waiting request of each queue.
   var heads: [Entry] { waitingIDs.values.compactMap(\.first).sorted().compactMap { entries[$0] } }
 
-  /// The waiting requests of a queue, in their order.
+  /// The waiting requests of a queue, in the order in which they were frozen.
   func waiting(in queue: String) -> some Sequence<Entry> {
     (waitingIDs[queue] ?? []).lazy.compactMap { self.entries[$0] }
   }
 
-  /// Numbers rise in the order in which requests were frozen.
+  /// Returns the first request with a greater number. Later requests have greater numbers.
   func first(after id: UInt64) -> Entry? {
     let place = order.place { $0 <= id }
     return place < order.count ? entries[order[place]] : nil

@@ -1,15 +1,15 @@
 import NuthatchTransport
 
-/// A message of a handle to its program that belongs to no ticket.
+/// A message from a handle to its program that doesn't belong to a ticket.
 public enum Notice: Sendable {
-  /// A request with an attached handler has ended; `Outbox.outcome` has its answer. The notice comes again after the directory was opened
-  /// again, until the outcome is collected.
+  /// A request with an attached handler has ended; `Outbox.outcome` has its answer. Until the outcome is collected, each new
+  /// handle on the directory sends the notice again.
   case ended(Outbox.Item)
   /// A request waits for a secret that isn't provided, or was refused.
   case secretWanted(provider: String)
   /// A site has become reachable or unreachable.
   case reachability(site: String, isReachable: Bool)
-  /// Requests are under way now, or none any more (`Cache.activity`).
+  /// Requests are under way now, or no request is any more (`Cache.activity`).
   case activity(isBusy: Bool)
 }
 
@@ -48,7 +48,8 @@ final class OutboxNotices: Sendable {
     state.withLock { _ = $0.asked.remove(provider) }
   }
 
-  /// Allows the notice for a new listener again, and removes waiting ones, which would come twice. nil: for all providers.
+  /// Allows the notice for this provider again, for a new listener. Removes its waiting notices, which would otherwise come
+  /// twice. nil: for all providers.
   func askAgain(_ provider: String?) {
     state.withLock { state in
       if let provider { state.asked.remove(provider) } else { state.asked = [] }
@@ -75,7 +76,7 @@ final class OutboxNotices: Sendable {
     }
   }
 
-  /// Returns nil for a request that was collected, or replayed, since it ended. A later end is a new notice.
+  /// Returns nil if the request was collected or replayed after it ended. A later end makes a new notice.
   private func notice(of entry: Entry, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     switch entry {
     case .notice(let notice): return notice
@@ -97,7 +98,7 @@ final class OutboxNotices: Sendable {
         }
         state.entries.append(.ended(id))
       }
-      // A request that is put aside, replayed, and ends again, gets a new notice.
+      // A request that was put aside and replayed gets a new notice when it ends again.
       if !state.delivered.isEmpty { state.delivered.formIntersection(settled.map(\.id)) }
       for provider in wanted where state.asked.insert(provider).inserted {
         state.entries.append(.notice(.secretWanted(provider: provider)))
@@ -130,11 +131,11 @@ final class OutboxNotices: Sendable {
     }
   }
 
-  /// Adds a notice if the activity has changed. At most two of them wait to be taken: before a third is added,
-  /// both are removed. They alternate, so nothing is lost.
+  /// Adds a notice if the activity has changed. At most two such notices wait to be taken: before a third is added, both are
+  /// removed. They alternate, so nothing is lost.
   func noteActivity(_ open: OpenTickets) {
     let isNews = state.withLock { state in
-      // Under the lock: two changes may be reported in any order, but the second check sees both.
+      // Count under the lock: two changes may be reported in any order, but the second count sees both.
       let isBusy = open.count > 0
       guard state.isBusy == !isBusy else { return false }
       state.isBusy = isBusy
@@ -153,7 +154,7 @@ final class OutboxNotices: Sendable {
     changes.ring()
   }
 
-  /// Returns nil if none came in time.
+  /// Returns nil if no notice came in time. Throws `closed`.
   func next(until deadline: Int64, _ store: OutboxStore) throws(NuthatchError) -> Notice? {
     while true {
       let ring = changes.current

@@ -1,18 +1,19 @@
 import NuthatchBase
 import NuthatchTransport
 
-/// Detects that a server is back for which requests of the outbox wait, without sending one of them. Every few seconds
-/// (`OutboxRules.probeInterval`) it opens a connection and closes it at once.
+/// Detects when a server that requests of the outbox wait for can be reached again, without sending a request. Every few
+/// seconds (`OutboxRules.probeInterval`) it opens a connection and closes it at once.
 ///
-/// The connection is the one that the request would open, with the same address guard and the same proxy, but without TLS. For plain
-/// `http` through an HTTP proxy the connection ends at the proxy: then only the return of the proxy is detected. Each process that sends
-/// from the outbox has its own probes. A probe doesn't count as an attempt. If nothing waits for a server, there is no timer.
+/// The connection is the one that the request would open, with the same address guard and the same proxy, but without TLS. For
+/// plain `http` through an HTTP proxy the connection ends at the proxy: then only the return of the proxy is detected. Each
+/// process that sends from the outbox has its own probes. A probe doesn't count as an attempt. While no request waits for a
+/// server, there is no timer.
 ///
 /// Confined to the loop's thread, hence Sendable.
 final class OutboxProbes: @unchecked Sendable {
   struct Server {
     var request: TransferRequest
-    /// How long it has been unreachable, in nanoseconds.
+    /// How long the server has been unreachable, in nanoseconds.
     var absence: Int64
   }
 
@@ -24,7 +25,7 @@ final class OutboxProbes: @unchecked Sendable {
   private var underWay: [Origin: UInt64] = [:]
   private var timer: LoopTimer?
 
-  /// A probe ends after this time; the next one detects a server that comes back meanwhile.
+  /// The longest time of a probe, in nanoseconds. If a server comes back after that, the next probe detects it.
   private static let timeout: Int64 = 3_000_000_000
 
   init(_ runtime: Runtime, _ rules: OutboxRules, isBack: @escaping (Origin) -> Void) {
@@ -35,11 +36,11 @@ final class OutboxProbes: @unchecked Sendable {
 
   /// - Parameters:
   ///   - servers: the servers that requests wait for.
-  ///   - known: these, and servers to which a request is being sent.
+  ///   - known: these servers, and those to which a request is being sent.
   func watch(_ servers: [Server], known: Set<Origin>) {
     var waiting: [Origin: Int64] = [:]
     requests = [:]
-    // Of several requests for one server the first counts.
+    // If several requests wait for one server, the first one is used.
     for server in servers where waiting[server.request.url.origin] == nil {
       waiting[server.request.url.origin] = server.absence
       requests[server.request.url.origin] = server.request

@@ -1,5 +1,5 @@
-/// The records of the outbox's log, one payload each (docs/FORMAT.md). Every later record of a request names its first record by its
-/// number in the log, which is the request's id.
+/// The records of the outbox's log, one payload each (docs/FORMAT.md). The id of a request is the number of its first record in
+/// the log. Every later record of the request holds this id.
 enum OutboxRecord {
   case frozen(FrozenRequest)
   /// An attempt is about to be made.
@@ -61,7 +61,8 @@ enum OutboxRecord {
   }
 }
 
-/// The end of an attempt that was not the last one. It sums up all earlier attempts, so that their records aren't needed.
+/// The end of an attempt that didn't end the request. `counted` and `exposed` include all earlier attempts, so that the earlier
+/// records aren't needed.
 struct AttemptRecord: Sendable {
   var ended: DurableTime
   /// nil if the server answered.
@@ -69,14 +70,14 @@ struct AttemptRecord: Sendable {
   /// 0 if the server didn't answer.
   var status: Int
   var reason: String
-  /// How many attempts a server has answered, or may have received.
+  /// How many attempts, with this one, a server has answered or may have received.
   var counted: Int
-  /// The time from which a server may know of the request.
+  /// The time since which a server may know of the request; nil if no attempt can have arrived.
   var exposed: DurableTime?
-  /// The wait in nanoseconds; nil: until a replay or another secret.
+  /// The wait before the next attempt, in nanoseconds; nil: until a replay or another secret.
   var wait: Int64?
-  /// Whether the connection failed before an answer came: then the next attempt follows as soon as the network changes or the host
-  /// answers. The server may have received the request (`exposed`).
+  /// Whether the connection failed before an answer came. Then the next attempt follows as soon as the network changes or the
+  /// host can be reached. The server may have received the request nevertheless (`exposed`).
   var isUnreachable: Bool
 }
 
@@ -108,7 +109,7 @@ extension AttemptRecord {
 /// The end of a request: an answer, or the reason why it was put aside.
 struct OutboxSettlement: Sendable {
   var at: DurableTime
-  /// Whether it is done; else it is put aside.
+  /// Whether the request is done; else it is put aside.
   var isDone: Bool
   var code: ErrorCode?
   var reason: String
@@ -120,11 +121,11 @@ struct OutboxSettlement: Sendable {
   /// Whether the body was longer than the stored part.
   var isCut = false
 
-  /// Whether an attempt has ended it. Else it was put aside without one: too old, too many attempts, its key expired, or its body damaged
-  /// on the disk.
+  /// Whether an attempt has ended the request. Otherwise it was put aside without an attempt: it is too old, had too many
+  /// attempts, its key has expired, or its body is damaged.
   var isOfAttempt: Bool { status > 0 || !(code == nil || code == .corrupt) }
 
-  /// The number of bytes of an answer's body that are stored.
+  /// The most bytes of an answer's body that are stored.
   static let longestBody = 1 << 20
 }
 

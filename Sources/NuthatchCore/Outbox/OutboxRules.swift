@@ -1,4 +1,4 @@
-/// Decides what follows an attempt. A pure function: time and random numbers are arguments.
+/// Decides what follows an attempt. Has no state and no clock: time and random numbers are arguments.
 ///
 /// | result | what follows |
 /// | --- | --- |
@@ -11,15 +11,16 @@
 /// | offline, or a fault of this machine (`io`, `out_of_memory`, `no_space`, `internal`) | another attempt |
 /// | anything else, too many attempts, too old, the key expired | put aside, with the reason |
 package struct OutboxRules: Sendable {
-  /// The first wait, in nanoseconds; each is twice the one before. Default: 1 s.
+  /// The bound of the first wait, in nanoseconds. It doubles with each attempt. Default: 1 s.
   package var base: Int64 = 1_000_000_000
-  /// The longest wait without a Retry-After. Default: 5 minutes.
+  /// The largest bound, in nanoseconds. Default: 5 minutes.
   package var longest: Int64 = 300_000_000_000
-  /// The longest Retry-After that is followed. Default: a day.
+  /// The longest wait because of a Retry-After, in nanoseconds. Default: a day.
   package var longestRetryAfter: Int64 = 86_400_000_000_000
-  /// The time between two probes of a server that can't be reached. Default: 3 s.
+  /// The time between two probes of a server that has been unreachable for less than 11 minutes, in nanoseconds. Default: 3 s.
   package var probeInterval: Int64 = 3_000_000_000
-  /// The time between two probes after eleven minutes, up to 25 hours; later it isn't probed. Default: 20 s.
+  /// The time between two later probes, in nanoseconds. A server that has been unreachable for 25 hours isn't probed any more.
+  /// Default: 20 s.
   package var longProbeInterval: Int64 = 20_000_000_000
 
   package init() {}
@@ -36,7 +37,7 @@ package struct OutboxRules: Sendable {
   enum Result {
     /// `retryAfter` in nanoseconds.
     case answer(status: Int, retryAfter: Int64?)
-    /// `status` is that of an answer that was incomplete, or can't be decoded.
+    /// `status` is the status of an answer that was incomplete or can't be decoded; nil if no response head came.
     case failure(ErrorCode, status: Int?, retryAfter: Int64?)
 
     /// The reason why no response head came; nil if one came.
@@ -60,7 +61,8 @@ package struct OutboxRules: Sendable {
     case .failure(let code, let status, let retryAfter):
       switch code {
       case .http where status != nil:
-        // The server has processed it, even if the answer can't be read: after a 2xx another attempt could only do it twice.
+        // The server has processed the request, even if the answer can't be read. After a 2xx, another attempt could only make
+        // the server process it twice.
         let verdict = judge(
           .answer(status: status ?? 0, retryAfter: retryAfter), attempt: attempt, random: random)
         return verdict == .done ? .putAside(code.word) : verdict
@@ -71,14 +73,15 @@ package struct OutboxRules: Sendable {
     }
   }
 
-  /// Between half of the bound and the bound, so that many waiting requests don't come at the same time.
+  /// Returns a random time between half of the bound and the bound, so that many waiting requests aren't sent at the same time.
+  /// A longer Retry-After counts instead.
   private func wait(_ attempt: Int, _ retryAfter: Int64?, _ random: UInt64) -> Int64 {
     let bound = max(2, backOff(number: attempt, first: base, longest: longest))
     let (share, _) = random.multipliedFullWidth(by: UInt64(bound / 2))
     return max(bound / 2 + Int64(clamping: share), min(max(0, retryAfter ?? 0), longestRetryAfter))
   }
 
-  /// Returns the reason why a request must not be sent any more; nil if it may.
+  /// Returns the reason why a request must not be sent any more; nil if it may be sent.
   static func hindrance(_ entry: OutboxContents.Entry, _ now: DurableTime) -> String? {
     let request = entry.request
     if let longest = request.longest, entry.since.age(at: now) > longest {
@@ -92,14 +95,15 @@ package struct OutboxRules: Sendable {
       "the server may have received it, and its Idempotency-Key has expired after \(lifetime / 1_000_000_000) s"
   }
 
-  /// Returns nanoseconds until the next probe of a server that has been unreachable for this time; nil for none.
+  /// Returns nanoseconds until the next probe of a server that has been unreachable for this time (nanoseconds); nil: no
+  /// further probe.
   func probeInterval(absence: Int64) -> Int64? {
     let minute: Int64 = 60_000_000_000
     if absence < 11 * minute { return probeInterval }
     return absence < 25 * 60 * minute ? longProbeInterval : nil
   }
 
-  /// Returns how long the server of a request has been unreachable, by the attempts to reach it.
+  /// Returns for how many nanoseconds the server of a request has been unreachable, according to its attempts.
   static func absence(_ entry: OutboxContents.Entry, _ now: DurableTime) -> Int64 {
     let since = entry.replayed?.place.sequence ?? 0
     let attempts = entry.history.lazy.filter { $0.place.sequence > since }.map(\.attempt)
@@ -108,20 +112,20 @@ package struct OutboxRules: Sendable {
       guard attempt.isUnreachable else { return first?.ended.age(at: now) ?? 0 }
       first = attempt
     }
-    // All kept attempts failed, and older ones are forgotten: assume that it was away all the time.
+    // All kept attempts failed, and older ones aren't kept: assume that the server was unreachable all the time.
     if entry.forgotten > 0 { return entry.since.age(at: now) }
     return first?.ended.age(at: now) ?? 0
   }
 
-  /// Returns nanoseconds until a request is too old; nil if it never is.
+  /// Returns nanoseconds until a request is too old; nil if it has no such limit.
   static func expiry(_ entry: OutboxContents.Entry, _ now: DurableTime) -> Int64? {
     entry.request.longest.map { max(0, $0 - entry.since.age(at: now)) &+ 1_000_000 }
   }
 
   /// Returns nanoseconds until a request may be sent; nil if it waits for other credentials.
   ///
-  /// - Parameter seen: the time since which this process knows of it. After a reboot the wait counts from this time at the latest, even
-  ///   if the clock was set back meanwhile.
+  /// - Parameter seen: the time at which this process first saw the request. After a reboot the wait counts from this time at
+  ///   the latest, even if the clock was set back meanwhile.
   static func delay(_ entry: OutboxContents.Entry, _ now: DurableTime, seen: DurableTime?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }

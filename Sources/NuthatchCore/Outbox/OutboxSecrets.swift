@@ -4,7 +4,7 @@ import CSystem
 final class OutboxSecrets: Sendable {
   private struct State {
     var values: [String: String] = [:]
-    /// The values that a server has refused.
+    /// The value of each provider that a server has refused.
     var refused: [String: String] = [:]
   }
 
@@ -18,7 +18,7 @@ final class OutboxSecrets: Sendable {
     }
   }
 
-  /// Returns the secret; nil if it is unknown, or the same that a server has refused.
+  /// Returns the secret; nil if it is unknown, or if a server has refused the same value.
   func value(of provider: String) -> String? {
     state.withLock { state in
       let value = state.values[provider] ?? Self.variable(provider)
@@ -49,7 +49,7 @@ extension FrozenRequest {
     secrets.map(\.provider) + [user?.provider].compactMap { $0 }
   }
 
-  /// Returns the request to send; nil if a secret is missing.
+  /// Returns the request to send; nil if a secret is missing or the body wasn't read.
   ///
   /// - Parameter path: returns the path of a body that has its own file.
   func request(_ values: OutboxSecrets, bodyAt path: (String) -> String) -> Request? {
@@ -71,7 +71,8 @@ extension FrozenRequest {
     if let user {
       guard let secret = values.value(of: user.provider) else { return nil }
       request.user = user.name.map { ($0, secret) } ?? Self.parts(ofUser: secret)
-      // The server may need no credentials, and the scheme that it wants may be unknown.
+      // The server may need no credentials, or want a scheme that isn't known here. With `any`, credentials are sent only if it
+      // asks for them.
       if user.name == nil { request.signIn = signIn ?? .any }
     }
     request.addresses = guardGrade

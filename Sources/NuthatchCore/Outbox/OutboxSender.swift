@@ -2,9 +2,10 @@ import NuthatchBase
 import NuthatchStore
 import NuthatchTransport
 
-/// Sends the requests of the outbox: one process of the machine at a time, one request of each queue at a time, in their order.
+/// Sends the requests of the outbox. Only one process of the machine sends at a time. It sends one request of each queue at a
+/// time, in the queue's order.
 ///
-/// Confined to the loop's thread, hence Sendable; the serial queue does the work on the disk.
+/// Confined to the loop's thread, hence Sendable. Jobs on the serial queue read and write the disk.
 final class OutboxSender: @unchecked Sendable {
   /// An attempt that is under way. Compared by identity: a later attempt may send the same request.
   // Confined to the loop's thread, hence Sendable.
@@ -38,11 +39,11 @@ final class OutboxSender: @unchecked Sendable {
   private var isDraining = false
   private var timer: LoopTimer?
   private lazy var probes = OutboxProbes(runtime, rules) { [weak self] origin in self?.wake(origin) }
-  /// The time of the last change of the network, or of a host's reachability. Requests whose connection failed before that may be
-  /// tried again.
+  /// The time of the last change of the network; in `wokenHosts`, the last time at which a host could be reached. A request
+  /// whose connection failed before that is tried again at once.
   private var wokenAt: DurableTime?
   private var wokenHosts: [Origin: DurableTime] = [:]
-  /// Requests that are about to be dropped.
+  /// Requests that are being dropped, and must not be sent.
   private var barred: Set<UInt64> = []
   /// First attempts that are under way in this process.
   let live = Locked<Set<UInt64>>([])
@@ -50,7 +51,7 @@ final class OutboxSender: @unchecked Sendable {
   let inFlight = Locked(0)
   let inFlightChanges = EventCount()
 
-  /// How often the sender checks whether another process still sends.
+  /// How often the sender checks whether another process still sends, in nanoseconds.
   private static let recheckInterval: Int64 = 1_000_000_000
 
   init(
@@ -83,15 +84,16 @@ final class OutboxSender: @unchecked Sendable {
     inFlight.withLock { $0 = 0 }
     inFlightChanges.ring()
     for ticket in ended { ticket.cancel() }
-    // After the jobs that the ends of the tickets have posted: other processes may send when no attempt is under way. If the loop has
-    // ended, all attempts have.
+    // Posted twice, to run after the jobs that the ends of the tickets post: other processes may send only when no attempt is
+    // under way. If the loop has ended, so have all attempts.
     let isPosted = runtime.loop.post {
       if !self.runtime.loop.post({ self.giveUpLease(done) }) { self.giveUpLease(done) }
     }
     if !isPosted { giveUpLease(done) }
   }
 
-  /// On the serial queue, after a survey that may be taking the lease now. Does nothing if sending was started again.
+  /// Releases the lease, then calls `done`. Does so on the serial queue, because a survey may be taking the lease there now. If
+  /// sending was started again, keeps the lease.
   private func giveUpLease(_ done: @escaping @Sendable () -> Void) {
     guard options == nil else { return done() }
     hasLease = false
@@ -101,19 +103,19 @@ final class OutboxSender: @unchecked Sendable {
     }
   }
 
-  /// Call it after a change of the network: requests whose connection failed may be tried at once.
+  /// Call it after a change of the network. Requests whose connection failed are then tried again at once.
   func wake() {
     wokenAt = store.clock.now()
     look()
   }
 
-  /// Call it after a host has answered.
+  /// Call it when a host could be reached. Requests for it are then tried again at once.
   func wake(_ origin: Origin) {
     wokenHosts[origin] = store.clock.now()
     look()
   }
 
-  /// Surveys the outbox and sends what is due. It may be called at any time.
+  /// Surveys the outbox, and sends the requests that are due. It may be called at any time.
   func look() {
     guard !isLooking else {
       mustLookAgain = true
@@ -171,7 +173,7 @@ final class OutboxSender: @unchecked Sendable {
     where sendings[head.entry.request.queue] == nil && !barred.contains(head.entry.id) {
       if head.delay != 0, !head.entry.isLive, let expiry = head.expiry { comeBack(in: expiry) }
       guard let delay = head.delay else {
-        // It waits for other credentials; the program may have another secret than the refused one.
+        // The request waits for other credentials. Ask the program, which may have another secret than the refused one.
         wanted += head.entry.request.providers
         continue
       }
@@ -186,13 +188,13 @@ final class OutboxSender: @unchecked Sendable {
       let missing = head.entry.request.providers.filter { secrets.value(of: $0) == nil }
       guard missing.isEmpty else {
         wanted += missing
-        // An environment variable may be set later, so it is checked again; other secrets are announced by `provide`.
+        // An environment variable may be set later, so check it again. For other secrets, `provide` starts a survey.
         if missing.contains(where: { $0.hasPrefix("env:") }) { comeBack(in: 30 * Self.recheckInterval) }
         if let expiry = head.expiry { comeBack(in: expiry) }
         continue
       }
-      // Another queue's request may have received a Retry-After from this host. If the attempt started now, it would only wait for the
-      // host, and count as being sent.
+      // A request of another queue may have received a Retry-After from this host. An attempt that starts now would only wait
+      // for the host, but be listed as `sending`.
       let pause = store.pause(head.entry.request)
       guard pause == 0 else {
         comeBack(in: pause)
@@ -216,7 +218,8 @@ final class OutboxSender: @unchecked Sendable {
     serialQueue.submit { self.store.journal.withLocks { $0.releaseLease() } }
   }
 
-  /// Probes the unreachable servers that requests wait for. Returns the nanoseconds until the first Retry-After among them ends.
+  /// Probes the unreachable servers that requests wait for. Returns the nanoseconds until the first of their Retry-After pauses
+  /// ends; nil if there is none.
   private func probe(_ survey: OutboxStore.Survey) -> Int64? {
     var pause: Int64?
     var known: Set<Origin> = []
@@ -248,7 +251,7 @@ final class OutboxSender: @unchecked Sendable {
     return pause
   }
 
-  /// nil: only after another event.
+  /// Surveys the outbox again after `delay` nanoseconds, at most an hour. nil: only after another event.
   private func lookAgain(in delay: Int64?) {
     if let timer { runtime.loop.cancelTimer(timer) }
     timer = delay.map { delay in
@@ -268,7 +271,8 @@ final class OutboxSender: @unchecked Sendable {
     sendings[sending.queue] = sending
     inFlight.withLock { $0 += 1 }
     serialQueue.submit {
-      // If the lock is free, the process of the first attempt has died. If the lock can't be checked now, it is checked again later.
+      // If the lock of the first attempt can be taken, the process that made it has died. If the lock can't be checked now, it
+      // is checked again later.
       guard !entry.isLive || self.tryLockFirstAttempt(entry.id) else {
         self.runtime.loop.post { self.leave(sending) }
         return
@@ -283,7 +287,7 @@ final class OutboxSender: @unchecked Sendable {
     (try? store.journal.withLocks { (locks) throws(StoreFault) in try locks.tryTake(id) }) == true
   }
 
-  /// Another process makes its first attempt.
+  /// Ends the sending of a request whose first attempt another process is making, and looks again after a second.
   private func leave(_ sending: Sending) {
     guard isUnderWay(sending) else { return }
     forget(sending)
@@ -296,7 +300,7 @@ final class OutboxSender: @unchecked Sendable {
     switch begun {
     case .failure(let error):
       Log.note(.warning, "the outbox can't be written: \(error)")
-      // Not sent before the start is recorded: after a restart it must be known that it was sent.
+      // Don't send the request before the start is recorded. After a restart it must be known that it may have been sent.
       end(sending, in: 5 * Self.recheckInterval)
     case .success(nil): end(sending)
     case .success(let request?):
@@ -321,7 +325,7 @@ final class OutboxSender: @unchecked Sendable {
 
   private func conclude(_ sending: Sending, _ event: Event) {
     guard isUnderWay(sending), options != nil else { return }
-    // The process is closing the cache or ending: the request is sent again, as after a kill.
+    // This process is closing the cache or ending. The request is sent again later, as after a kill.
     guard !event.isOwnEnd else { return end(sending, in: Self.recheckInterval) }
     let (entry, now) = (sending.entry, store.clock.now())
     let result = OutboxRules.Result(event, now: now.wall / 1_000_000_000)
@@ -330,7 +334,7 @@ final class OutboxSender: @unchecked Sendable {
     record(sending) { OutboxConclusion(entry, result, verdict, event, now) }
   }
 
-  /// Nothing else of the queue is sent before this is on the disk.
+  /// Records the end of an attempt. Until the record is on the disk, no other request of the queue is sent.
   private func record(_ sending: Sending, _ conclusion: @escaping @Sendable () -> OutboxConclusion) {
     guard isUnderWay(sending) else { return }
     serialQueue.submit {
@@ -363,7 +367,7 @@ final class OutboxSender: @unchecked Sendable {
 
   private func forget(_ sending: Sending) {
     sendings[sending.queue] = nil
-    // A survey that began before has an outdated result, also about the lease.
+    // If a survey is running, its result is outdated, also about the lease.
     isOutdated = true
     inFlight.withLock { $0 -= 1 }
     inFlightChanges.ring()
@@ -375,7 +379,7 @@ final class OutboxSender: @unchecked Sendable {
     probes.stop()
   }
 
-  /// Ends the attempt of a request, and starts no other one, so that it can be dropped.
+  /// Ends the attempt of a request, and starts no other attempt, so that the request can be dropped.
   func bar(_ id: UInt64) {
     barred.insert(id)
     guard let sending = sendings.values.first(where: { $0.id == id }) else { return }
@@ -383,7 +387,7 @@ final class OutboxSender: @unchecked Sendable {
     sending.ticket?.cancel()
   }
 
-  /// Call it after the drop, or if the drop has failed.
+  /// Call it after the drop, also if the drop has failed.
   func unbar(_ id: UInt64) {
     barred.remove(id)
     look()

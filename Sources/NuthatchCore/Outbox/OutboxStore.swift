@@ -11,12 +11,13 @@ final class OutboxStore: @unchecked Sendable {
   private let path: String
   let clock: OutboxClock
   let secrets = OutboxSecrets()
-  /// Hosts that must not be asked for a while (Retry-After).
+  /// Hosts that must not be asked for some time (Retry-After).
   private let paused: PausedHosts?
   private let mostBytes: Int64
   private let mostItems: Int
   private let hasSwept = Locked(false)
-  /// The times since which this process knows of requests that were tried before the last boot. Under the journal's lock.
+  /// The times at which this process first saw requests whose last attempt was before the last boot. Used under the journal's
+  /// lock only.
   private var seen: [UInt64: DurableTime] = [:]
 
   init(
@@ -32,11 +33,11 @@ final class OutboxStore: @unchecked Sendable {
     journal = Journal(path, contents)
   }
 
-  /// Runs `body` with the exclusive lock of the machine. Returns nil if there is no outbox.
+  /// Runs `body` with the lock that only one process of the machine can hold. Returns nil if there is no outbox.
   ///
   /// - Parameters:
-  ///   - makes: whether to make an outbox if there is none.
-  ///   - isAsked: whether a caller waits for this change: then this call waits longer for another process.
+  ///   - makes: whether to create the outbox if there is none.
+  ///   - isAsked: whether the program has asked for this change. Then this call waits longer for another process: 5 s, not 1 s.
   func change<Result>(
     makes: Bool = false, isAsked: Bool = false, _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
@@ -47,7 +48,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Runs `body` to read the outbox, without waiting for writers. Returns nil if there is no outbox.
+  /// Runs `body` to read the outbox, without waiting for other processes. Returns nil if there is no outbox.
   func look<Result>(
     _ body: (OpenOutbox) throws(StoreFault) -> Result
   ) throws(NuthatchError) -> Result? {
@@ -67,9 +68,9 @@ final class OutboxStore: @unchecked Sendable {
 
   // MARK: Freezing
 
-  /// Stores a request. Returns when it would survive a loss of power.
+  /// Stores a request, and returns its number. The record then survives a loss of power.
   ///
-  /// - Throws: `no_space` if the disk, or the outbox, is full; `io`. Then it isn't stored.
+  /// - Throws: `no_space` if the disk or the outbox is full; `io`; `busy`. Then the request isn't stored.
   func freeze(
     _ request: FrozenRequest, claiming: ((UInt64) -> Void)? = nil
   ) throws(NuthatchError) -> UInt64 {
@@ -83,7 +84,7 @@ final class OutboxStore: @unchecked Sendable {
     let place = try change(makes: true) { (outbox) throws(StoreFault) in
       try checkRoom(outbox.contents, Int64(payload.count) + (file == nil ? 0 : count))
       if let claiming {
-        // Before other processes can see it.
+        // Do this before other processes can see the request.
         claiming(outbox.journal.next)
         _ = try outbox.journal.locks.tryTake(outbox.journal.next)
       }
@@ -114,7 +115,8 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Files that have changed since the submission are an error: other bytes must not be sent.
+  /// Copies the bytes of `source`. Throws `io` if a file has changed since the submission, because other bytes must not be
+  /// sent.
   private func copy(_ source: BodySource, into body: JournalBody) throws(StoreFault) {
     let reader = BodyReader(source)
     var bytes = [UInt8](repeating: 0, count: Int(min(max(1, source.count), Self.copiedAtOnce)))
@@ -146,10 +148,10 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Returns whether other requests of its queue must be sent before. Requests whose first attempt is under way in any process don't
-  /// count.
+  /// Returns whether a new request of a queue must wait for other requests in the outbox. Requests whose first attempt is under
+  /// way, in any process, don't count.
   ///
-  /// - Parameter own: whether this process makes the first attempt.
+  /// - Parameter own: returns whether this process makes the first attempt of a request.
   func isBehind(_ queue: String, own: (UInt64) -> Bool) throws(NuthatchError) -> Bool {
     try look { (outbox) throws(StoreFault) -> Bool in
       for entry in outbox.contents.waiting(in: queue) {
@@ -166,7 +168,7 @@ final class OutboxStore: @unchecked Sendable {
 
   // MARK: Sending
 
-  /// Returns the request to send; nil if it must not be sent any more. The start of the attempt is recorded first.
+  /// Records the start of an attempt, and returns the request to send. Returns nil if the request must not be sent any more.
   func begin(_ id: UInt64) throws(NuthatchError) -> FrozenRequest? {
     guard try isBodyWhole(id) else {
       try settle(
@@ -182,14 +184,14 @@ final class OutboxStore: @unchecked Sendable {
         try outbox.putAside(id, reason, now)
         return nil
       }
-      // A record that was read before is valid.
+      // Never nil: the same record was decoded when the log was read.
       guard case .frozen(let request)? = try outbox.read(entry.place) else { return nil }
       try outbox.write(.begun(id, clock.now()))
       return request
     } ?? nil
   }
 
-  /// Returns whether the file of its body, if it has one, is undamaged. It is read without a lock.
+  /// Returns false if the body of a request is in a file, and the file is damaged. Reads the file without a lock.
   private func isBodyWhole(_ id: UInt64) throws(NuthatchError) -> Bool {
     let found = try change { (outbox) throws(StoreFault) -> (JournalBody, UInt64)? in
       guard let entry = outbox.contents.entries[id], entry.standing == .waiting,
@@ -201,7 +203,7 @@ final class OutboxStore: @unchecked Sendable {
     return try naming { () throws(StoreFault) in try body.isWhole(checksum) }
   }
 
-  /// Records the end of an attempt that was not the last one.
+  /// Records the end of an attempt that didn't end the request.
   func end(_ id: UInt64, _ attempt: AttemptRecord) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
       if outbox.contents.entries[id] != nil { try outbox.write(.ended(id, attempt)) }
@@ -244,7 +246,7 @@ final class OutboxStore: @unchecked Sendable {
   func settlement(_ id: UInt64) throws(NuthatchError) -> (FrozenRequest, OutboxSettlement)? {
     try look { (outbox) throws(StoreFault) -> (FrozenRequest, OutboxSettlement)? in
       guard let entry = outbox.contents.entries[id], let known = entry.settlement else { return nil }
-      // A record that was read before is valid.
+      // Never nil: the same record was decoded when the log was read.
       guard case .settled(_, let settlement)? = try outbox.read(known.place) else { return nil }
       return (entry.request, settlement)
     } ?? nil
@@ -252,13 +254,13 @@ final class OutboxStore: @unchecked Sendable {
 
   // MARK: Reading
 
-  /// The facts that the sender needs.
+  /// The facts that the sender needs about the outbox.
   struct Survey {
     struct Head {
       let entry: OutboxContents.Entry
-      /// Nanoseconds; nil if it waits for other credentials.
+      /// Nanoseconds until the request may be sent; nil if it waits for other credentials.
       let delay: Int64?
-      /// Nanoseconds until it is too old; nil if it never is.
+      /// Nanoseconds until the request is too old; nil if it has no such limit.
       let expiry: Int64?
     }
 
@@ -269,13 +271,13 @@ final class OutboxStore: @unchecked Sendable {
     var damage: [String] = []
   }
 
-  /// Takes the lease if something is due, puts aside what must not be sent any more, and returns the first request of each queue. Nil:
-  /// there is no outbox.
+  /// Takes the lease if a request is due, puts aside the requests that must not be sent any more, and returns the first request
+  /// of each queue. Returns nil if there is no outbox.
   ///
   /// - Parameters:
   ///   - sending: requests that this process is sending.
   ///   - isAwake: whether a request whose connection failed may be tried before its time.
-  ///   - leases: whether this process wants to send, if something is due.
+  ///   - leases: whether this process may take the lease.
   func survey(
     sending: Set<UInt64>, leases: Bool, isAwake: (OutboxContents.Entry) -> Bool
   ) throws(NuthatchError) -> Survey? {
@@ -289,7 +291,7 @@ final class OutboxStore: @unchecked Sendable {
         return OutboxRules.delay(entry, now, seen: seen[entry.id])
       }
       survey.isLeaseTaken = !sending.isEmpty
-      // Whether it may be sent now, or must be put aside, even before its wait is over.
+      // Whether a request may be sent now, or must be put aside now. The latter can be true before its wait is over.
       func isDue(_ entry: OutboxContents.Entry) -> Bool {
         delay(entry) == 0 || (!entry.isLive && OutboxRules.hindrance(entry, now) != nil)
       }
@@ -349,7 +351,7 @@ extension OutboxStore {
     try look { (outbox) throws(StoreFault) in try item(outbox.contents.entries[id], outbox) } ?? nil
   }
 
-  /// Returns the first request after a number.
+  /// Returns the first request with a greater number than `id`.
   func item(after id: UInt64) throws(NuthatchError) -> Outbox.Item? {
     try look { (outbox) throws(StoreFault) in try item(outbox.contents.first(after: id), outbox) } ?? nil
   }
@@ -370,7 +372,7 @@ struct OpenOutbox {
   let contents: OutboxContents
   let journal: OpenJournal
 
-  /// Returns when the record would survive a loss of power.
+  /// Writes a record. When this returns, the record survives a loss of power.
   func write(_ record: OutboxRecord) throws(StoreFault) { try journal.append(record.encoded()) }
 
   /// Returns a record with its body; nil if it can't be read.

@@ -1,12 +1,12 @@
 import NuthatchTransport
 
-/// Decides when which server is probed. A pure struct: the time is an argument.
+/// Decides which servers are probed, and when. Reads no clock: the time is an argument.
 ///
-/// A successful probe shows that a connection can be made, not that the server answers. After the first success, waiting requests are
-/// sent at once. If that attempt fails, too, further successes are ignored until a probe has failed.
+/// A successful probe shows that a connection can be made, not that the server answers. After the first success, waiting
+/// requests are sent at once. If they fail, further successes are ignored until a probe has failed.
 struct ProbeSchedule {
   private struct Server {
-    /// On the monotonic clock.
+    /// Monotonic, in nanoseconds, like `next`.
     var awaySince: Int64
     var next: Int64
     var isWaiting = true
@@ -26,7 +26,7 @@ struct ProbeSchedule {
 
   /// - Parameters:
   ///   - waiting: the servers that requests wait for, and how long they have been unreachable.
-  ///   - known: these, and servers to which a request is being sent.
+  ///   - known: these servers, and those to which a request is being sent.
   mutating func adopt(waiting: [Origin: Int64], known: Set<Origin>, at now: Int64) {
     servers = servers.filter { known.contains($0.key) || waiting[$0.key] != nil }
     for origin in servers.keys { servers[origin]?.isWaiting = waiting[origin] != nil }
@@ -54,7 +54,7 @@ struct ProbeSchedule {
     return chosen.filter { servers[$0]?.isUnderWay == true }
   }
 
-  /// The time of the next probe; nil for none. If the most probes are under way, one of them must end first.
+  /// The time of the next probe; nil for none, or if `most` probes are under way, because one of them must end first.
   var nextTime: Int64? {
     guard underWay < Self.most else { return nil }
     let next = servers.values.lazy.filter { $0.isWaiting && !$0.isUnderWay }.map(\.next).min()

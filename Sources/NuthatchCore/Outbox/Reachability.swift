@@ -1,13 +1,13 @@
 import NuthatchTransport
 
-/// Reports that the network may have changed: an address, a link or a route was added or removed.
+/// Reports changes of the network: an address, a link or a route was added or removed.
 package protocol ReachabilitySource: Sendable {
   /// Calls `changed` after every change, on any thread.
   func start(_ changed: @escaping @Sendable () -> Void)
   func stop()
 }
 
-/// Whether each host could be reached the last time, and news about hosts and the network.
+/// Whether the last connection to each host succeeded, and news about hosts and the network.
 // Properties outside its lock are confined to the loop's thread, hence Sendable.
 final class Reachability: @unchecked Sendable {
   enum News {
@@ -15,13 +15,13 @@ final class Reachability: @unchecked Sendable {
     case host(Origin, isReachable: Bool)
   }
 
-  /// The most hosts that are remembered.
+  /// The most hosts that are remembered. At this number all are forgotten.
   private static let most = 10_000
   private let hosts = Locked<[Origin: Bool]>([:])
   // Confined to the loop's thread.
   private var subscribers: [ObjectIdentifier: (News) -> Void] = [:]
 
-  /// nil if no connection was tried.
+  /// Returns whether the last connection succeeded; nil if none was tried.
   func isReachable(_ origin: Origin) -> Bool? { hosts.withLock { $0[origin] } }
 
   // MARK: On the loop's thread
