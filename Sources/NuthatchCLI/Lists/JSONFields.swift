@@ -5,7 +5,7 @@ struct JSONFields {
   private enum Level {
     /// An open array, and the path to look up in each of its items.
     case array(path: ArraySlice<UInt8>)
-    /// After a value that was found in an object, or at one place of an array: the place to continue at.
+    /// The place to continue at after a value that was found in an object, or as one item of an array.
     case back(to: Int)
   }
 
@@ -55,7 +55,7 @@ struct JSONFields {
   private mutating func look(
     for path: ArraySlice<UInt8>, in line: inout JSONScanner
   ) throws(JSONScanner.Fault) -> RowFormat.Outcome? {
-    // The line is a string, or an array of strings, instead of an object.
+    // No part of the path was followed: the value is the line itself, or an item of its array. A string needs no field name here.
     let isBare = path.startIndex == 0
     line.skipSpace()
     switch line.next {
@@ -92,7 +92,7 @@ struct JSONFields {
       let name = try line.name()
       if path.elementsEqual(name), found?.path.isEmpty != true {
         found = (line.place, path.suffix(0))
-        // Nothing after it is needed.
+        // Nothing after this member is needed.
         if levels.isEmpty { break }
       } else if path.starts(with: name), path.dropFirst(name.count).first == UInt8(ascii: ".") {
         let rest = path.dropFirst(name.count + 1)

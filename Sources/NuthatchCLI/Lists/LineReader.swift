@@ -49,7 +49,8 @@ final class LineReader {
   private var returns = ByteFinder(13)
   /// The number of line breaks so far.
   private var breaks = 0
-  /// Whether a lone CR counts as a line break. The first line break decides: if it is an LF, editors don't count lone CRs.
+  /// Whether a lone CR counts in line numbers; nil before the first line break, which decides: if it has an LF, editors don't count
+  /// lone CRs.
   private var countsReturns: Bool?
   /// The bytes of the file in the last piece.
   private var lastTaken: Int64 = 0
@@ -63,7 +64,7 @@ final class LineReader {
   /// Bytes of the file that have been read.
   var bytesRead: Int64 { source.bytesTaken }
 
-  /// The bytes of the file that the lines so far took. An estimate if the file is compressed.
+  /// The bytes of the file that the lines so far took; an estimate.
   var bytesUsed: Int64 {
     let left = Double(content.count - place) / Double(max(1, content.count))
     return bytesRead - Int64(left * Double(lastTaken))
@@ -88,7 +89,7 @@ final class LineReader {
   private func takeLine(_ ends: LineEnds) -> [UInt8]? {
     let feed = feeds.next(in: content, from: place)
     if hasReturns(ends), let lone = returns.next(in: content, from: place), lone < feed ?? content.count {
-      // The next byte may be its LF.
+      // The next byte may be the LF of a CR LF.
       if lone + 1 == content.count, !isAtEnd { return nil }
       return take(upTo: lone, feed == lone + 1 ? .returnAndFeed : .loneReturn)
     }
@@ -155,7 +156,7 @@ final class LineReader {
 private struct ByteFinder {
   private let byte: UInt8
   private var found: Int?
-  /// Everything before this place was searched. Only `found` is there.
+  /// All bytes before this place were searched. The last hit among them is `found`.
   private var searched = 0
 
   init(_ byte: UInt8) { self.byte = byte }

@@ -28,7 +28,7 @@ final class ListSource {
   private var unpacker: Unpacker?
   /// Whether the unpacker may have more output without more input.
   private var mayGiveMore = false
-  /// Whether the format of the compression, or that there is none, is known.
+  /// Whether it is known if the list is compressed, and how.
   private var hasBegun = false
   private var isAtEnd = false
   /// A fault after the bytes that the unpacker gave last. Thrown by the next call.

@@ -7,7 +7,7 @@ struct ListText {
   }
 
   private enum Encoding {
-    /// Too few bytes have come to know.
+    /// Not known yet: too few bytes have come.
     case unknown
     case utf8
     case utf16(isBigEndian: Bool)

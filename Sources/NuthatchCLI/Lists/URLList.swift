@@ -41,9 +41,9 @@ final class URLList {
   private var pending: (bytes: [UInt8], line: Int)?
   /// A record that may have more URLs.
   private var open: (fields: JSONFields, record: [UInt8], line: Int)?
-  /// If a record has no URL, so many bytes of it are shown instead. If it has more such failures, the later ones show less.
+  /// The most bytes of a record that are shown in place of a missing URL: at its first failure, and at each later one.
   private static let (mostShown, mostShownAgain) = (2000, 80)
-  /// The URLs that `hold` has read; nil if it wasn't called.
+  /// The URLs that `hold` has read and `next` has not returned yet; nil if `hold` wasn't called.
   private var held: ArraySlice<ListedURL>?
 
   /// - Parameter field: the name of the field or column; nil: the usual names.
@@ -97,7 +97,7 @@ final class URLList {
     return min(1, Double(bytesBefore + (reader?.bytesUsed ?? 0)) / Double(totalBytes))
   }
 
-  /// `next` returns `idle` after so many lines without a URL, so that the caller can check for a signal.
+  /// After this number of lines without a URL, `next` returns `idle`, so that the caller can check for a signal.
   private static let mostSkipped = 65_536
 
   func next(within milliseconds: Int32) throws(ListFault) -> Step {
@@ -166,11 +166,11 @@ final class URLList {
     }
   }
 
-  /// Adds a line to a record of several.
+  /// Adds a line to a record of several lines.
   private func goOn(with bytes: [UInt8], _ reader: LineReader) throws(ListFault) {
     if pending == nil { pending = ([], reader.number) }
     pending?.bytes += bytes
-    // With one quote too many, all of the rest would be one record.
+    // With one quote too many, the rest of the list would be one record.
     if let pending, pending.bytes.count > LineReader.longest { throw neverClosed(pending.line, reader) }
   }
 
