@@ -2,8 +2,8 @@ import NuthatchBase
 
 /// Holds URLs of a list until their hosts have room. Decides which URL is submitted next, and whether to read more of the list.
 ///
-/// A host has a few requests under way at a time: 8 at first, 4 more after every good answer, up to a limit. The rest of its
-/// URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes
+/// A host has a few requests under way at a time: 8 at first and after a failure, 4 more after every good answer, up to a limit.
+/// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes
 /// are moved to a file.
 ///
 /// Deferred URLs (`wasPutOff`) come last. They start when the list has ended or pauses, and no other URL is being answered:
@@ -12,9 +12,9 @@ import NuthatchBase
 /// More URLs are read until `enough` requests are under way at hosts that answer. Requests at a host that has been silent for
 /// a second don't count.
 final class Backlog {
-  /// URLs in the order in which they are to be submitted.
+  /// A queue of URLs.
   private struct Line {
-    /// The first URLs of the line.
+    /// The first URLs.
     var ready: ArraySlice<ListedURL> = []
     /// The URLs after `ready`. They are in the file.
     var aside: ArraySlice<SetAside.Chunk> = []
@@ -72,7 +72,7 @@ final class Backlog {
   private var hosts: [String: Host] = [:]
   /// Hosts that have room and URLs, longest waiting first.
   private var turns = Fifo<Host>()
-  /// Hosts with deferred URLs, in turn.
+  /// Hosts with deferred URLs, longest waiting first.
   private var lateTurns: ArraySlice<Host> = []
   private var deferredUnderWay = 0
   private var bytes = 0
@@ -169,7 +169,7 @@ final class Backlog {
     for _ in 0..<lateTurns.count {
       guard let host = lateTurns.popFirst() else { return nil }
       host.isWaitingForLateTurn = false
-      // Before the list has ended, one deferred URL at a time: other URLs of the host may still come.
+      // Before the list has ended, start one deferred URL of a host at a time: other URLs of the host may still come.
       let mayBegin = hasRoom(host) && (hasEnded || host.deferredUnderWay == 0)
       let listed = mayBegin ? takeFirst(of: &host.deferred) : nil
       offerLateTurn(host)

@@ -17,12 +17,12 @@ struct DiskWatch {
     var suggested: Int?
     /// Whether the length of the list is unknown, so that no limit can be suggested.
     var isOfPart = false
-    /// The limit that would keep all of the list without originals; nil if none are kept.
+    /// The limit that would keep all of the list without originals; nil if originals aren't kept anyway.
     var suggestedWithoutOriginals: Int?
-    /// Whether only originals don't fit. All thumbnails stay.
+    /// Whether all thumbnails stay, and only the originals don't fit.
     var isOnlyOriginals = false
     var isFull = false
-    /// Why the cache can't be written; nil while no fetched answer was lost by that.
+    /// Why the cache can't be written; nil if it can, or if no fetched answer was lost.
     var readOnly: String?
 
     var warning: String? {
@@ -66,7 +66,7 @@ struct DiskWatch {
     }
   }
 
-  /// No estimate is made from fewer URLs.
+  /// The fewest URLs that an estimate is made from.
   private static let leastSample = 200
 
   private let cache: Cache
@@ -113,7 +113,8 @@ struct DiskWatch {
     return report
   }
 
-  /// Returns a warning during the run, once: as soon as the first URLs show that the list will not fit.
+  /// Returns a warning during the run, once: as soon as the first URLs show that the list will not fit, or that the cache can't be
+  /// written.
   mutating func news(_ tally: Tally, done: Double?) -> String? {
     let time = nhs_monotonic_ns()
     guard !isSaid, time >= due else { return nil }
@@ -139,7 +140,7 @@ struct DiskWatch {
 
   private func suggest(_ need: Need, in report: inout Report) {
     report.isOfPart = need.isOfPart
-    // Records were dropped at this limit, so a suggestion is always above it.
+    // The list doesn't fit into this limit, so a suggestion is always above it.
     report.suggested = max(need.whole, report.limit + 1)
     guard keepsSource else { return }
     report.suggestedWithoutOriginals = report.dropped > 0 ? max(need.small, report.limit + 1) : need.small
@@ -180,7 +181,7 @@ private struct Need {
     self.small = Self.limit(small / part, records / part, longest: 0)
   }
 
-  /// Returns the limit for so many bytes of records. The index, and a pack of each kind that isn't full, are added.
+  /// Returns the limit for records of this size and number, with the index, and a pack of each kind that isn't full.
   private static func limit(_ bytes: Double, _ records: Double, longest: Double) -> Int {
     let content = bytes * 1.03 + records * 150 + Double(1 << 18)
     let pack = min(max(content / 48, Double(64 << 10)), Double(64 << 20))

@@ -1,7 +1,7 @@
 import CSystem
 import NuthatchCore
 
-/// `nuthatch prefetch`: URLs in, one set of thumbnails each, into the cache.
+/// `nuthatch prefetch`: fetches the URLs of a list, and stores thumbnails of each in the cache.
 enum PrefetchCommand: Command {
   static let name = "prefetch"
   static let summary = "fetch many URLs and keep their thumbnails"
@@ -176,8 +176,8 @@ struct PrefetchSettings {
     respectsNoAI = arguments.has("respect-noai")
   }
 
-  /// Refuses a report that would overwrite the list or another file. If the name of the report is left out, the list is taken
-  /// for it.
+  /// Refuses a report that would overwrite the list or another file: in `--report urls.txt`, without a name for the report, the
+  /// list is taken for the report.
   fileprivate func checkReport(_ list: URLList) throws(UsageError) {
     guard let report else { return }
     guard !list.has(report) else {

@@ -15,7 +15,7 @@ struct Record: Sendable {
   /// The outcome, as the summary counts it.
   enum Kind: String, Sendable {
     case hit, revalidated, fetched, failed
-    /// The run was interrupted. The URL gets no record.
+    /// The request was cancelled: the URL is deferred, or the run pauses or ends. No record is written.
     case cancelled
   }
 
@@ -30,15 +30,15 @@ struct Record: Sendable {
   var originalSize: (width: Int, height: Int)?
   var thumbs: [Thumb] = []
   var bytes: Int64?
-  /// Bytes of the store's records of the thumbnails; for hits only.
+  /// Bytes of the store's records of the thumbnails; only for a hit without a request.
   var thumbBytes: Int64 = 0
   var contentType: String?
-  /// The key of the stored thumbnails; nil for hits, and if nothing was stored.
+  /// The key of the stored thumbnails; nil for a hit without a request, and if nothing is stored.
   var kept: KeptContent?
   var robots: [String] = []
   var attempts = 0
   var error: NuthatchError?
-  /// Times of the last hop; nil for an answer from the cache.
+  /// Times of the last hop; nil for a hit without a request, and for a failed request.
   var timings: Response.Timings?
   var journey = Journey()
   /// Microseconds from submission to the end.
@@ -49,7 +49,7 @@ struct Record: Sendable {
 
   var isOK: Bool { error == nil }
 
-  /// A URL that was answered without a request.
+  /// Makes the record of a URL that was answered without a request.
   init(_ listed: ListedURL, hit info: StoredAnswerInfo, since begin: Int64) {
     self.init(listed, .hit, since: begin)
     finalURL = info.finalURL

@@ -88,7 +88,7 @@ struct RoomWatch {
     )
   }
 
-  /// Tries to allocate a file of `wanted` bytes. The error number, or 0 if that works.
+  /// The error number of an attempt to allocate a file of `wanted` bytes; 0 if it succeeds.
   private var failure: Int32 {
     let file = nhs_unlinked_file(folder)
     guard file >= 0 else { return errno }

@@ -25,7 +25,7 @@ final class SetAside {
   /// About how many bytes are read back at once.
   private static let mostInChunk = 128 << 10
 
-  /// Writes the URLs of all lists, or none. Returns nil if the disk is full.
+  /// Writes the URLs of all lists, or none. Returns nil if the file can't be written, for example because the disk is full.
   func write(_ lists: [[ListedURL]]) -> [[Chunk]]? {
     var chunks: [[Chunk]] = []
     var bytes: [UInt8] = []

@@ -76,7 +76,8 @@ struct Tally {
 }
 
 enum HostName {
-  /// Returns the text between `//`, or `@`, and the next of `/?#`, in lower case. It can differ from the real host of an odd URL.
+  /// Returns the text between `://`, or the last `@`, and the next `/`, `?` or `#`, in lower case: host and port. It can differ
+  /// from the real host of an unusual URL.
   static func of(_ url: String) -> String {
     var url = url
     return url.withUTF8 { of($0) }

@@ -3,7 +3,7 @@ import Glibc
 import NuthatchBase
 import NuthatchCore
 
-/// Writes the report of a run while it goes on: one file that needs no network, and whose policy forbids it.
+/// Writes the report of a run while it goes on: one HTML file that needs no network. Its Content-Security-Policy forbids the network.
 ///
 /// Pictures are embedded up to a budget; the others are links. Of a long list, the page has the first ten thousand successes and
 /// the first ten thousand failures.
@@ -11,7 +11,7 @@ struct ReportPage {
   /// The most bytes of embedded pictures.
   private static let budget = 24 << 20
   private static let most = 10_000
-  /// A transparent picture with a larger PNG becomes a JPEG on white.
+  /// If the PNG of a transparent picture has more bytes, the picture is drawn on white and becomes a JPEG.
   private static let mostOfPNG = 32 << 10
   /// The wanted width or height of a thumbnail in the grid, in pixels. Large enough for screens of high density.
   private static let side = 160
@@ -90,7 +90,7 @@ struct ReportPage {
   }
 
   private mutating func embedded(_ image: Image?) -> String? {
-    // A picture that can't be encoded, because memory is short, becomes a link.
+    // If a picture can't be encoded because memory is short, the page has only a link to it.
     guard left > 0, let image else { return nil }
     // A transparent picture becomes a PNG, unless that fails or is too large.
     if image.showsThrough, let encoded = try? image.encoded(as: .png()), encoded.count <= Self.mostOfPNG {
