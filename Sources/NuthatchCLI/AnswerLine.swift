@@ -30,6 +30,6 @@ enum AnswerLine {
 }
 
 extension String {
-  /// Without a space at the end. An empty reason phrase leaves one.
+  /// The text without the space that an empty reason phrase leaves at the end.
   fileprivate var trimmed: String { hasSuffix(" ") ? String(dropLast()) : self }
 }

@@ -59,7 +59,7 @@ enum OutputFile {
 /// A file that is written piece by piece, and appears under its name when it is complete. An unfinished one leaves nothing.
 final class DraftFile {
   private let path: String
-  /// Nil for a device or a pipe: bytes are written into it directly.
+  /// Nil for a device, a pipe, and a path that names a descriptor of this process: bytes are written into these directly.
   private let draft: NewFile?
   /// Nil: the usual mode.
   private let mode: mode_t?
@@ -70,7 +70,7 @@ final class DraftFile {
 
   /// - Parameters:
   ///   - followsLinks: whether the target of a symbolic link is written. If false, the link is replaced. If true, bytes are also
-  ///     written into a device or a pipe.
+  ///     written into a device, a pipe or a descriptor of this process.
   ///   - isPrivate: whether only the owner may read a new file.
   init(_ path: String, followsLinks: Bool = true, isPrivate: Bool = false) throws(NuthatchError) {
     self.path = path

@@ -1,6 +1,6 @@
 import NuthatchCore
 
-/// `nuthatch get`: one URL, its bytes or a picture made from them, to files or standard output.
+/// `nuthatch get`: fetches one URL, and writes its bytes or a picture made from them to files or standard output.
 enum GetCommand: Command {
   static let name = "get"
   static let summary = "fetch one URL to a file or standard output"
@@ -91,7 +91,7 @@ enum GetCommand: Command {
     try SentBody.add(arguments, to: &request)
     try addFreezing(arguments, said, &request)
     try addPicture(&request)
-    // A freezable request can't be saved while it arrives: its answer may come much later, to another process.
+    // The answer to a freezable request can't be saved while it arrives: it may come much later, to another process.
     if said.sizes.isEmpty, request.freezing == nil {
       request.saveTo =
         TerminalText.isRequired(arguments)
@@ -122,7 +122,7 @@ enum GetCommand: Command {
     request.freezing = said.freezing
   }
 
-  /// Adds the wanted picture. The cache makes pictures for GET only. For another method, `ResponseWriter` makes it from the body.
+  /// Decides what makes the wanted picture: the cache for a GET without a body, else `ResponseWriter`, from the answer's body.
   private static func addPicture(_ request: inout Request) throws(UsageError) {
     guard !request.boxes.isEmpty else { return }
     guard request.boxes.count == 1 else {
@@ -144,7 +144,7 @@ enum GetCommand: Command {
     do throws(NuthatchError) {
       let ticket = try cache.submit(request)
       while true {
-        // Wait in short steps: a signal may arrive on another thread, and then doesn't wake this one.
+        // Wait in short steps: a signal doesn't end a wait.
         if let event = try ticket.next(within: 50) {
           // Data events come only if the answer goes to a terminal.
           if event.kind == .data, let code = writeText(event.data) {
@@ -173,7 +173,7 @@ enum GetCommand: Command {
   private enum Fetched {
     case response(Response)
     case picture(Image)
-    /// The output ended before the answer.
+    /// The terminal could not be written, or the answer is not text.
     case ended(ExitCode)
   }
 

@@ -10,7 +10,7 @@ enum Interruption {
   private static let received = Atomic<Int32>(0)
   /// When the first signal came.
   private static let moment = Atomic<Int64>(0)
-  /// A second signal within so many nanoseconds of the first counts as the same interrupt.
+  /// A second signal within this time of the first counts as the same interrupt; in nanoseconds.
   private static let echo: Int64 = 100_000_000
 
   static func watch() {

@@ -7,7 +7,7 @@ struct ResponseWriter {
     case written
     case notAPicture(NuthatchError)
     case notWritten(NuthatchError)
-    /// Standard output can't be written, or refused the bytes. A message was printed if one is due.
+    /// Standard output can't be written, or it is a terminal and the bytes are not text. If a message is due, it was printed.
     case ended(ExitCode)
   }
 
@@ -66,7 +66,7 @@ struct ResponseWriter {
     }
   }
 
-  /// Writes the body of a failed answer to standard output, if it is one of the files; never to another file.
+  /// Writes the body of a failed answer to standard output, if that is one of the files; never to another file.
   func writeErrorPage(_ response: Response) -> Outcome {
     guard image == nil, files.contains(where: { $0.name == "-" }) else { return .written }
     return response.withBody { body in

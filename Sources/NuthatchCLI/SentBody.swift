@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchCore
 
-/// The body that `get` sends: --data, --json or --form. Files are read while they are sent.
+/// The body that `get` sends: --data, --json or --form. A plain file is read while it is sent, unless --data is repeated.
 enum SentBody {
   static func add(_ arguments: ParsedArguments, to request: inout Request) throws {
     let kinds = ["data", "json", "form"].filter { arguments.has($0) }

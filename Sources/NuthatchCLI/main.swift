@@ -12,7 +12,7 @@ for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) 
   _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
 }
 
-// Keep freed memory for the next of thousands of pictures.
+// Keep freed memory in the process: a run decodes thousands of pictures, and each reuses it.
 FreedMemory.keep()
 
 // Writing into a closed pipe must end the program with status 141. SIGPIPE would look like a crash to some callers.

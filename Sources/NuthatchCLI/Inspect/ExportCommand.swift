@@ -84,7 +84,7 @@ final class ExportRun {
   private let manifest: DraftFile
   /// The files of earlier runs; nil without `--skip-existing`.
   private let earlier: ExportManifest?
-  /// Whether options name a partition or credentials: then private answers are exported, too.
+  /// Whether options name a partition or credentials. Without a list, only answers of these are exported then; else only public ones.
   var isForSomebody = false
   private var json = JSONText()
   private var written = 0
@@ -163,7 +163,7 @@ final class ExportRun {
     }
   }
 
-  /// Exports all stored pictures: public ones, and private ones that the options name.
+  /// Exports all stored public pictures. If options name a partition or credentials, exports the pictures of these instead.
   private func goThroughAll() throws(NuthatchError) {
     var seen: Set<String> = []
     var kept: [(name: String, url: String)] = []
@@ -177,7 +177,7 @@ final class ExportRun {
     var index = 0
     for (name, url) in kept where Interruption.signal == nil {
       let request = try request(for: url, key: name)
-      // Another partition may have stored it under the same name. Then a request with these options doesn't find it.
+      // The answer may be public, or of another partition. Then a request with these options doesn't find it.
       if isForSomebody, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)
       index += 1

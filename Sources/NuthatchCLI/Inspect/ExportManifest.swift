@@ -8,7 +8,7 @@ struct ExportedFile {
   /// Without a password.
   let url: String
   let index: Int
-  /// The box, the scaling and the format.
+  /// How the picture was made: box, fit, scaling and format.
   let made: String
   /// The key of the answer's record, and the SHA-256 of the source; nil if nothing is stored.
   let record: String?
@@ -55,7 +55,7 @@ struct ExportedFile {
     return digest.hexadecimal
   }
 
-  /// Equal for all entries with the same facts; the place in the list doesn't count. Nil if a fact is missing.
+  /// A digest of the facts, without the index in the list. Nil if a fact is missing.
   fileprivate var proof: ExportManifest.Proof? {
     ExportManifest.Proof([name, url, made, record, content, String(bytes), digest])
   }

@@ -32,7 +32,7 @@ extension ParsedArguments {
     }
   }
 
-  /// Opens the cache and runs `body`. Prints an error.
+  /// Opens the cache and runs `body`. If the cache or `body` fails, prints the error and returns its exit code.
   ///
   /// - Parameter sends: whether requests of the outbox are sent meanwhile.
   func withCache(

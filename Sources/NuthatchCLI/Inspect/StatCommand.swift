@@ -11,7 +11,7 @@ enum StatCommand: Command {
       Option("count", "read the record of every answer, to count them and those that are fresh"),
       CommonOptions.cache,
     ] + .ofLibrary(for: name)
-  /// Up to so many records are read without `--count`. That takes a few milliseconds.
+  /// The most records that are read without `--count`. Reading them takes a few milliseconds.
   private static let fewEnough = 5000
   static let details = """
     The figures come from the index at once, however large the cache is. The index doesn't count answers. To count them,

@@ -1,4 +1,4 @@
-/// A long option of curl or wget that a user may expect here, where it means something else or has another name.
+/// A long option of curl or wget that a user may try. In this command it has another meaning or another name, or is missing.
 ///
 /// curl and wget accept shortened names, as this command does. A short name that two of the programs would read differently
 /// is refused, so that it can't do the wrong thing.

@@ -18,7 +18,7 @@ struct Option: Sendable {
   var oldWords: [String: String]
   /// The heading in help; empty for options that are not the library's.
   var group: String
-  /// The option of the library; nil if it has none.
+  /// The library's option that this one sets; nil if the library has none.
   var library: Library?
 
   init(

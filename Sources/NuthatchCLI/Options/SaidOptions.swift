@@ -5,7 +5,7 @@ import NuthatchCore
 struct SaidOptions {
   var process = Options()
   var cache = Options()
-  /// Options of the site that is the URL's whole server.
+  /// Options of a site. Its base URL is the root of the URL's server.
   var site = Options()
   /// The request without its URL.
   var request = Request("")
