@@ -81,7 +81,7 @@ extension Cache {
     EventSequence(try submit(request))
   }
 
-  /// Returns the final event of a request that waits for one answer.
+  /// Carries out a request for one answer, passes its questions to `answering`, and returns the final event.
   private func final(of request: Request, _ answering: Answering?) async throws(NuthatchError) -> Event {
     var request = request.forOneAnswer
     request.progressEvents = false
@@ -94,7 +94,8 @@ extension Cache {
       do throws(NuthatchError) {
         try ticket.answer(question, reply)
       } catch {
-        // The reply is too late, and the final event has the result; or the reply doesn't fit the question, which then stays unanswered.
+        // Either the reply is too late: then the final event has the result. Or it doesn't fit the question: then leave the
+        // question unanswered.
         try? ticket.answer(question, .pass)
       }
     }

@@ -26,7 +26,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     public func next() async -> Event? {
       while true {
         let ring = news.current
-        // The state is read first: a ticket that has ended has its final event already.
+        // Read the state before `take`: when the ticket ends, its final event can be taken already.
         let isOver = ticket.state == .done || ticket.state == .cancelled
         if let event = ticket.take() { return event }
         if isOver { return nil }
@@ -40,7 +40,7 @@ public struct EventSequence: AsyncSequence, Sendable {
   }
 }
 
-/// Wakes tasks that wait for events. `current` before a check and `wait(after:)` after it lose no wake-up in between.
+/// Wakes tasks that wait for events. To miss no event, read `current`, then look for an event, then call `wait(after:)`.
 private final class News: Sendable {
   private struct Book {
     var rings = 0
