@@ -134,7 +134,8 @@ private func answer(to draft: Draft, in opened: CacheView) throws(NuthatchError)
   return ResponseView(response)
 }
 
-/// Returns the final success. Earlier events go to the request's callback, if it has one.
+/// Carries out a request and returns its final event, if that is a success. Earlier events go to the request's callback, if it
+/// has one.
 private func end(of draft: Draft, in opened: CacheView) throws(NuthatchError) -> Event {
   let cache = opened.cache
   let ticket = try cache.submit(draft.complete.forOneAnswer)

@@ -70,7 +70,7 @@ public func nhClose(_ cache: nh_cache_ref?, _ timeout_ms: Int64) -> nh_status {
     guard
       timeout_ms == 0 || view.cache.closing.waitForRevalidations(within: timeout_ms < 0 ? nil : timeout_ms)
     else {
-      // Written before the error, so that nothing is lost if the program doesn't call again.
+      // Write to disk before the error is returned: then nothing is lost if the program doesn't call nh_close again.
       do throws(NuthatchError) { try view.cache.closing.settle() } catch {
         try remove(cache, .cache)
         view.cache.closing.end()
@@ -134,7 +134,7 @@ final class CacheView: Sendable {
   /// Unretained, because its calls take a tenth of a microsecond. The cache keeps it alive.
   var instant: Unmanaged<InstantAnswers> { .passUnretained(cache.instant) }
 
-  /// From now on adds news that a listener waits for to the completion queue.
+  /// Starts to add notices that have a listener to the completion queue.
   func listen() {
     guard listeners.beginsToListen() else { return }
     let (listeners, completions) = (listeners, completions)
@@ -143,7 +143,7 @@ final class CacheView: Sendable {
     }
   }
 
-  /// Returns whether nothing could be stored for `patience` milliseconds.
+  /// Returns whether another process has held the store's lock for `patience` milliseconds. The first call sets `patience`.
   func isHeldUp(patience: Int64) -> Bool {
     hold.withLock { hold in
       var watch =
@@ -161,7 +161,7 @@ final class CacheView: Sendable {
   }
 
   func beginToClose() {
-    // Closed first: the program gets no events of requests that end because of the close.
+    // Close the queue first: the program gets no events of requests that end because of the close.
     completions.close()
     cache.closing.begin()
   }

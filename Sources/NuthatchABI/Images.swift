@@ -101,8 +101,8 @@ extension nh_image_info {
   }
 }
 
-/// An image's strings in C form, and what was made from its pixels. It is created at first use, so that an image that is only shown needs
-/// no memory but its handle's.
+/// An image's strings in C form, and the pixels and files that were made from it. It is created at first use: an image of which
+/// only the RGBA pixels are read (nh_image_pixels) needs none.
 final class ImageCompanion: Sendable {
   let strings: StringArena
   private let pixels = Locked<[MadePixels]>([])
@@ -120,7 +120,7 @@ final class ImageCompanion: Sendable {
   func encoded(_ image: Image, _ format: EncodedFormat) throws(NuthatchError) -> EncodedImage {
     if let known = files.withLock({ list in list.first { $0.format == format }?.bytes }) { return known }
     let bytes = try image.encoded(as: format)
-    // Two threads may make the same; both results are kept, because both addresses may be in use.
+    // Two threads may encode to the same format. Keep both results, because both addresses may be in use.
     files.withLock { $0.append((format, bytes)) }
     return bytes
   }
@@ -128,7 +128,7 @@ final class ImageCompanion: Sendable {
   func converted(_ image: Image, _ format: PixelFormat) throws(NuthatchError) -> MadePixels {
     if let known = pixels.withLock({ list in list.first { $0.format == format } }) { return known }
     let made = try MadePixels(format, of: image)
-    // Two threads may make the same, as above.
+    // Two threads may convert to the same format. Keep both results, as above.
     pixels.withLock { $0.append(made) }
     return made
   }

@@ -41,7 +41,7 @@ public func nhLogDispatch() -> nh_status {
   return NH_OK
 }
 
-/// Call it at the end of functions that may wait, with no lock held.
+/// Passes the waiting lines of the log to the program's function. Call it at the end of functions that may wait, with no lock.
 func deliverLog() {
   guard Log.isKept else { return }
   let listener = listener

@@ -58,7 +58,7 @@ private func sight(
   return image
 }
 
-/// A function of its own, because `sight` is called often and needs little stack without it.
+/// Returns a thumbnail for options that must be read. Not inlined, so that the frequent `sight` needs little stack.
 @inline(never)
 private func picture(
   _ url: UnsafePointer<CChar>?, _ options: UnsafePointer<nh_options>?, _ instant: InstantAnswers, asHit: Bool

@@ -144,7 +144,7 @@ public func nhResponseRelease(_ response: nh_response_ref?) -> nh_status {
 
 /// A response with its strings in C form. They are made at first use: a caller that reads only the body needs none.
 final class ResponseView: Sendable {
-  /// The C forms that were made. Their addresses stay valid until the end.
+  /// The C forms that were made. Their addresses stay valid until the response is released.
   private struct Shapes {
     var strings: StringArena?
     var lines: HeaderLines?
@@ -203,7 +203,7 @@ final class ResponseView: Sendable {
     return told
   }
 
-  /// - Parameter isJSON: the body is decoded as UTF-8; the Content-Type doesn't matter.
+  /// - Parameter isJSON: whether the body is decoded as UTF-8, without regard to the Content-Type.
   func text(isJSON: Bool) -> (text: StringArena, count: Int) {
     shapes.withLock { shapes in
       shapes.texts[isJSON].orMade {

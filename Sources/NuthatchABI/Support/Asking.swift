@@ -46,13 +46,13 @@ func plainSide(_ options: UnsafePointer<nh_options>?) throws(NuthatchError) -> I
   return Int(said.raw.size)
 }
 
-/// Returns the side of the requested square if it is the only option, 0 if no option is set; nil if the options must be read. With it a
-/// repeated request is answered without being built.
+/// Returns the side of the requested square if it is the only option, 0 if no option is set; nil if the options must be read.
+/// If the result isn't nil, a repeated request is answered without being built.
 func onlySide(_ options: UnsafePointer<nh_options>?) -> Int? {
   guard let options else { return 0 }
   let bytes = UnsafeRawPointer(options)
   let size = MemoryLayout<nh_options>.size
-  // The first word also has another member than the size of the struct.
+  // The first word has the size of the struct, and another option (`policy`), which must be 0.
   guard UInt(bitPattern: bytes) % 8 == 0, bytes.load(as: UInt64.self) == UInt64(size) else { return nil }
   let words = bytes.assumingMemoryBound(to: UInt64.self)
   let place = nh_size_word

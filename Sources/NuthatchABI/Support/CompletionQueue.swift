@@ -34,7 +34,7 @@ final class CompletionQueue: @unchecked Sendable {
     var notesForDispatch: [Notification] = []
     var forPoll = Line()
     var forDispatch = Line()
-    /// Readable while a line has entries; -1 until a program asks for it.
+    /// An eventfd that is readable while there are events to take; -1 until a program asks for it.
     var descriptor: Int32 = -1
     var isReadable = false
   }
@@ -102,7 +102,8 @@ final class CompletionQueue: @unchecked Sendable {
 
   // MARK: Taking events
 
-  /// Returns the next event for nh_poll, converted to C. An enum of both kinds would leave parts of the result uninitialized.
+  /// Returns the next event for nh_poll, or nil. It is converted to C here: an enum of both kinds of events would leave bytes
+  /// of the result uninitialized.
   func poll() throws(NuthatchError) -> nh_event? {
     while true {
       if isForked { throw .forked }
@@ -120,8 +121,8 @@ final class CompletionQueue: @unchecked Sendable {
     }
   }
 
-  /// Calls `call` with the events of the tickets that are in line at the start. Waits for the first event until `deadline`. Returns the
-  /// number of events.
+  /// Calls `call` with the notifications, and with one event of each ticket, that wait at the start. Waits for the first until
+  /// `deadline`. Returns the number of calls.
   ///
   /// - Throws: `closed` if no more events will come; `forked`.
   func dispatch(
@@ -130,7 +131,7 @@ final class CompletionQueue: @unchecked Sendable {
     while true {
       if isForked { throw .forked }
       let ring = bell.current
-      // Events that callbacks cause wait for the next call, so that this one ends.
+      // Events that callbacks cause are left for the next call, so that this call ends.
       let (waiting, notes): (Int, [Notification]) = book.withLock { book in
         defer { Self.signal(&book) }
         defer { book.notesForDispatch = [] }
@@ -189,7 +190,7 @@ final class CompletionQueue: @unchecked Sendable {
     throw NuthatchError(.io, "no descriptor for nh_fd: \(String(cString: strerror(reason)))")
   }
 
-  /// Makes the descriptor readable if there are events, else not. Call it under the lock.
+  /// Makes the descriptor readable if there are events to take, else unreadable. Call it under the lock.
   private static func signal(_ book: inout Book) {
     let isDue =
       book.forPoll.count > 0 || book.forDispatch.count > 0 || !book.notesForPoll.isEmpty
@@ -206,7 +207,7 @@ final class CompletionQueue: @unchecked Sendable {
 
   // MARK: Close
 
-  /// Ends `dispatch` with `closed` after the events that are there now.
+  /// Makes `dispatch` end with `closed` once it has delivered all events and no request is under way.
   func shutDown() {
     guard !isForked else { return }
     book.withLock { $0.isShutDown = true }

@@ -61,8 +61,8 @@ func cEvent(_ event: Event, of view: TicketView) -> nh_event {
     if event.kind == .data { try put(event.data, into: &told) }
     if let question = event.question { try put(question, into: &told, of: view) }
   } catch {
-    // Frees what was made so far.
-    try? giveBack(&told)  // its handles were made a moment ago
+    // Free what was made so far.
+    try? giveBack(&told)  // can't fail: its handles are new
     told = blankEvent(event, view)
     told.kind = event.isFinal ? NH_EVENT_FAILED : told.kind
     put(error, into: &told)
@@ -160,7 +160,7 @@ private func lend(_ event: nh_event, to callback: nh_callback) {
   let room = roomOfNewerEvents
   withUnsafeTemporaryAllocation(byteCount: room, alignment: MemoryLayout<nh_event>.alignment) { bytes in
     guard let base = bytes.baseAddress else { return }
-    // A newer program may read members that this library doesn't know.
+    // A newer program may read members after those of this library. They are zero.
     memset(base, 0, room)
     base.storeBytes(of: event, as: nh_event.self)
     let place = base.assumingMemoryBound(to: nh_event.self)
@@ -176,10 +176,10 @@ private let roomOfNewerEvents = 512
 func tell(_ view: TicketView, of event: Event) {
   guard let callback = view.callback else { return }
   var told = cEvent(event, of: view)
-  // The program needs a ticket to answer a question; without one it gets a handle for the duration of the call.
+  // The program needs a ticket to answer a question. If it has none, it gets a handle for the duration of the call.
   var lent: nh_ticket_ref?
   if event.question != nil, told.ticket == nil {
-    try? give(view, .ticket, to: &lent)  // without one the question goes unanswered
+    try? give(view, .ticket, to: &lent)  // without a handle, the question stays unanswered
     told.ticket = lent
   }
   lend(told, to: callback)
@@ -217,7 +217,7 @@ struct EventPlaces {
       (base + index * stride).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(base), byteCount: known)
     }
     guard known < MemoryLayout<nh_event>.size else { return }
-    // Frees members that the program doesn't know.
+    // Free what the members after `known` own: the program doesn't know them.
     withUnsafeMutableBytes(of: &event) { _ = memset($0.baseAddress ?? base, 0, known) }
     try? giveBack(event)
   }

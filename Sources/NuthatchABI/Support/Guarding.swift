@@ -161,7 +161,7 @@ func bytes(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchErro
   return UnsafeRawBufferPointer(start: pointer, count: strlen(pointer))
 }
 
-/// A string argument.
+/// Returns a string argument.
 func string(_ pointer: UnsafePointer<CChar>?, _ name: String) throws(NuthatchError) -> String {
   guard let pointer, !isOff(pointer) else { throw missing(pointer, name) }
   guard let text = String(validatingCString: pointer) else {

@@ -18,7 +18,7 @@ enum HandleKind: UInt64, CaseIterable {
 /// left it in.
 ///
 /// A slot's word holds its generation, its kind (0: free), a bit for "removed", and the number of look-ups that are taking a reference.
-/// The thread that brings this number of a removed slot to zero releases the object.
+/// The object of a removed slot is released when this number is zero: by `remove`, or by the thread that decreases it last.
 // The directory of chunks never moves and all in it is atomic, hence Sendable.
 final class HandleTable: @unchecked Sendable {
   static let shared = HandleTable()
@@ -49,7 +49,7 @@ final class HandleTable: @unchecked Sendable {
     for index in 0..<Self.chunkCount { (chunks + index).initialize(to: Atomic(nil)) }
   }
 
-  /// Keeps `object` until `remove`. Returns nil if 16 million handles are in use or memory is out.
+  /// Keeps `object` until `remove`. Returns nil if 16 million handles are in use.
   func add(_ object: consuming AnyObject, _ kind: HandleKind) -> OpaquePointer? {
     guard let index = takeSlot(), let slot = slot(index) else { return nil }
     slot.pointee.object.store(Unmanaged.passRetained(object).toOpaque(), ordering: .relaxed)
@@ -174,7 +174,7 @@ extension Unmanaged {
   @inline(__always)
   func use<Result, Failure: Error>(_ body: (Instance) throws(Failure) -> Result) throws(Failure) -> Result {
     try _withUnsafeGuaranteedRef { object in
-      // The inner function rethrows without the error's type.
+      // `_withUnsafeGuaranteedRef` rethrows without the error's type.
       Swift.Result { () throws(Failure) in try body(object) }
     }.get()
   }

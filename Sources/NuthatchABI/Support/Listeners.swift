@@ -20,7 +20,7 @@ struct Notification: Sendable {
   let notice: Notice
   let listening: Listening
 
-  /// Of each site only the newest event is kept, so that events of a program that never polls don't pile up.
+  /// Adds the notification to a list. Of each site, only the newest event is kept: a program may never poll.
   func add(to notes: inout [Notification]) {
     if case .reachability(let site, _) = notice {
       notes.removeAll { if case .reachability(site, _) = $0.notice { true } else { false } }
@@ -62,7 +62,7 @@ final class Listeners: Sendable {
     }
   }
 
-  /// Returns nil if no listener wants it.
+  /// Returns the notification for a notice, or nil if it has no listener.
   func notification(of notice: Notice) -> Notification? {
     let found = book.withLock { book in
       switch notice {

@@ -68,7 +68,7 @@ struct SaidWords: Sequence, IteratorProtocol {
 }
 
 extension nh_options {
-  /// Error for a member that must be 0: a newer version has a member in its place.
+  /// Returns the error for a reserved member that isn't 0: a newer version has an option there.
   func newer(_ member: KeyPath<nh_options, UInt32>) -> NuthatchError {
     .newerMember(of: "options", at: MemoryLayout<nh_options>.offset(of: member) ?? 0)
   }

@@ -63,8 +63,8 @@ extension nh_options {
   }
 }
 
-/// Texts of options that were returned for a cache or a site, valid as long as its handle. The options never change, so their number is
-/// limited.
+/// Texts of options that were returned for a cache or a site, valid as long as its handle. The options never change, so the
+/// number of texts is limited.
 final class ToldTexts: @unchecked Sendable {
   private let arenas = Locked<[String: StringArena]>([:])
   // Guarded by the same lock, hence Sendable.

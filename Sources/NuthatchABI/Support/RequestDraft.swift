@@ -12,7 +12,7 @@ struct Draft: Sendable {
   private(set) var isQuiet = false
   private(set) var decodes = false
   private var isFreezable = false
-  /// Not in the headers, because a later `headers` option would replace it.
+  /// The token. It isn't among the headers, because a later `headers` option would replace it.
   private var bearer: String?
   /// The options of the outbox; used only if the request is freezable.
   private var freezing = Request.Freezing()
@@ -125,7 +125,7 @@ struct Draft: Sendable {
       ThumbnailBox(width: $0.width, height: $0.height, fit: fit, enlarge: enlarge, scaling: scaling)
     }
     if let bearer { result.setBearer(bearer) }
-    // `freezing` stays nil for other requests: a request without it is answered fastest.
+    // For all other requests, `freezing` stays nil: a request without it is answered fastest.
     if isFreezable { result.freezing = freezing }
     return result
   }

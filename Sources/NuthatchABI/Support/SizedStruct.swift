@@ -23,7 +23,7 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
   guard size <= 65_536 else {
     throw NuthatchError(.invalid, "struct_size of \(name) is \(size), which no version has")
   }
-  // A newer caller may be served if its newer members are all 0.
+  // Accept the struct of a newer caller if its newer members are all 0.
   for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
     throw .newerMember(of: name, at: offset)
   }
@@ -36,8 +36,8 @@ func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: 
 }
 
 extension NuthatchError {
-  /// Error for a member that only newer versions have. Python and C++ read the byte offset from the message and find the option's name in
-  /// their own table.
+  /// Returns the error for a member that only newer versions have. Python and C++ read the byte offset from the message and
+  /// find the option's name in their own table.
   static func newerMember(of name: String, at offset: Int) -> NuthatchError {
     NuthatchError(
       .invalid,

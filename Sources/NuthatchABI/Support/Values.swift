@@ -47,7 +47,7 @@ func number(
 
 /// Returns a share; NH_NONE means zero.
 func share(_ said: Double, _ name: String) throws(NuthatchError) -> Double? {
-  // NaN passes all later comparisons, so it is refused here.
+  // Refuse NaN here. `Options.check` refuses it, too, but its message shows "nan".
   guard said == said else {
     throw NuthatchError(.invalid, "\(name) is not a number; it must be 0 to 1, or none")
   }
