@@ -84,7 +84,7 @@ final class ExportRun {
   private let manifest: DraftFile
   /// The files of earlier runs; nil without `--skip-existing`.
   private let earlier: ExportManifest?
-  /// Whether options name a partition or credentials. Without a list, only answers of these are exported then; else only public ones.
+  /// Whether options name a partition or credentials. Without a list, only answers of these are exported, else public ones.
   var isForSomebody = false
   private var json = JSONText()
   private var written = 0

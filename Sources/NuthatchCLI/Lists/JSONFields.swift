@@ -55,7 +55,7 @@ struct JSONFields {
   private mutating func look(
     for path: ArraySlice<UInt8>, in line: inout JSONScanner
   ) throws(JSONScanner.Fault) -> RowFormat.Outcome? {
-    // No part of the path was followed: the value is the line itself, or an item of its array. A string needs no field name here.
+    // No part of the path was followed: the value is the line itself, or an item of its array. A string is then a URL.
     let isBare = path.startIndex == 0
     line.skipSpace()
     switch line.next {

@@ -49,8 +49,8 @@ final class LineReader {
   private var returns = ByteFinder(13)
   /// The number of line breaks so far.
   private var breaks = 0
-  /// Whether a lone CR counts in line numbers; nil before the first line break, which decides: if it has an LF, editors don't count
-  /// lone CRs.
+  /// Whether a lone CR counts in line numbers; nil before the first line break, which decides: if it has an LF, editors don't
+  /// count lone CRs.
   private var countsReturns: Bool?
   /// The bytes of the file in the last piece.
   private var lastTaken: Int64 = 0

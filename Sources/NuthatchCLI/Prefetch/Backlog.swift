@@ -2,9 +2,9 @@ import NuthatchBase
 
 /// Holds URLs of a list until their hosts have room. Decides which URL is submitted next, and whether to read more of the list.
 ///
-/// A host has a few requests under way at a time: 8 at first and after a failure, 4 more after every good answer, up to a limit.
-/// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes
-/// are moved to a file.
+/// A host has a few requests under way at a time: 8 at first and after a failure, 4 more after each good answer, up to a limit.
+/// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond
+/// `mostInMemory` bytes are moved to a file.
 ///
 /// Deferred URLs (`wasPutOff`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.

@@ -113,8 +113,8 @@ struct DiskWatch {
     return report
   }
 
-  /// Returns a warning during the run, once: as soon as the first URLs show that the list will not fit, or that the cache can't be
-  /// written.
+  /// Returns a warning during the run, once: as soon as the first URLs show that the list will not fit, or that the cache can't
+  /// be written.
   mutating func news(_ tally: Tally, done: Double?) -> String? {
     let time = nhs_monotonic_ns()
     guard !isSaid, time >= due else { return nil }

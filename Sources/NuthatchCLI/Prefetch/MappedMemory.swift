@@ -3,7 +3,7 @@ import NuthatchBase
 
 /// Measures the memory of this process that is mapped from files: mostly packs and the index.
 ///
-/// At each look-up of a record, the kernel can map another 64 KiB of the index. After a million hits, half a gigabyte is mapped.
+/// At each look-up of a record, the kernel can map another 64 KiB of the index. A million hits would map half a gigabyte.
 enum MappedMemory {
   /// Above this number of bytes, the pages should be unmapped.
   private static let enough = 32 << 20

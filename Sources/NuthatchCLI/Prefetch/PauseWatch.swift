@@ -17,8 +17,8 @@ struct PauseWatch {
   private var away: Set<String> = []
   private var told = 0
 
-  /// Returns the lines to print now: one for each pause of 2 s or more, another if the pause more than doubles, and one for each
-  /// host that can't be reached, or that the run no longer waits for.
+  /// Returns the lines to print now: one for each pause of 2 s or more, another if the pause more than doubles, and one for
+  /// each host that can't be reached, or that the run no longer waits for.
   ///
   /// - Parameter patience: how long the run waits for an unreachable host, in words.
   mutating func news(_ cache: Cache, patience: String) -> [String] {

@@ -3,7 +3,7 @@ import Glibc
 import NuthatchBase
 import NuthatchCore
 
-/// Writes the report of a run while it goes on: one HTML file that needs no network. Its Content-Security-Policy forbids the network.
+/// Writes the report of a run while it goes on: one HTML file. It needs no network, and its Content-Security-Policy forbids it.
 ///
 /// Pictures are embedded up to a budget; the others are links. Of a long list, the page has the first ten thousand successes and
 /// the first ten thousand failures.
