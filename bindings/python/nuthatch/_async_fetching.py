@@ -54,7 +54,7 @@ class _AsyncRun:
             ticket._wake()
 
     def end(self, ticket: AsyncTicket[Any], number: int) -> None:
-        """Takes the events of a ticket. Called when it has new ones; taking them frees their pixels."""
+        """Called when a ticket has new events. After the final one, notes how the URL ended, and frees the events."""
         if not ticket._is_over or self.plan.under_way.pop(number, None) is None:
             return
         if ticket._failure is not None:

@@ -21,8 +21,8 @@ else:
 class AsyncOutbox:
     """An :class:`Outbox` whose methods are awaited: :attr:`AsyncCache.outbox`.
 
-    Functions that are attached run on the event loop that ran when they were attached. They may be ``async``, and need
-    no call of ``dispatch``."""
+    A function runs on the event loop on which it was attached. It may be ``async``, and needs no call of
+    ``dispatch``."""
 
     def __init__(self, owner: AsyncCache) -> None:
         self._owner = owner

@@ -72,7 +72,7 @@ class AsyncTicket(Asked[T]):
         #: The task that gives pieces of the answer to functions; and the final event, held back until that task ends.
         self._saving: Optional[asyncio.Future[None]] = None
         self._held: Optional[Event[T]] = None
-        #: The number of loops over the events. Each piece is an event for them.
+        #: The number of loops over the events. If there are some, each piece of the answer is also an event.
         self._hearing = 0
         #: The number of tasks that wait for the result. If there are some, a piece doesn't wait for a loop to take it.
         self._hurrying = 0
@@ -201,7 +201,7 @@ class AsyncTicket(Asked[T]):
             held, self._held = self._held, None
             failure = None if saving.cancelled() else saving.exception()
             if saving.cancelled() and not self._is_over and (held is None or held.error is None):
-                # Not by this ticket: its request has not failed, and its cache was not closed.
+                # Something else cancelled the task: the request has not failed, and the cache was not closed.
                 failure = error_for(
                     abi.CANCELLED, f"a function that saves {shown(self.url)} was cancelled", self.url
                 )

@@ -101,7 +101,7 @@ class Cache(Fetching):
         #: The arguments, for pickles and copies.
         self._arguments: Any = given
         self._handle: Optional[ctypes.c_void_p] = None
-        #: The handle as an argument for ctypes; None if requests have questions. For hits without options.
+        #: The handle as an argument for ctypes, for look-ups of hits. None if requests have questions.
         self._plain: Any = None
         #: Other handles of the directory that belong to this cache, for example for a prefetch.
         self._twins: Set[Cache] = set()
@@ -300,7 +300,7 @@ class Cache(Fetching):
     def _end(self) -> None:
         handle, self._handle, self._plain = self._handle, None, None
         for twin in list(self._twins):
-            # The thread that waits for its events sees that, and closes it.
+            # The thread that waits for the twin's events notices the shutdown, and closes the twin.
             other = twin._handle
             if other is not None:
                 library.nh_shutdown(other)
@@ -508,7 +508,7 @@ class Cache(Fetching):
 
 
 def _place_of(size: Any, options: Mapping[str, Any]) -> Any:
-    """Returns the place of a struct with this size and these options, or None for unusual arguments."""
+    """Returns a pointer to a struct with this size and these options, or None for unusual arguments."""
     if type(size) is not int:
         return None
     place = squares[size]

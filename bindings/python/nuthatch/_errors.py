@@ -42,7 +42,7 @@ class HTTPStatusError(Error):
 
 
 class TooLarge(Error):
-    """More bytes or pixels than an option allows, which the message names: ``too_large``, ``too_many_pixels``."""
+    """More bytes or pixels than an option allows: ``too_large``, ``too_many_pixels``. The message names the option."""
 
 
 class NotAnImage(Error):

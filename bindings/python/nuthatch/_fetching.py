@@ -294,7 +294,7 @@ class Fetching:
         use: Callable[[ctypes.c_void_p, bytes, Any], int],
         number: int = 0,
     ) -> None:
-        """Calls the library with the cache's handle, a URL, and the place of a struct with the options."""
+        """Calls the library with the cache's handle, a URL, and a pointer to a struct with the options."""
         _log.follow()
         if size is not None and sizes is not None:
             raise error_for(abi.INVALID, "size and sizes exclude each other", url)

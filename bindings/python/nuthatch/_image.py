@@ -85,7 +85,7 @@ class Image:
     is_stored: bool
     #: "memory", "disk", "revalidated" or "network".
     source: str
-    #: The HTTP status of the answer that it was made from; None if there is none.
+    #: The HTTP status of the answer with the source; None if there is none.
     status: Optional[int]
     #: The URL that answered, after redirects, without user and password.
     final_url: str
@@ -167,7 +167,7 @@ class Image:
         (height, width) for "grey". It is a copy, and can be written to.
 
         :param format: "rgba", "bgra", "rgba_premultiplied", "bgra_premultiplied" (cairo and Qt call it premultiplied
-            ARGB32), "rgb", "bgr" (for OpenCV) or "grey". Formats without alpha have transparent pixels on white.
+            ARGB32), "rgb", "bgr" (for OpenCV) or "grey". Formats without alpha show white behind transparent pixels.
 
         >>> image = cache.thumbnail(picture_url, 64)
         >>> image.convert("bgr").shape, image.convert("grey").shape
@@ -187,7 +187,7 @@ class Image:
     def encode(self, format: str = "png", *, quality: Optional[int] = None, small: bool = False) -> bytes:
         """Returns the image as the bytes of a file.
 
-        :param format: "png", or "jpeg", which has transparent pixels on white.
+        :param format: "png", or "jpeg", which shows white behind transparent pixels.
         :param quality: the quality of a JPEG, 1 to 100. Default: 92.
         :param small: whether to make the smallest PNG, which takes much longer.
 
@@ -262,7 +262,7 @@ _TOLD = frozenset([*_KEPT, "_address", "height", "width"])
 
 
 def decoded(data: bytes, wanted: Any, url: str) -> ctypes.c_void_p:
-    """Decodes bytes that come from no cache. ``wanted`` is the place of the options."""
+    """Decodes bytes that don't come from a cache. ``wanted`` is a pointer to the options."""
     made = ctypes.c_void_p()
     check(library.nh_image_decode(data, len(data), wanted, ctypes.byref(made)), url)
     return made

@@ -18,7 +18,7 @@ os.register_at_fork(before=loading.acquire, after_in_parent=loading.release, aft
 
 
 class _Later:
-    """A module that is loaded when something of it is asked for."""
+    """Stands for a module, which is loaded when one of its names is used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -32,5 +32,5 @@ class _Later:
 
 if not TYPE_CHECKING:
     _prefetch = _Later("._prefetch")
-    # The types of options, for those who read type hints at run time.
+    # The types of options, for programs that read type hints at run time.
     _wishes = _Later("._wishes")

@@ -1,10 +1,12 @@
 """Finds and loads libnuthatch.
 
-It is loaded three times; each needs only a table. ``library`` releases the GIL during a call. Use it for functions that
-may wait. ``quick`` keeps the GIL. Use it for functions that don't wait, or only for the cache's own disk: beside a busy
-thread, getting the GIL back takes a thousand times as long as such a call. ``bare`` keeps it, too, and doesn't check or
-convert arguments. Use it for functions that run for every hit: numbers must be in range, and handles and places must be
-``c_void_p``.
+Three objects of ctypes call it in different ways:
+
+- ``library`` releases the GIL during a call. Use it for functions that may wait.
+- ``quick`` keeps the GIL. Use it for functions that don't wait, or only for the cache's own disk: beside a busy thread,
+  getting the GIL back takes a thousand times as long as such a call.
+- ``bare`` keeps the GIL, too, and doesn't check or convert arguments. Use it for functions that run for every hit. Pass
+  objects of ctypes: an ``int`` would be passed as a C ``int``.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def _candidates() -> Iterator[str]:
 
 
 class _Library(ctypes.CDLL):
-    """Tells ctypes what a function takes and gives when it is asked for first."""
+    """Sets the types of a function's arguments and result when the function is first used."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in _prototypes.SIGNATURES:
@@ -110,8 +112,8 @@ _NEWER = "options says something at byte "
 
 
 def _named(told: str) -> str:
-    """Replaces the message about an option that the library is too old for. The library knows only its place in the
-    struct; the new message has its name."""
+    """Replaces the message about an option that the library is too old for. The library knows only the option's offset
+    in the struct; the new message has its name."""
     byte, struct = int(told[len(_NEWER) :].partition(",")[0]), _prototypes.nh_options
     member = [field[0] for field in struct._fields_ if getattr(struct, field[0]).offset <= byte][-1]
     for name, row in ROWS.items():

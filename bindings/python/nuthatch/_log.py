@@ -26,7 +26,8 @@ def follow() -> None:
     takes effect at the next one. Costs almost nothing if the program has not imported ``logging``."""
     global _logger, _level, _least
     if _logger is None:
-        # Every hit runs this test. In a free-threaded interpreter it takes no lock, which a fork could leave locked.
+        # Every hit runs this test. It takes no lock, also in a free-threaded interpreter: a fork could leave the lock
+        # locked.
         if "logging" not in sys.modules:
             return
         logging: Any = sys.modules["logging"]

@@ -94,7 +94,7 @@ def request_struct(
     if number:
         struct.user_data = number
     else:
-        # Its ticket waits for the events; they must not come by nh_poll, too.
+        # The ticket takes its events by nh_wait; they must not come by nh_poll, too.
         struct.quiet = abi.YES
     return struct, kept
 
@@ -107,34 +107,34 @@ def _put_boxes(struct: abi.nh_options, boxes: Sequence[Tuple[int, int]], kept: L
 
 
 def put_structure(request: ctypes.c_void_p, options: Mapping[str, Any], url: str) -> None:
-    """Adds the options to a request that the struct can't hold."""
+    """Adds to a request the options that the struct can't hold."""
     if "body" in options:
         put_body(request, options["body"], url)
     if "save_to" in options:
         save(request, options["save_to"], bool(options.get("append")), url)
 
 
-#: What lifts every limit of an image.
+#: Options that remove every limit of an image.
 NO_LIMITS: Dict[str, Any] = {
     name: None for name, row in ROWS.items() if row.levels & IMAGE and row.none == "unlimited"
 }
 
 
 def image_place(size: Size, said: Mapping[str, Any], url: str) -> Tuple[Any, List[Any]]:
-    """Returns the place of the options of a decode, and the objects that must live as long."""
+    """Returns a pointer to the options of a decode, and the objects that must live as long as it is used."""
     struct, kept = options_struct(said, IMAGE)
     _put_boxes(struct, [sides(size, url)], kept)
     return ctypes.byref(struct), kept
 
 
-#: Places of filled structs, by their options.
+#: Pointers to filled structs, by their options.
 _READY: Dict[Any, Any] = {}
 _KINDS = frozenset(("duration", "bytes", "count", "pixels", "share", "flag", "words", "text"))
 _SIMPLE = frozenset((str, int, float, bool))
 
 
 def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any:
-    """Returns the place of a struct with these options. Calls with the same options share a struct. Returns None for
+    """Returns a pointer to a struct with these options. Calls with the same options share a struct. Returns None for
     options that are not simple. Secrets are never kept."""
     values = options.values()
     try:
@@ -162,7 +162,7 @@ def ready(options: Mapping[str, Any], size: int = 0, quiet: bool = False) -> Any
 
 
 class _Squares(Dict[int, Any]):
-    """Places of structs that have only the side of a box, by the side."""
+    """Pointers to structs that have only the side of a square box, by the side."""
 
     def __missing__(self, side: int) -> Any:
         if not 0 < side < 65536:
@@ -177,7 +177,7 @@ squares = _Squares()
 
 
 def _put_none(struct: abi.nh_options, row: Row, level: int) -> None:
-    """Writes None: "unlimited" or "off" if the option has that, else the default."""
+    """Writes None: no limit, or off, if the option can have that; else the default."""
     if row.none == "unlimited":
         setattr(struct, row.member, abi.NONE)
     elif row.none == "off" and not (level == SITE and row.member == "user"):

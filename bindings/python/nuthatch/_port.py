@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 #: After so many hits without a wait, other tasks of the loop get a turn.
 TURN = 512
-#: The number of all requests of a loop. Their tickets differ by handle.
+#: Marks the requests of a loop for nh_poll. All have the same number: an event also has the handle of its ticket.
 NUMBER = 1
 
 
 class Port:
-    """Holds a handle of its own for one event loop, takes its events, and passes them to the tickets.
+    """A handle of the directory for one event loop. Takes the handle's events, and passes them to the tickets.
 
-    Only the loop's thread uses it, except ``close``."""
+    Only the loop's thread uses it. Exception: if the loop doesn't run, closing the cache on another loop calls
+    ``detach``."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, cache: Cache) -> None:
         self.loop = loop

@@ -54,7 +54,7 @@ HOLD, READ, WAIT = object(), object(), object()
 
 
 class Item:
-    """How one URL of a :meth:`Cache.prefetch` ended."""
+    """The outcome of one URL of a :meth:`Cache.prefetch`."""
 
     __slots__ = (
         "error",
@@ -69,7 +69,7 @@ class Item:
         "url",
     )
 
-    #: The place of the URL, from 0.
+    #: The position of the URL in ``urls``, from 0.
     index: int
     #: The URL as it was passed.
     url: str
@@ -242,7 +242,7 @@ def prefetch(
 
 
 def _items(fetching: Fetching, urls: Iterator[str], run: Run) -> Iterator[Item]:
-    # Use another handle, so that no other thread takes the events of this run, and the run takes no others.
+    # Use another handle, so that no other thread takes the events of this run, and the run takes no events of others.
     cache = fetching._cache._twin()
     mine: Optional[Fetching] = None
     try:

@@ -73,7 +73,7 @@ def rounded(value: Any) -> int:
 
 
 def amount(value: Any, what: str, kind: str = "bytes") -> int:
-    """Returns a number for the library. Infinity becomes its value for no limit."""
+    """Returns a number for the library. Infinity becomes the library's number for no limit."""
     made = counted(value, what, kind, "0 or more")
     if not made >= 0:
         raise out_of_range(what, value, "0 or more", kind)

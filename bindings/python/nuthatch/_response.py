@@ -123,7 +123,7 @@ class Headers(Mapping[str, str]):
         return f"Headers({self._lines!r})"
 
 
-#: Its values contain commas, so they can't be joined by commas.
+#: The values of this header contain commas, so they can't be joined by commas.
 _APART = "set-cookie"
 
 
@@ -182,12 +182,13 @@ class Response:
     #: or could not be, because another process held the lock of the cache or the disk was full.
     is_stored: bool
     #: True if the request ("POST", "PUT", "DELETE", "PATCH") has made stored answers invalid that could not be removed
-    #: yet, for the same reasons. No process uses these answers. The next process that stores an answer removes them. If
-    #: the disk fails, only this process knows that they are invalid.
+    #: yet, because another process held the lock of the cache or the disk was full. No process uses these answers. The
+    #: next process that stores an answer removes them. If the disk fails, only this process knows that they are
+    #: invalid.
     is_removal_due: bool
     #: True if the answer is stale: the server could not be asked, or has not been asked yet.
     is_stale: bool
-    #: True if the body was longer: for a request of the outbox, the first MiB of the answer is kept.
+    #: True if this is not the whole body: the outbox keeps only the first MiB of an answer.
     is_cut: bool
     #: True if the body may be incomplete: its length is unknown, and its TLS connection ended without close_notify.
     #: Such an answer is not stored.
@@ -198,7 +199,7 @@ class Response:
     source: str
     #: The number of redirects that were followed.
     redirects: int
-    #: The time of the last exchange in seconds.
+    #: The time of the last exchange with a server, in seconds; 0 for an answer from the cache.
     seconds: float
 
     def __init__(self, handle: Optional[ctypes.c_void_p], url: str) -> None:

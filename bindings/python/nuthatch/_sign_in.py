@@ -24,7 +24,7 @@ def bind(options: Dict[str, Any], urls: Any, base_url: Optional[str]) -> Any:
     if not needs_origin(options):
         return urls
     first = None if base_url is None else _origin(base_url)
-    # A site's origin is known, and user and password are bound to it. A token can't be bound, so read its URLs.
+    # A site's origin is known, and user and password are bound to it. A token can't be bound, so check all URLs.
     if base_url is None or options.get("bearer") is not None:
         urls = list(urls)
         for url in urls:

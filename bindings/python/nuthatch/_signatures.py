@@ -14,7 +14,7 @@ Kind = TypeVar("Kind", bound=Type[Any])
 _IN_FULL = frozenset(("Cache", "Cache.site", "Fetching.submit"))
 #: The beginning of the annotation that says which options a function takes.
 _TAKES = "_wishes.Unpack[_wishes."
-#: Lists of options that were made before.
+#: The lists of options, by the kind of call and whether they are in full. Each is made once.
 _made: Dict[Any, str] = {}
 
 

@@ -91,7 +91,7 @@ class Site(Fetching):
     def watch_reachability(self, function: Callable[[bool], Any]) -> None:
         """Calls a function with the new value whenever :attr:`reachable` changes. :meth:`Outbox.dispatch` calls it;
         with :class:`AsyncCache` it runs on the event loop. Sites with the same base URL share one function, the
-        last."""
+        last one given."""
         self._cache._listeners.sites[self.base_url] = called(function, "function")
         self._with(lambda site: library.nh_site_watch(site, None, None))
 
@@ -170,7 +170,7 @@ class Site(Fetching):
         return cast(Site, copied(self._reduced(self._cache)))
 
     def __deepcopy__(self, memo: Any) -> Site:
-        from copy import deepcopy  # which calls this, so that it is there
+        from copy import deepcopy  # it calls this function, so it is loaded
 
         return cast(Site, copied(self._reduced(deepcopy(self._cache, memo)), memo))
 

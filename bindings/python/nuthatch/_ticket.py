@@ -231,9 +231,9 @@ class Asked(Generic[T]):
 
     @property
     def _is_keyed(self) -> bool:
-        """Whether the library must submit the request again, because it keeps the ``Idempotency-Key``. For other
-        requests the options are used again: the library doesn't keep requests for hits, and a file to save to may be
-        another one now."""
+        """Whether the library must submit the request again, because it keeps the ``Idempotency-Key``. Other requests
+        are made again from the options: the library doesn't keep requests for hits, and the descriptor of a file to
+        save to may have changed."""
         return bool(self._options.get("freezable"))
 
     def _event(self, told: abi.nh_event) -> Event[T]:
