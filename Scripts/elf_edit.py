@@ -75,7 +75,7 @@ class Elf:
             self._tell_tools(count)
 
     def settle_for_the_oldest(self, library: str, version: str) -> None:
-        """Needs the symbols of `version` from the oldest version that the file needs from the library instead."""
+        """Replaces the need for `version` by one for the oldest version that the file needs from the library."""
         for need in list(self._needs()):
             if self._string(self._read("<I", need + 4)) != library:
                 continue

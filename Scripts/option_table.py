@@ -49,7 +49,7 @@ GREATEST = 2**63 - 1
 
 
 class Words(NamedTuple):
-    """The words that an option may be."""
+    """The words that can be the value of an option."""
 
     name: str
     #: The type in Swift. If it is part of another type, it is not generated.
@@ -120,7 +120,8 @@ class Row(NamedTuple):
 
     @property
     def is_said_once(self) -> bool:
-        """Whether only one level has the option and its default is known. Then Swift stores the default itself."""
+        """Whether the member in Swift begins with the default instead of nil: for lists, and for options of one level
+        whose default is known."""
         above = [level for level in self.levels if level != "image"]
         return self.kind in LISTS or (len(above) == 1 and self.default is not None)
 

@@ -157,7 +157,7 @@ def _enumeration(words: Words) -> str:
     return "\n".join([*lines, f"}} nh_{words.name};", ""])
 
 
-# How the library reads it
+# How the library reads the struct
 
 
 def reading(table: Table) -> str:
@@ -200,7 +200,7 @@ class _Member(NamedTuple):
 
     name: str
     row: Optional[Row]
-    #: The index of its eight bytes, and whether it takes all of them.
+    #: The index of the eight bytes with this member, and whether it takes all of them.
     word: int
     is_wide: bool
 
@@ -247,7 +247,7 @@ def _words_of_hits(table: Table) -> str:
     return f"bits: {sum(1 << word for word in reaching):#x}"
 
 
-#: Options that have another form in Swift, and several members in C.
+#: Options that have another form in Swift, or several members in C. For each, the function that reads it.
 _BY_HAND = {"headers": "Headers", "asks": "Questions", "asks_not": "Questions", "netrc": "Netrc"}
 _BY_HAND |= {"user": "User", "password": "User"}
 _BY_HAND |= {"cert": "Cert", "cert_key": "Cert", "cert_password": "Cert"}

@@ -11,21 +11,21 @@ from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, ending
 
 SERVER = ROOT / "build" / "nuthatch-testserver"
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g", "-pthread"]
-# Fair: else a thread that waits for a program's busy threads may wait for minutes.
+# Without fair scheduling, a thread may wait for minutes while others are busy.
 VALGRIND = ["valgrind", "-q", "--fair-sched=yes", "--leak-check=full", "--show-leak-kinds=definite"]
 VALGRIND += ["--errors-for-leak-kinds=definite", "--error-exitcode=9", "--num-callers=30"]
-# Programs that end in the middle of everything, or whose children do; or that count or measure memory themselves.
+# Programs that end while requests are under way, or whose children do; or that count or measure memory themselves.
 NOT_UNDER_VALGRIND = {"allocations", "beginning", "exiting", "forking", "outbox", "shortage", "soak"}
 
 
 def run(suite: Suite, wanted: Wanted) -> None:
-    """Runs each program, and what Python tests of the header's promises."""
+    """Runs each program, and the tests in Python beside them."""
     _run_programs(suite, wanted, [])
     python.folders("Tests/ABI")(suite, wanted)
 
 
 def run_under_valgrind(suite: Suite, wanted: Wanted) -> None:
-    """Runs each program that can run there."""
+    """Runs each program that can run under valgrind."""
     _run_programs(suite, wanted, VALGRIND)
 
 
@@ -46,7 +46,7 @@ def _run_programs(suite: Suite, wanted: Wanted, under: List[str]) -> None:
 
 @contextlib.contextmanager
 def _server(suite: Suite) -> Iterator[str]:
-    """The loopback test server, up while the `with` block runs."""
+    """Runs the test server during the `with` block. Gives its URL."""
     process = subprocess.Popen(
         [str(SERVER)],
         stdin=subprocess.PIPE,

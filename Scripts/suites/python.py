@@ -11,7 +11,7 @@ PYTHON = ROOT / "build" / "venv" / "bin" / "python"
 
 
 def folders(*names: str, at_once: bool = True) -> Callable[[Suite, Wanted], None]:
-    """A suite of the tests in these folders."""
+    """Returns a suite that runs the tests in these folders."""
 
     def run_suite(suite: Suite, wanted: Wanted) -> None:
         present = [name for name in names if any((ROOT / name).glob("**/test_*.py"))]
@@ -26,7 +26,7 @@ def folders(*names: str, at_once: bool = True) -> Callable[[Suite, Wanted], None
 
 
 def run(suite: Suite, wanted: Wanted) -> None:
-    """The package's tests, also under the interpreters that NUTHATCH_TEST_PYTHONS names."""
+    """Runs the package's tests, also under the interpreters that NUTHATCH_TEST_PYTHONS names."""
     folders("bindings/python/tests", "Tests/support")(suite, wanted)
     if wanted.files:
         return
@@ -42,7 +42,7 @@ def run(suite: Suite, wanted: Wanted) -> None:
             suite.fail(path, "needs pytest and pytest-timeout:\n" + text)
             continue
         suite.say("under %s: %s" % (path, text[2:].replace("\n", " ")))
-        # Without it, a foreign module may bring the interpreter's lock back.
+        # Without it, a module in C that another package brings may switch the interpreter's lock on again.
         more = {"PYTHON_GIL": "0"} if text.startswith("1") else {}
         alone = wanted._replace(at_once=1)
         run_pytest(suite, alone, ["bindings/python/tests"], Path(path), **more)
@@ -57,7 +57,7 @@ def run_pytest(suite: Suite, wanted: Wanted, names: List[str], python: Path = PY
     if wanted.filter:
         command += ["-k", wanted.filter]
     elif wanted.at_once > 1 and not wanted.files:
-        # By files: what their tests share is made once.
+        # Keep the tests of a file in one process: fixtures that they share are then made once.
         command += ["-n", str(wanted.at_once), "--dist", "loadfile"]
     env = suite.environment(PYTHONDONTWRITEBYTECODE="1", PYTHONFAULTHANDLER="1", **more)
     log = OUT / (suite.name + "-pytest.log")

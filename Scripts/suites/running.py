@@ -1,4 +1,4 @@
-"""What all suites have in common: what they report, and how they run a command."""
+"""The parts that all suites share: the report, and how a command is run."""
 
 import contextlib
 import os
@@ -21,14 +21,14 @@ class Wanted(NamedTuple):
     """Which tests are asked for, and how they run."""
 
     filter: Optional[str]
-    #: All, where none is named.
+    #: The files of tests that run. Empty: all.
     files: List[Path]
     #: How many tests may run at once in a suite whose tests don't disturb each other.
     at_once: int
 
 
 class Suite:
-    """What one suite has to report."""
+    """The results of one suite."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -39,7 +39,7 @@ class Suite:
         self.processor_seconds = 0.0
 
     def say(self, text: str) -> None:
-        """Suites run side by side, so that each line says which one it comes from."""
+        """Prints a line that begins with the suite's name: other suites may run at the same time."""
         print("%-8s %s" % (self.name, text), flush=True)
 
     def fail(self, test: str, reason: str) -> None:
@@ -56,20 +56,20 @@ class Suite:
 
     @property
     def figures(self) -> Path:
-        """Where its tests write what they measured."""
+        """The file where the suite's tests write what they measured."""
         return OUT / (self.name + ".figures")
 
     def environment(self, **more: str) -> Dict[str, str]:
-        """That of its tests."""
+        """Returns the environment variables of the suite's tests."""
         env = dict(os.environ)
-        # A crash would otherwise leave a backtracing process behind that waits for a person.
+        # Otherwise, after a crash, a backtracing process would wait for input from a person.
         env["SWIFT_BACKTRACE"] = "enable=no"
         env["NUTHATCH_LIBRARY"] = str(ROOT / "build" / "libnuthatch.so.1")
         env["NUTHATCH_TEST_FIGURES"] = str(self.figures)
         env["PYTHONPATH"] = os.pathsep.join(
             [str(ROOT / "bindings" / "python"), str(ROOT / "Tests" / "support")]
         )
-        # What the tests start must not take the proxy or the make flags of the calling program for its own.
+        # Programs that the tests start must not use the proxy or the make flags of the calling program.
         for name in list(env):
             if name.lower().endswith("_proxy") or name in (
                 "MAKEFLAGS",
@@ -97,9 +97,10 @@ class Suite:
         log: Path,
         env: Dict[str, str],
     ) -> Tuple[int, str]:
-        """Runs a command in a process group of its own; `show` says what is printed for a line, if anything.
+        """Runs a command in a process group of its own. Kills the group after `limit` seconds.
 
-        Returns the exit status (negative: the signal) and the whole output, which `log` holds too.
+        `show` returns the text to print for a line, or None. Returns the exit status (negative: the signal) and the
+        whole output, which is also written to `log`.
         """
         lines: List[str] = []
         process = subprocess.Popen(
@@ -164,7 +165,7 @@ class Suite:
 
 
 def end_all() -> None:
-    """Ends every command that runs, for a caller that is interrupted."""
+    """Kills every command that runs. Called when the tests are interrupted."""
     for group in list(_under_way):
         _end(group)
 
@@ -175,12 +176,12 @@ def _end(group: int) -> None:
 
 
 def ending(status: int) -> str:
-    """How a process ended, in words."""
+    """Returns in words how a process ended."""
     if status < 0:
         return "ended by %s" % signal.Signals(-status).name
     return "exit status %d" % status
 
 
 def distinct(pattern: str, output: str) -> List[str]:
-    """What the pattern finds in the output, each once."""
+    """Returns what the pattern finds in the output, each text once."""
     return list(dict.fromkeys(re.findall(pattern, output, re.MULTILINE)))

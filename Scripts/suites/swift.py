@@ -12,14 +12,14 @@ from typing import Dict, Iterator, List, Optional
 from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, distinct, ending
 
 TESTS = "nuthatchPackageTests.xctest"
-# Tests that await. Most others block the thread that they run on, of which there are as many as processors. Those that
-# await would wait for one of them for minutes, and their questions would go unanswered: they have a process of their
-# own. The others have two, side by side, since blocked threads leave the processors idle.
+# Tests that await run in a process of their own. Most others block their thread, and there are only as many threads as
+# processors. So tests that await would wait for a thread for minutes, and their questions would go unanswered. The
+# others run in two processes side by side, because blocked threads leave the processors idle.
 AWAITING = r"^NuthatchTests\."
 LARGEST = r"^NuthatchCoreTests\."
 
-# What these folders test starts no thread: its code runs on the caller's. Under the thread sanitizer a test takes ten
-# times as long. So only those of them run there that start threads themselves, or run `nuthatch-storecrash mix`.
+# The code that these folders test starts no threads. Under the thread sanitizer a test takes ten times as long. So only
+# files of tests run there that start threads themselves, or run `nuthatch-storecrash mix`.
 CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "StoreTests")
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
@@ -31,18 +31,18 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         old.unlink()
     env = suite.environment()
     env.update(NUTHATCH_OPTIMISED="1", NO_COLOR="1")
-    # Built before they run: what the tests run under is not for compilers.
+    # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers.
     if not _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env):
         return
     tests = ROOT / ".build/debug" / TESTS
     if sanitizer:
-        # A process takes ten times as long to start; what kills find is found without sanitizers, too.
+        # Under a sanitizer, a process takes ten times as long to start. Kills find the same faults without one.
         env.setdefault("NUTHATCH_CRASH_ROUNDS", "5")
         tests = ROOT / ".build" / sanitizer / "debug" / TESTS
         if not _build_rooms(suite, sanitizer, tests, env):
             return
-        # Tests ask for memory that can't be had, and must get an error. To note all callers of each allocation takes an
-        # eighth of the time.
+        # Some tests ask for more memory than there is, and must get an error. Noting all callers of each allocation
+        # would take an eighth of the time.
         common = "allocator_may_return_null=1:"
         env["ASAN_OPTIONS"] = "detect_leaks=0:malloc_context_size=2:" + common + env.get("ASAN_OPTIONS", "")
         env["TSAN_OPTIONS"] = common + env.get("TSAN_OPTIONS", "")
@@ -60,7 +60,7 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         name + "-core": ["--filter", LARGEST, "--skip", "|".join([AWAITING, *left_out])],
         name + "-rest": ["--skip", "|".join([AWAITING, LARGEST, *left_out])],
     }
-    # Each has a suite of its own, so that none takes another's failures for its own.
+    # Each run has a suite of its own, because `_run_tests` must not count the failures of the other run.
     with concurrent.futures.ThreadPoolExecutor(len(parts)) as pool:
         runs = [
             pool.submit(_run_tests, Suite(suite.name), part, command + tests, env)
@@ -73,7 +73,7 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
 def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str]) -> bool:
     """Builds the rooms under the sanitizer, and links them with the tests of the plain build.
 
-    Most of a build is compiling tests, and the sanitizer need not look for faults in these.
+    Compiling the tests takes most of a build, and the sanitizer need not look for faults in them.
     """
     name = suite.name
     build = ["swift", "build", "--sanitize", sanitizer, "--scratch-path", ".build/" + sanitizer]
@@ -91,7 +91,7 @@ def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str])
     place = next(at for at, word in enumerate(link) if word.startswith("@"))
     parts = [Path(word).relative_to(plain) for word in shlex.split(Path(link[place][1:]).read_text())]
     objects = [(tests.parent if part.parts[0] in rooms else plain) / part for part in parts]
-    # A debugger's description of a module isn't made for each module.
+    # A .swiftmodule.o describes a module for debuggers. Not every module has one.
     objects = [file for file in objects if file.exists() or not file.name.endswith(".swiftmodule.o")]
     listed = OUT / (name + ".objects")
     listed.write_text("".join(shlex.quote(str(file)) + "\n" for file in objects))
@@ -100,7 +100,7 @@ def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str])
 
 
 def _succeeds(suite: Suite, name: str, command: List[str], env: Dict[str, str]) -> bool:
-    """Runs a command that tests need. If it fails, they do."""
+    """Runs a command that the tests need. If it fails, the suite fails, and the result is False."""
     status, output = suite.run(command, 40 * MINUTE, _shown, OUT / (name + ".log"), env)
     if status != 0:
         reason = [ending(status), *distinct(r"^(?:.*: )?error: .*", output)]
@@ -129,7 +129,7 @@ def _run_tests(suite: Suite, name: str, command: List[str], env: Dict[str, str])
 
 
 def _names(file: Path) -> str:
-    """What finds the tests of a file."""
+    """Returns the pattern for the names of the tests in a file."""
     types = re.findall(
         r"^(?:@Suite.*\n?)?(?:final )?(?:struct|class|extension) (\w+)", file.read_text(), re.MULTILINE
     )
@@ -145,18 +145,18 @@ def _tests_of_one_thread() -> Iterator[Path]:
 
 
 def _shown(line: str) -> Optional[str]:
-    """Of Swift's output: the build, whole suites, and what did not pass."""
-    # Linking under a sanitizer, the linker tells a hundred times that it hides names, as it was asked to.
+    """Returns a line of Swift's output, or None for tests that begin or pass."""
+    # Under a sanitizer, the linker prints this line a hundred times: it hides names, as it was asked to.
     if "warning: Cannot export local symbol" in line:
         return None
-    # The name of a case may hold ends of lines, so that its beginning and its end are told apart from the rest.
+    # The name of a case may contain newlines, so the first and the last line of a case have patterns of their own.
     if re.match(r"^\S+ Test case passing |^\S+ Test (?!run\b).* passed after |.* started\.$", line):
         return None
     return line
 
 
 def _unfinished(output: str) -> List[str]:
-    """The tests that began and never ended, when the process died."""
+    """Returns the tests that had begun and not ended when the process died."""
     begun: Dict[str, None] = {}
     for line in output.splitlines():
         match = re.match(r"^\S+ Test (?!run\b|case\b)(.*?) started\.$", line)
@@ -171,7 +171,10 @@ def _unfinished(output: str) -> List[str]:
 
 
 def _thread_sanitizer_library() -> Path:
-    """Built with the toolchain's clang, which knows Swift's calling convention; see the source for what it is for."""
+    """Builds Tests/Sanitizers/mutex.c, which says what it is for. Returns the library.
+
+    The compiler is the toolchain's clang, which knows Swift's calling convention.
+    """
     library = OUT / "mutex.so"
     clang = Path(shutil.which("swift") or "").resolve().parent / "clang"
     source = ROOT / "Tests" / "Sanitizers" / "mutex.c"
