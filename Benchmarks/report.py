@@ -63,7 +63,7 @@ class Section:
         begin, end = f"<!-- {self.name} begin -->", f"<!-- {self.name} end -->"
         text = page.read_text()
         if text.count(begin) != 1 or text.count(end) != 1:
-            # A long run goes on with the sections that the page has.
+            # Don't end the program: a long run goes on with its other sections.
             print(f"{page}: {begin} and {end} must stand there once each", file=sys.stderr)
             return
         before, _, rest = text.partition(begin)
@@ -84,7 +84,7 @@ STYLE = """
 
 
 def plot(title: str, bars: Sequence[Bar]) -> str:
-    """Horizontal bars with their ranges, on a ground of their own, so that they can be read on any page."""
+    """Returns an SVG of bars with their ranges. It has a background, so that it can be read on any page."""
     width, left, step = 560, 190, 34
     height = 58 + step * len(bars) + 10
     scale = (width - left - 70) / max(bar.high for bar in bars)

@@ -15,8 +15,8 @@ func draw(_ count: Int) { drawn[count] = drawn[count] ?? (0..<4).map { zipf(coun
 
 /// Finds records, and reads all of their bytes if `reads` is true. Returns the time in nanoseconds.
 ///
-/// Some keys at a time are made before the clock runs: in a real program, a key was made just before its look-up. They are read
-/// through a span, because a loop over an array counts references to each of them.
+/// Makes 64 keys at a time before the clock runs: in a real program, a key was made just before its look-up. Reads the keys
+/// through a span, because a loop over an array counts references to each key.
 @discardableResult
 func lookUp(_ store: Store, _ keys: Keys, _ ordinal: Int, _ count: Int, reads: Bool) -> Double {
   if drawn[keys.count] == nil { draw(keys.count) }
@@ -223,7 +223,7 @@ func commits(_ parent: String) throws {
   }
 }
 
-/// The limit: only the system calls of as many commits, on the same file system, in loops in C.
+/// Measures the limit: only the system calls of as many commits, on the same file system.
 private func bareCalls(_ folder: String, _ set: Records, _ count: Int) throws {
   let fd = open(folder + "/bare", O_CREAT | O_RDWR, 0o600)
   defer {

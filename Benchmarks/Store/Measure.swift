@@ -33,7 +33,7 @@ struct Times {
 
 func rounded(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
 
-/// A row of the report.
+/// Prints a row of the report.
 func say(_ name: String, _ text: String) {
   print("  " + name + String(repeating: " ", count: max(1, 58 - name.count)) + text)
   fflush(nil)

@@ -78,13 +78,14 @@ func memoryHits(_ folder: String) throws {
   }
 }
 
-/// Returns the time of a hit in nanoseconds.
+/// The time of a hit in nanoseconds: the thread's processor time, and the time that passed.
 private struct HitTime {
   var ran = 0.0
   var passed = 0.0
 }
 
-/// Some keys at a time are made before the clocks run: in a real program, a key was made just before its look-up.
+/// Returns the mean time of a hit. Makes up to 256 keys at a time before the clocks run: in a real program, a key was made just
+/// before its look-up.
 private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime {
   var time = HitTime()
   var (sum, begin) = (0, 0)
@@ -107,7 +108,7 @@ private func recall(_ store: Store, _ names: Names, _ order: [Int32]) -> HitTime
 private final class ThreadTimes: @unchecked Sendable {
   private var times = (HitTime(), HitTime())
   func set(_ thread: Int, _ time: HitTime) {
-    // Each thread has its own order.
+    // Each thread writes its own element.
     if thread == 0 { times.0 = time } else { times.1 = time }
   }
   var longest: HitTime {
@@ -121,7 +122,7 @@ private func threadTime() -> Double {
   return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
 }
 
-/// Returns the hit rate of an exact LRU with so many entries.
+/// Returns the number of hits of an exact LRU with at most `room` entries.
 private func exactHits(_ trace: [Int32], _ room: Int) -> Int {
   var when: [Int32: Int] = [:]
   var queue: [Int32] = []

@@ -55,7 +55,7 @@ func ratios(_ parent: String) throws {
   let size = 4096
   let limit = keys / 10 * size
   let popular = zipf(keys, 600_000, 9)
-  // After every 100,000 look-ups, one scan reads a quarter of all keys.
+  // Once in 100,000 look-ups, a scan reads a quarter of all keys.
   var withScans: [Int32] = []
   for (number, key) in popular.enumerated() {
     withScans.append(key)

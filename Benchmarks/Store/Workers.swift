@@ -1,7 +1,7 @@
 import Glibc
 import NuthatchStore
 
-/// Other processes of this program. They all start on a signal, and report their times.
+/// Other processes of this program. In each round, they all start when they get a line, and report their times.
 final class Workers {
   private var processes: [(pid: pid_t, toIt: Int32, fromIt: Int32)] = []
 
@@ -51,7 +51,7 @@ final class Workers {
   }
 }
 
-/// The work of such a process: `fill`, `hit`, `read` or `commit`, with its arguments.
+/// Does the work of such a process: `fill`, `hit` or `commit`, with its arguments.
 func work(_ words: [String]) throws {
   guard words.count == 5, let size = Int(words[2]), let count = Int(words[3]), let ordinal = Int(words[4])
   else {

@@ -109,7 +109,7 @@ func hits() throws {
   cache.close()
 }
 
-/// A listening socket that accepts no connection, so that a request stays where it is.
+/// Returns the port of a listening socket that accepts no connection, so that requests stay in the queue.
 func silentPort() -> UInt16 {
   let fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   var address = sockaddr_in()

@@ -1,6 +1,6 @@
 /*
  * The limit: fetches URLs (one a line on standard input) with only libcurl's multi interface and epoll, and discards the
- * bytes. Prints requests, seconds and CPU microseconds.
+ * bytes. Prints requests, failures, bytes, seconds and CPU microseconds.
  *
  *   limit [at once, 6] < urls
  */

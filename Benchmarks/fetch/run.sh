@@ -1,7 +1,7 @@
 #!/bin/sh
 # make bench-fetch: 2,000 small JPEGs from nginx on loopback, by a minimal C loop on libcurl's multi interface, by
 # Nuthatch's transport alone, and by all of the core with an empty cache, in turn. Prints requests a second, CPU a
-# request, and the ratios. Then what answers from memory cost, and 100,000 requests that wait. MISSED: a goal that was.
+# request, and the ratios. Then measures answers from memory, and 100,000 requests that wait. MISSED marks a missed goal.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

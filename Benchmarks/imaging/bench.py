@@ -1,4 +1,4 @@
-"""Measures thumbnails by Nuthatch, by the codec alone and by three rivals, in turn in one run, with one thread.
+"""Measures thumbnails by Nuthatch, by the codec alone and by three other libraries, in turn, with one thread.
 
     bench.py WORK [--rounds N] [--only WORD] [--json FILE]
 

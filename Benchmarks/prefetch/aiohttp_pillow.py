@@ -1,4 +1,4 @@
-"""A typical program without Nuthatch: aiohttp fetches, and Pillow makes thumbnails in two threads, a file each.
+"""A typical program without Nuthatch: aiohttp fetches, and Pillow makes thumbnails in two threads, each in a file.
 
 aiohttp_pillow.py URLS OUT SIZE [TOTAL PER_HOST]
 

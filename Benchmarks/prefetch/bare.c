@@ -45,7 +45,7 @@ static void fail(const char *what) {
     exit(1);
 }
 
-/* Computes a window of Lanczos weights for each of `to` pixels of `from`. */
+/* For one axis: the window of Lanczos weights of each target pixel. */
 typedef struct plan {
     int taps;
     int *starts;
@@ -154,7 +154,7 @@ static size_t encode(struct jpeg_compress_struct *jpeg, unsigned char *pixels, u
     jpeg->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, 92, TRUE);
-    jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;  // as what shows it is kept
+    jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor = 1;  // full chroma, as `JPEGChroma.asSeen` for these
     jpeg_start_compress(jpeg, TRUE);
     for (int y = 0; y < HEIGHT; y++) {
         JSAMPROW row = pixels + (size_t)y * WIDTH * 4;
@@ -216,7 +216,7 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *context) 
     return size * count;
 }
 
-/* Passes a received picture to the workers, and frees the handle for the next one. */
+/* Passes received pictures to the workers, and their handles to `idle`. Returns the number of pictures. */
 static int collect(CURLM *multi, CURL **idle, int *idle_count) {
     int ended = 0, left;
     for (CURLMsg *message; (message = curl_multi_info_read(multi, &left));) {

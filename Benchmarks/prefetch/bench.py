@@ -123,7 +123,7 @@ class Bench:
         return 1 / (float(seconds) / int(count) + CURL_MICROSECONDS / 1e6 / cores)
 
     def bare(self, urls: Path, denominator: int) -> Ended:
-        """Returns the pictures a second of a program that stores only bytes: the best rate that this machine allows."""
+        """Runs a program that stores only bytes. It has the best rate that this machine allows."""
         file = self.fresh() / "bytes"
         return Ended([self.work / "bare", str(denominator), file], urls.read_text())
 
@@ -197,7 +197,7 @@ class Bench:
     # MARK: parts
 
     def urls(self, name: str, paths: Iterable[str]) -> Path:
-        """Measures peak memory, one process at a time: until exec, a process's memory counts its parent's."""
+        """Writes URLs to a file, without a list in memory: until exec, a process's peak memory counts its parent's."""
         file = self.out / name
         with file.open("w") as lines:
             lines.writelines(f"{self.server}/{path}\n" for path in paths)
@@ -249,7 +249,7 @@ class Bench:
         self.judge(f"{short} / {other.split(',')[0]}", self.ratio(found, one, other), least)
 
     def again(self, count: int) -> None:
-        """Measures hits: each picture many times, so that the start of the process hardly counts, and once."""
+        """Measures hits: each picture many times, so that the start of the process hardly counts, and each once."""
         times = 50
         paths = [f"small/{n}.jpg" for n in range(count)]
         once, many = self.urls("small.txt", paths), self.urls("many.txt", paths * times)

@@ -1,6 +1,6 @@
 /*
  * The limit of decoding: decodes every file that standard input names by libjpeg alone at 1/DENOMINATOR of its size, with
- * THREADS threads. The bytes are in memory already. Prints files, seconds and CPU microseconds.
+ * THREADS threads. The bytes are in memory already. Prints files, seconds and microseconds of user CPU time.
  *
  *   decode DENOMINATOR THREADS < paths
  */

@@ -60,7 +60,7 @@ def late(bench: Bench, count: int) -> None:
 
 
 def late_ways(bench: Bench, urls: Path, count: int) -> dict[str, Callable[[], float]]:
-    """Measures each way. The numbers in a name are the requests at once, in all and at one host."""
+    """Returns the ways to measure. The numbers in a name are the requests at once, in all and at one host."""
     ways: dict[str, Callable[[], float]] = {ALONE: lambda: count / bench.prefetch(urls).seconds}
     for total, per_host in [*((total, 6) for total in AT_SIX), *MORE_PER_HOST]:
         options = [f"--concurrency={total}", f"--per-host={per_host}"]
@@ -134,7 +134,7 @@ def sick_urls(hosts: int, pages: int, limited: int, hangs_apart: bool) -> list[t
 
 
 def until_answered(bench: Bench, server: SickHosts, urls: list[tuple[str, str, str]]) -> tuple[float, int]:
-    """Returns the seconds until all but the hanging URLs were answered, and how many of these failed."""
+    """Returns the seconds until all but the hanging URLs were answered, and how many of the answered ones failed."""
     file = bench.out / "sick.txt"
     file.write_text("".join(f"{server.url(*url)}\n" for url in urls))
     hang = {index for index, url in enumerate(urls) if url[1].startswith("/hang/")}

@@ -5,7 +5,8 @@
 ///   peak KIND FILE SIZE   ->   {"kib": peak resident memory above that of the input and an idle process}
 ///
 /// KIND: best, fast, all_scans (no early stop), limit (the codec alone at the scale that `best` takes),
-/// full (the codec alone at full size), encode_jpeg, encode_png, encode_limit (of a thumbnail of SIZE).
+/// full (the codec alone at full size), encode_jpeg, encode_png, encode_png_small, encode_limit (of a thumbnail of SIZE).
+/// The words of a line are separated by tabs.
 import CodecLimit
 import Glibc
 import NuthatchImaging
@@ -111,7 +112,8 @@ final class Bench {
     return Answer(fields: [("width", picture.width), ("height", picture.height)])
   }
 
-  /// Runs in a child process, because a process's peak never falls.
+  /// Returns by how much the peak of resident memory rises. Call it once in a process: memory that an earlier call left would
+  /// lower the result.
   func peak(_ kind: String, _ path: String, _ size: Int) throws -> Answer {
     let bytes = try file(path)
     Self.resetPeak()

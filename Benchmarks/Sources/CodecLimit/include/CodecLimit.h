@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Decodes all rows at 1/denominator to RGBX, each into the same memory. Returns false if that fails.
+// Decodes all rows at 1/denominator to RGBX, each into the same memory. Returns true. An error ends the program.
 int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator);
 // Decodes all rows to RGBA, each into the same memory. Returns false if that fails.
 int limit_decode_png(const uint8_t *bytes, size_t count);
-// Encodes RGBX. Returns the size, or 0.
+// Encodes RGBX. Returns the size. An error ends the program.
 size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality);
 
 #endif
