@@ -1,8 +1,8 @@
 import Glibc
 
-/// What all harnesses share. They are compiled together with the room's own sources, one executable each.
+/// Helpers of all harnesses. Each harness, with this file and the room's own sources, is compiled into an executable.
 
-/// Limits small enough that a run gets through many inputs.
+/// Returns options with small limits, so that a run can try many inputs.
 func fuzzOptions(_ variant: UInt8) -> DecodeOptions {
   var options = DecodeOptions()
   options.limits.pixels = 1 << 20
@@ -14,7 +14,7 @@ func fuzzOptions(_ variant: UInt8) -> DecodeOptions {
   return options
 }
 
-/// Reads every pixel, so that the sanitizers see what was never written or lies outside.
+/// Reads every pixel, so that the sanitizers find pixels that were never written or are out of bounds.
 func digest(_ pictures: [PixelBuffer]) -> UInt64 {
   var hash: UInt64 = 0xCBF2_9CE4_8422_2325
   for picture in pictures {
@@ -25,7 +25,7 @@ func digest(_ pictures: [PixelBuffer]) -> UInt64 {
   return hash
 }
 
-/// A digest of each picture, or nil of a fault.
+/// Returns a digest of each picture, or nil after a fault.
 func eachDigest(_ body: () throws(ImageFault) -> DecodeResult) -> [UInt64]? {
   do throws(ImageFault) {
     return try body().pictures.map { digest([$0]) }
@@ -35,7 +35,7 @@ func eachDigest(_ body: () throws(ImageFault) -> DecodeResult) -> [UInt64]? {
   }
 }
 
-/// Pixels or verdict.
+/// The result of a decode: a digest of the pixels, or the fault.
 enum Outcome: Equatable {
   case pixels(UInt64)
   case fault(String)
@@ -55,7 +55,7 @@ func split(_ start: UnsafePointer<UInt8>, _ count: Int) -> (variant: UInt8, rest
   (start[0], UnsafeRawBufferPointer(start: start + 1, count: count - 1))
 }
 
-/// Feeds pieces until the decoder has enough.
+/// Feeds pieces until the decoder has enough. Returns its result.
 func feed(
   _ decoder: IncrementalThumbnailer, _ bytes: UnsafeRawBufferPointer, _ size: Int
 ) throws(ImageFault) -> DecodeResult {
@@ -68,7 +68,7 @@ func feed(
   return try decoder.finish()
 }
 
-/// `precondition` that says what was wrong, also when optimised.
+/// As `precondition`, but prints the message in optimised builds, too.
 func demand(_ condition: Bool, _ message: @autoclosure () -> String) {
   if condition { return }
   let text = "demand failed: \(message())\n"

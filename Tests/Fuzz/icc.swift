@@ -1,4 +1,4 @@
-/// Profiles of every kind, and what they make of a few pixels.
+/// Reads profiles of every kind, and converts a few pixels with each.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzICC(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }

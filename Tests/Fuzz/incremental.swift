@@ -1,4 +1,4 @@
-/// Pieces of any size give the same pixels and the same verdict as all bytes at once.
+/// Pieces of any size must give the same pixels and the same verdict as all bytes at once.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzIncremental(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 4 else { return 0 }

@@ -1,5 +1,5 @@
-/// JPEGs to thumbnails and to whole pictures, with and without leave to be damaged. Several thumbnails at once
-/// have the same pixels as each alone.
+/// Decodes JPEGs to thumbnails and to whole pictures, with and without `allowDamaged`. Several thumbnails at once
+/// must have the same pixels as each alone.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzJPEG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 4 else { return 0 }

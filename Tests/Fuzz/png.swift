@@ -1,4 +1,4 @@
-/// PNGs by both decoders, whose verdicts and pixels must agree.
+/// Decodes PNGs by both decoders. Their verdicts and pixels must agree.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzPNG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 8 else { return 0 }

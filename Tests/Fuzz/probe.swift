@@ -1,4 +1,4 @@
-/// The probe gives the same answer whatever the pieces.
+/// The probe must give the same answer for pieces of any size.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzProbe(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }

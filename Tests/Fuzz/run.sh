@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the fuzzers and runs each for some seconds: Tests/Fuzz/run.sh [SECONDS] [HARNESS…]
-# Crashes are left in .build/fuzz/crashes; NUTHATCH_CORPUS adds its small pictures to the seeds.
+# Inputs that crash are left in .build/fuzz/crashes. Small pictures in $NUTHATCH_CORPUS are added to the seeds.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}

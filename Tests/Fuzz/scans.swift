@@ -1,5 +1,5 @@
-/// A watched transfer is told the same whatever its pieces; and where it is told that the beginning may be enough, the
-/// beginning has the pixels of the whole, or is found to be too little.
+/// `ScanWatch` must give the same answer for pieces of any size. If it says that the beginning may be enough, a decode of the
+/// beginning must give the pixels of the whole, or fail.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzScans(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 4 else { return 0 }
@@ -13,7 +13,7 @@ func fuzzScans(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let expected = single.map { min(bytes.count, ($0 + size - 1) / size * size) }
   demand(pieces == expected, "\(pieces as Any) \(single as Any)")
   guard let single else { return 0 }
-  // As transfers decode: damage is no reason to stop.
+  // Decode as a transfer does: without `allowDamaged`, so that a damaged beginning is not enough.
   let options = fuzzOptions(0)
   let beginning = Outcome { () throws(ImageFault) in
     try Thumbnailer.thumbnails(
@@ -27,7 +27,7 @@ func fuzzScans(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   return 0
 }
 
-/// Bytes that were there when the watch first said that they may do.
+/// Returns after how many bytes the watch first says that they may be enough, or nil.
 private func due(_ watch: ScanWatch, _ bytes: UnsafeRawBufferPointer, _ size: Int) -> Int? {
   var watch = watch
   for at in stride(from: 0, to: bytes.count, by: size) {
