@@ -23,7 +23,7 @@ class Wrong(Exception):
 
 
 class Thing(NamedTuple):
-    """One answer of the server. `variant` is the value of the request's X-Kind, which some kinds of URLs heed."""
+    """One answer of the server. `variant` is the value of the request's X-Kind, if the kind of URL varies by it."""
 
     path: str
     variant: str
@@ -35,7 +35,7 @@ def filling(line: bytes, size: int) -> bytes:
 
 
 def size_of(thing: Thing) -> int:
-    """Most bodies are small. One of eight is larger than half of the smallest pack."""
+    """Returns the size of a body. Most are small. One of eight is larger than half of the smallest pack."""
     chosen = random.Random("size %s %s %d" % thing)
     return chosen.randrange(40_000, 160_000) if chosen.random() < 0.125 else chosen.randrange(100, 24_000)
 
@@ -70,7 +70,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def make_picture(thing: Thing) -> bytes:
-    """A grey PNG with the body of the same thing in a chunk."""
+    """Returns a grey PNG with the body of the same thing in a chunk."""
     code, step = code_of(thing.path, thing.version), SIDE // BLOCKS
     rows = bytearray()
     for across in range(BLOCKS):
@@ -82,7 +82,7 @@ def make_picture(thing: Thing) -> bytes:
 
 
 def read_picture(data: bytes) -> Thing:
-    """The thing that a picture's file was made for."""
+    """Returns the thing that a picture's file was made for."""
     if data[:8] != b"\x89PNG\r\n\x1a\n" or data[37:41] != b"nuTs":
         raise Wrong("a picture of %d bytes that begins with %r" % (len(data), data[:60]))
     (size,) = struct.unpack_from(">I", data, 33)
@@ -93,7 +93,7 @@ def read_picture(data: bytes) -> Thing:
 
 
 def read_pixels(image: Any, path: str) -> int:
-    """The version of a thumbnail. Raises `Wrong` for a thumbnail of another URL's picture."""
+    """Returns the version of a thumbnail. Raises `Wrong` for a thumbnail of another URL's picture."""
     if image.width != image.height or image.width not in THUMBNAILS:
         raise Wrong("a thumbnail of %d x %d pixels" % (image.width, image.height))
     step, code, pixels = image.width // BLOCKS, 0, image.pixels
@@ -122,12 +122,12 @@ def is_picture(path: str) -> bool:
 
 
 def located(path: str, version: int) -> str:
-    """The target of the redirect at `path`. It names the version of the redirect."""
+    """Returns the target of the redirect at `path`. It names the version of the redirect."""
     return "/goal/%s/%d" % (path.rsplit("/", 1)[1], version)
 
 
 def moved_by(goal: str) -> Tuple[str, int]:
-    """The redirect that leads to a target, and its version."""
+    """Returns the path of the redirect to a target, and its version."""
     _, kind, number, version = goal.split("/")
     if kind != "goal":
         raise Wrong("a redirect that ended at %s" % goal)

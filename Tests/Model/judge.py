@@ -152,7 +152,7 @@ class Judge:
                 by_key.setdefault((call.path, None), []).append((call.end, call.begin, call))
             # An unsafe request whose invalidation failed says so on its answer.
             elif call.operation == "unsafe" and call.outcome["kept"]:
-                # It has no partition, so it need not reach the answers of one.
+                # An unsafe request has no partition here, so it need not remove the answers of one.
                 variant = "" if kind_of(call.path) == "owned" else None
                 by_key.setdefault((call.path, variant), []).append((call.end, call.begin, call))
         cleared = Latest(clears)
@@ -206,7 +206,7 @@ class Judge:
                     break
 
     def reach(self, reload: Call) -> Iterator[Tuple[Optional[int], int]]:
-        """The process that must heed a reload (None: all), and since when."""
+        """Gives the process that must no longer find older answers than the reload's (None: all), and since when."""
         flushes = self.history.private.get(reload.process)
         if flushes is None:
             yield None, reload.end
@@ -218,7 +218,7 @@ class Judge:
             yield None, flushes[place][1]
 
     def reload(self, call: Call, version: int, reload: Call) -> bool:
-        """Whether the call's answer is older than the reload's."""
+        """Returns whether the call's answer is older than the reload's, and notes a violation then."""
         assert call.outcome
         asked = self.last_asked(call.path, call.variant, call.outcome["version"], call.end)
         if not call.outcome["cached"] or asked is None:
@@ -232,7 +232,7 @@ class Judge:
         return True
 
     def was_taken_out(self, call: Call, since: int) -> bool:
-        """Whether a no-store answer may have removed the newer answer before the call."""
+        """Returns whether a no-store answer may have removed the newer answer before the call."""
         goals = "/goal/%s/" % call.path.rsplit("/", 1)[1] if kind_of(call.path) == "moved" else "-"
         return any(
             not is_kept and since <= time <= call.end and variant == call.variant
@@ -241,7 +241,7 @@ class Judge:
         )
 
     def is_storable(self, call: Call) -> bool:
-        """Whether neither the reload's answer nor a redirect before it has no-store."""
+        """Returns whether neither the reload's answer nor a redirect before it has no-store."""
         assert call.outcome
         wanted = {(call.path, call.variant, call.outcome["version"])}
         if "goal" in call.outcome:
@@ -269,5 +269,5 @@ class Judge:
 
 
 def excuse(late: List[Tuple[int, int]], begin: int, end: int) -> float:
-    """The seconds in this interval in which the process could not run."""
+    """Returns for how many seconds of this interval the process could not run."""
     return sum(max(0, min(end, woke) - max(begin, due)) for due, woke in late) / SECOND

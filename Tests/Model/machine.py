@@ -46,7 +46,7 @@ class Build(NamedTuple):
             "NUTHATCH_LIBRARY": str(self.library),
             "PYTHONPATH": str(self.bindings),
             "PYTHONDONTWRITEBYTECODE": "1",
-            # Without this a crash leaves a process that waits for input.
+            # Without this, a crash leaves a process that waits for input.
             "SWIFT_BACKTRACE": "enable=no",
         }
         return {**os.environ, **own}
@@ -62,7 +62,7 @@ class Page:
             self.memory = mmap.mmap(file.fileno(), 0)
 
     def arm(self, locks: int) -> None:
-        """The process stops itself right after it got the index's lock for the given number of times."""
+        """Makes the process stop itself when it gets the index's lock for the `locks`-th time from now. 0: never."""
         struct.pack_into("=q", self.memory, 0, locks)
 
     @property
@@ -140,7 +140,7 @@ class Worker:
             self.resumes = None
 
     def kill(self) -> None:
-        """Harmless when it is over."""
+        """Kills the process. Does nothing if it has ended."""
         if self.is_over():
             return
         self.was_killed = True
@@ -151,7 +151,7 @@ class Worker:
         self.note_stop()
 
     def write_stacks(self) -> None:
-        """Writes the stacks of its threads beside its log, where gdb is installed: for a call without an end."""
+        """Writes the stacks of its threads beside its log, to explain a call that doesn't end. Needs gdb."""
         if shutil.which("gdb"):
             command = ["gdb", "-batch", "-ex", "thread apply all bt 30", "-p", str(self.process.pid)]
             with (
@@ -166,7 +166,7 @@ class Worker:
         return self.ended != 0
 
     def late(self) -> List[Tuple[int, int]]:
-        """The intervals in which it could not run, because of a stop or of a busy machine; disjoint, in order."""
+        """Returns the intervals in which it could not run, by a stop or a busy machine: disjoint and in order."""
         found: List[Tuple[int, int]] = []
         for begin, end in sorted([*self.page.late(), *(stop[:2] for stop in self.stops)]):
             if found and begin <= found[-1][1]:

@@ -24,16 +24,17 @@ KINDS = {
 
 
 def chosen_path(chance: random.Random, without: Collection[str]) -> str:
-    """A random URL. Two of three calls take one of the first two URLs of a kind, so that calls meet."""
+    """Returns a random URL. Two of three calls take one of the first two URLs of a kind, so that calls meet."""
     names = [name for name in KINDS if name not in without]
     kind = chance.choices(names, [KINDS[name][1] for name in names])[0]
     return "/%s/%d" % (kind, chance.randrange(2 if chance.random() < 0.67 else KINDS[kind][0]))
 
 
 def behaviour(seed: str, thing: Thing) -> Dict[str, Any]:
-    """How the server answers.
+    """Returns how the server answers.
 
-    `delay`: seconds; `cut`: the share of it before the head; `age`: seconds of freshness; `is_kept`: not no-store.
+    `delay`: in seconds; `cut`: the share of the delay before the head; `age`: seconds of freshness, or None; `is_kept`:
+    whether the answer has no no-store.
     """
     chance = random.Random("%s %s %s %d" % (seed, *thing))
     roll = chance.random()

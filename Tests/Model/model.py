@@ -30,7 +30,7 @@ from mix import KINDS, WEIGHTS
 from rounds import MODES, Round, Wanted
 
 ROUND = 15.0
-#: The part of it for starting, ending and judging, about.
+#: The part of a round for starting, ending and judging, in seconds; an estimate.
 AROUND = 3.0
 SHOWN = 3
 PARTS = (*WEIGHTS, *KINDS, "slow", "pressure", "stop", "lockstop", "longstop", "kill", "command")
@@ -86,7 +86,7 @@ def options() -> argparse.Namespace:
 
 
 def chosen_build(folder: Path, given: "Path | None") -> Build:
-    """The library of `--build`, else $NUTHATCH_LIBRARY, else the checkout's; and the command in its folder, if any."""
+    """Returns the library of `--build`, else $NUTHATCH_LIBRARY, else the checkout's, and the command in its folder."""
     named = os.environ.get("NUTHATCH_LIBRARY")
     library = Path(named) if named and given is None else (given or ROOT / "build") / "libnuthatch.so.1"
     if not library.is_file():

@@ -27,7 +27,7 @@ class Mode(NamedTuple):
 
     @property
     def drops(self) -> bool:
-        """Whether the answers of a round need more room than the limit grants."""
+        """Whether the answers of a round need more room than `disk_bytes` allows, so that some are dropped."""
         return self.disk_bytes < 16 * MIB
 
 
@@ -90,7 +90,7 @@ class Round:
         options: Dict[str, Any] = {
             "disk_bytes": self.mode.disk_bytes,
             "keep_source": self.mode.keeps_source,
-            # By place, so that every round has each kind of worker.
+            # Set by the worker's place, so that every round has each kind of worker.
             "spill": "pressure" if place % 3 == 1 and "pressure" not in self.wanted.without else "eager",
             "policy": "rfc9111" if place % 4 >= 2 else "kit",
             "memory_bytes": chance.choice((MIB, 64 * MIB)),
@@ -235,7 +235,7 @@ class Round:
 
     @property
     def locks(self) -> int:
-        """How often the workers got the index's lock."""
+        """The number of times that workers got the index's lock."""
         return sum(worker.page.locks for worker in self.workers)
 
     def of_disk(self) -> List[Violation]:
@@ -251,7 +251,7 @@ class Round:
         return [Violation("I5", found, [], time_)]
 
     def summary(self) -> str:
-        """One line: the mode, how much was done, and which errors there were."""
+        """Returns one line: the mode, how much was done, and which errors there were."""
         calls = self.judge.history.calls
         errors = Counter(call.outcome["error"] for call in calls if call.outcome and "error" in call.outcome)
         cached = sum(1 for call in calls if call.outcome and call.outcome.get("cached"))
@@ -285,7 +285,7 @@ class Round:
         return "%s  %s, call %s: %s -> %s" % (times, process, call.number, asked, came)
 
     def stops_during(self, call: Call) -> List[str]:
-        """The stops of other processes that overlap a call."""
+        """Returns the stops of other processes that overlap a call."""
         return [
             "%9.4f to %9.4f s  stop of %s%s"
             % (self.at(begin), self.at(end), self.name(worker), ", which had just got the lock" * has_lock)

@@ -112,7 +112,7 @@ class Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, *_: object) -> None:
-        """A killed client is no fault."""
+        """Ignores errors: a client may be killed."""
 
 
 def main() -> None:

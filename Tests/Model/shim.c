@@ -40,7 +40,7 @@ static int64_t now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-// What each thread had waited for a processor when it was looked at last.
+// For each thread: how long it had waited for a processor in all, at the last look.
 static struct { long thread; int64_t waited; } seen[THREADS];
 
 static int64_t waited_since_last(long thread, int64_t waited) {
@@ -54,7 +54,7 @@ static int64_t waited_since_last(long thread, int64_t waited) {
     return 0;
 }
 
-// The longest time that one thread of this process waited for a processor since the last call.
+// Returns the longest time that one thread of this process waited for a processor since the last call.
 static int64_t longest_wait(void) {
     int64_t longest = 0;
     DIR *folder = opendir("/proc/self/task");

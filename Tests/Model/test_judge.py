@@ -20,7 +20,7 @@ BODY = "/body/1"
 def call(
     begin: float, end: float, operation: str, path: str = BODY, process: int = 0, **outcome: Any
 ) -> Call:
-    """Times in milliseconds."""
+    """Returns a call. Times are in milliseconds."""
     if operation in ("get", "reload") and not {"error", "wrong"} & set(outcome):
         outcome = {"cached": operation == "get", "source": "disk", "kept": True, **outcome}
     found = outcome or {"none": True, "kept": True}
@@ -82,7 +82,7 @@ def test_an_older_answer_after_a_reload_breaks_i3() -> None:
     assert broken([reload, call(21, 22, "get", version=2)], asked) == []
     # The call began before the reload returned.
     assert broken([reload, call(19, 22, "get", version=1)], asked) == []
-    # The older answer was asked for while the reload was under way: no clock says which came first.
+    # The older answer was asked for while the reload was under way: the logs don't prove which came first.
     assert broken([reload, call(21, 22, "get", version=1)], [request(10.5, 1), request(11, 2)]) == []
     # The reload's answer may not be stored, or was not.
     assert (

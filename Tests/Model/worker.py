@@ -75,7 +75,7 @@ class Calls:
         deadline = chance.choice((0.3, 0.5, 1.0, 2.0))
         cache = self.cache
         if name in ("get", "reload", "thumbnail"):
-            # A call without options takes a shorter way to a hit. It has the deadline of the cache.
+            # A call without options takes a faster path to a hit. It has the deadline of the cache.
             if name != "reload" and not variant and chance.random() < 0.5:
                 deadline = self.setting["options"]["deadline"]
             else:
@@ -120,7 +120,7 @@ class Calls:
     def outcome(
         self, name: str, path: str, variant: str, result: Any, error: Optional[nuthatch.Error]
     ) -> Dict[str, Any]:
-        """The fields: `error`, a code; or `none`; or `wrong`, a text; or `version`, `cached`, `source` and others."""
+        """Returns `error`, a code; or `none`; or `wrong`, a text; or `version`, `cached`, `source` and others."""
         if error is not None:
             return {"error": error.code, "text": str(error)[:200]}
         if not isinstance(result, (nuthatch.Response, nuthatch.Image)):
@@ -164,7 +164,7 @@ def main() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
     setting = json.loads(sys.argv[1])
     log = os.open(setting["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    # Its log is there now. The driver waits for the logs of all workers, and then says until when they make calls.
+    # The log exists now. The driver waits for the logs of all workers, and then says until when they make calls.
     while not os.path.exists(setting["until"]):
         time.sleep(0.01)
     with open(setting["until"]) as file:
@@ -175,7 +175,7 @@ def main() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # An exception that is no nuthatch.Error ended a thread and was printed.
+    # Status 3: an exception that is not a nuthatch.Error has ended a thread. It was printed.
     sys.exit(0 if all(one.has_ended for one in calls) else 3)
 
 
