@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Keeps a server away for 150 s while a request waits in the outbox: it must come within 5 s of the server's return.
 
-No event of the network tells of the return: the server's port is bound all the time, and refuses until it listens. The
-last line is `N passed, N failed`.
+No network event announces the return: the server's port is bound all the time, and refuses connections until it
+listens. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -14,13 +14,13 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A probe comes every few seconds, and a second more is left for a busy machine.
+#: The promised seconds, and one more for a busy machine. The outbox probes the server every few seconds.
 PROMISED = 5.0 + 1.0
 ANSWER = b"HTTP/1.1 201 Created\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
 def answer(listener: socket.socket, body: bytes) -> None:
-    """Answers the first request; a probe ends its connection without one."""
+    """Answers the first request. Ignores connections without a request: the outbox probes the server with them."""
     while True:
         connection, _ = listener.accept()
         with connection:

@@ -1,4 +1,4 @@
-"""A program that does with a cache what it is told: a line of JSON in, a line of JSON out. For `versions.py`."""
+"""Makes the call that each line of standard input names in JSON, and prints its result in JSON. For `versions.py`."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What the test server answers: pictures whose bytes, size and colour say which URL and which version they are of."""
+"""The pictures that the test server sends. Their bytes, size and colour tell which URL and version they belong to."""
 
 import hashlib
 import random
@@ -9,22 +9,22 @@ from typing import Dict, Iterator, List, Tuple
 VERSIONS = 4
 WIDTH = 40
 TOLERANCE = 10
-#: What a worker says of the call that it makes: its number, when it began (0: it has ended), its name.
+#: A worker's status: the number of its call, the time when the call began (0: it has ended), and its name.
 STATUS = struct.Struct("=Qd16s")
 
 
 def size(number: int) -> Tuple[int, int]:
-    """The sides of a URL's pictures, which no other URL's have."""
+    """Returns the sides of a URL's pictures. No other URL has the same."""
     return WIDTH + number % 16, WIDTH + number // 16
 
 
 def colour(number: int, version: int) -> Tuple[int, int, int]:
-    """Of the whole picture; another version's is far enough to be told apart behind JPEG."""
+    """Returns the colour of the whole picture. Colours of versions differ more than JPEG changes them."""
     return (number * 37 % 8) * 32 + 16, (number // 8 % 8) * 32 + 16, version * 60 + 20
 
 
 def picture(number: int, version: int) -> bytes:
-    """A PNG in one colour, made heavier by bytes that can't be compressed."""
+    """Returns a PNG in one colour. Bytes that can't be compressed make it larger."""
     width, height = size(number)
     row = b"\0" + bytes(colour(number, version)) * width
     dice = random.Random(number * VERSIONS + version)
@@ -46,18 +46,18 @@ def digest(body: bytes) -> str:
 
 
 class Known:
-    """Of every URL's versions, the digests."""
+    """The digests of all versions of each URL."""
 
     def __init__(self, digests: List[List[str]]) -> None:
         self.digests = digests
 
     def version(self, number: int, body: bytes) -> int:
-        """-1: none of this URL's."""
+        """Returns the version of a body, or -1 if it is no body of this URL."""
         found = digest(body)
         return self.digests[number].index(found) if found in self.digests[number] else -1
 
     def is_thumbnail(self, number: int, original: Tuple[int, int], pixels: memoryview) -> bool:
-        """Whether all pixels have the colour of one of the versions, and the source its size."""
+        """Returns whether all pixels have the colour of one of the versions, and the source has the URL's size."""
         flat = pixels.tobytes()
         if original != size(number) or not flat:
             return False
@@ -70,13 +70,13 @@ class Known:
 
 
 def make(count: int) -> Tuple[List[List[bytes]], Known]:
-    """The pictures of so many URLs, by URL and version."""
+    """Returns the pictures of `count` URLs, by URL and version."""
     bodies = [[picture(number, version) for version in range(VERSIONS)] for number in range(count)]
     return bodies, Known([[digest(body) for body in versions] for versions in bodies])
 
 
 def steps(dice: random.Random, weights: Dict[str, int]) -> Iterator[str]:
-    """Names for ever, each as often as its weight says."""
+    """Gives random names without end. Weights say how often each name comes."""
     names, shares = list(weights), list(weights.values())
     while True:
         yield from dice.choices(names, shares, k=64)

@@ -1,12 +1,12 @@
-/* Preloaded: makes the kth call of a kind fail, once or from then on, when the library or the command makes it.
+/* Preloaded into a program: makes the kth call of a kind fail, or all from the kth on, if the library or the command makes it.
 
    FAULTS_KIND   which calls (the names below)
    FAULTS_AT     k, from 1 on; 0: none, they are counted only
    FAULTS_GOOD   1: all calls from the kth on
    FAULTS_COUNT  a file of two 64-bit numbers: calls of the kind, and those that failed
-   FAULTS_FILES  names of the files whose code's calls count, each with a colon after it
+   FAULTS_FILES  names of files, each with a colon after it; only calls from the code of these files count
    FAULTS_OWN    the one of them that must be loaded before any call counts
-   FAULTS_SPARE  FILE=FIRST-END,FIRST-END…;FILE=…: code that always gets memory, by its place in the file (hexadecimal) */
+   FAULTS_SPARE  FILE=FIRST-END,FIRST-END…;FILE=…: code that always gets memory, by its addresses in the file (hexadecimal) */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -88,8 +88,8 @@ static int note_file(struct dl_phdr_info *info, size_t size, void *context) {
     return 0;
 }
 
-/* The files are looked for anew until our own is loaded. Python loads it late, and may have loaded some of the others for its own
-   modules by then, whose faults are not what is tested. */
+/* Finds the code of the files. Finds none until the file of FAULTS_OWN is loaded: Python loads it late, and until then, modules
+   of Python, which are not tested, may use some of the other files. */
 static void look(void) {
     static int is_looking;
     if (has_own || is_looking) return;
@@ -115,7 +115,7 @@ __attribute__((constructor)) static void begin(void) {
     counts = (volatile int64_t *)memory;
 }
 
-/* Called by the library as it is loaded, or by the program's first call of its own after that. */
+/* Python loads the library by dlopen, so look for the files again after each dlopen. */
 void *dlopen(const char *path, int flags) {
     void *(*next)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
     void *result = next(path, flags);
@@ -199,7 +199,7 @@ WRAP(ssize_t, pread64, "read", EIO, -1, (int d, void *b, size_t n, off64_t o), (
 WRAP(ssize_t, preadv, "read", EIO, -1, (int d, const struct iovec *v, int n, off_t o), (d, v, n, o))
 WRAP(ssize_t, preadv64, "read", EIO, -1, (int d, const struct iovec *v, int n, off64_t o), (d, v, n, o))
 
-/* Writing fails for two reasons, or writes less than it was told to. */
+/* A write fails with ENOSPC or EIO, or writes only a part. */
 #define SHORT(count) ((count) > 1 && fails("write_short", CALLER, 0) ? ((count) + 1) / 2 : (count))
 #define WRITE(name, declared, given, n)                                                   \
     ssize_t name declared {                                                               \

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 """Makes the kth call of each kind fail, once or from then on, in runs of the command and of the Python binding.
 
-Each step (`get`, `prefetch`, `rm`, …) runs on a directory of its own. First it runs without faults, and its calls are
-counted; then once for each call, kind and way to fail, in an order that --seed names, until the time is over. After
-each run, without faults, the directory has to be in order. A run fails when the process is ended by a signal or doesn't
-end, when its exit status isn't one that its help has, when an answer's bytes are wrong, when something removed is there
-again, when `verify` finds damage, or when the directory doesn't work afterwards. Ends with `N passed, N failed`.
+Each run of a step (`get`, `prefetch`, `rm`, …) has a directory of its own. The first run of a step has no faults and
+counts its calls. The other runs have one fault each: a kind, the number of its call, and a way to fail. --seed sets
+their order; they begin until the time is over. A run fails if one of these is true:
+
+- A signal ends the process, or the process doesn't end, or its exit status is not one that its help names.
+- An answer has wrong bytes, or something removed is there again.
+- Afterwards, without faults, `verify` finds damage, or the directory doesn't work.
+
+The last line is `N passed, N failed`.
 
     Tests/Reliability/faults.py --seconds 600 --table table.md
     Tests/Reliability/faults.py --kinds lock,malloc --steps get
@@ -64,7 +68,7 @@ KINDS = [
     ),
     *("setsockopt", "epoll", "epoll_ctl", "wait_interrupted", "eventfd", "pipe", "getrandom", "getaddrinfo"),
 ]
-# What is interrupted for ever is no fault of a machine.
+# Kinds that fail only once: a real machine doesn't interrupt every wait.
 ONCE_ONLY = {"wait_interrupted", "lock_interrupted"}
 LIBRARIES = ["libcurl.so.4", "libcrypto.so.3", "libssl.so.3", "libjpeg.so.62", "libpng16.so.16"]
 PICTURES = ["a.png", "b.png", "c.jpg"]
@@ -74,7 +78,7 @@ TERMS = ["--retries", "0", "--timeout", "5", "--deadline", "8"]
 
 
 class Step(NamedTuple):
-    """A run of the command (or of scenario.py), and what it leaves to be checked."""
+    """A run of the command (or of scenario.py), and what to check afterwards."""
 
     name: str
     arguments: List[str]
@@ -97,19 +101,22 @@ class Round(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of it."""
+    """The result of a round."""
 
     round: Round
     hits: int
     problems: List[str]
 
 
-#: Mangled names of subscripts and variables' accessors by `_read` and `_modify`.
+#: Mangled names of the accessors `_read` and `_modify` of subscripts and variables.
 LENDS = re.compile(r"^\$s.*(ci|v)[rM](Z|TW|Tm|[A-Z_]\w*T[gG]\d)?$")
 
 
 def spare_ranges(binary: Path, unstripped: Path) -> Optional[str]:
-    """Where Swift's own memory is asked for, without which it can't go on; None where that can't be told."""
+    """Returns the code that allocates memory for Swift itself, which can't go on without it.
+
+    Returns None if there is no unstripped file of the same build.
+    """
 
     def identity(path: Path) -> str:
         notes = subprocess.run(["readelf", "-n", str(path)], capture_output=True, text=True, check=False)
@@ -126,8 +133,8 @@ def spare_ranges(binary: Path, unstripped: Path) -> Optional[str]:
         if kind not in "tTwWi":
             continue
         place = int(address, 16)
-        # The language's runtime in C++, what the compiler writes for generics, and accessors that lend a value: the
-        # compiler asks for the frames of these.
+        # Swift's runtime in C++, code that the compiler makes for generics, and the accessors above, whose frames the
+        # compiler allocates.
         is_runtime = name.startswith(("_Z", "swift", "_swift", "__swift")) or bool(LENDS.search(name))
         if is_open and not is_runtime:
             ranges[-1][1] = place
@@ -223,7 +230,7 @@ class Bench:
         ]
 
     def prepare(self) -> None:
-        """Makes the directories that steps begin with, and notes what is right."""
+        """Makes the directories that steps begin with, and notes the right bytes and pixels."""
         for name in ("empty", "warm", "frozen"):
             (self.folder / name).mkdir()
         warm = self.folder / "warm"
@@ -252,7 +259,7 @@ class Bench:
     def run(
         self, folder: Path, arguments: Sequence[str], check: bool = False, given: str = ""
     ) -> "subprocess.CompletedProcess[str]":
-        """The command, without faults."""
+        """Runs the command without faults."""
         return subprocess.run(
             [self.command, *arguments, "--cache", str(folder / "cache")],
             cwd=str(folder),
@@ -265,7 +272,7 @@ class Bench:
         )
 
     def perform(self, step: Step, round: Round) -> Result:
-        """A step with a fault, and what it left."""
+        """Runs a step with a fault, and checks what it left."""
         with tempfile.TemporaryDirectory(dir=str(self.folder)) as name:
             folder = Path(name)
             shutil.copytree(self.folder / step.begins, folder, dirs_exist_ok=True)
@@ -334,7 +341,7 @@ class Bench:
         return int(hits)
 
     def check_answer(self, step: Step, folder: Path, problems: List[str]) -> None:
-        """What the step said was done."""
+        """Checks the file that the step wrote, and that what it removed is gone."""
         for name, key in (("out", "d.txt"), ("out.png", "a.png at 24")):
             if name in step.arguments:
                 path = folder / name
@@ -351,7 +358,7 @@ class Bench:
                     problems.append(f"{name} is there after it was removed")
 
     def check_after(self, step: Step, folder: Path, problems: List[str]) -> None:
-        """Without faults, the directory is in order, and everything works."""
+        """Checks without faults that the directory is in order, and that everything works."""
         try:
             self.verify(folder, problems)
             with self.nuthatch.Cache(folder / "cache") as cache:
@@ -381,7 +388,7 @@ class Bench:
 
 
 def several(jobs: int, work: Callable[[Round], Result], rounds: Sequence[Round], end: float) -> List[Result]:
-    """As many rounds as there is time for, on several threads."""
+    """Runs as many rounds as there is time for, on `jobs` threads. Returns their results."""
     results: List[Result] = []
     left = iter(rounds)
     lock = threading.Lock()
@@ -405,7 +412,7 @@ def several(jobs: int, work: Callable[[Round], Result], rounds: Sequence[Round],
 
 
 def table(results: Sequence[Result], counts: Dict[Tuple[str, str], int]) -> str:
-    """A line a kind, in Markdown."""
+    """Returns a table in Markdown, with a line for each kind."""
     lines = ["| kind | calls in all steps | rounds | faults | passed | failed |", "|" + " --- |" * 6]
     for kind in KINDS:
         calls = sum(count for (_, other), count in counts.items() if other == kind)
@@ -420,7 +427,7 @@ def table(results: Sequence[Result], counts: Dict[Tuple[str, str], int]) -> str:
 
 
 def ordered(counts: Dict[Tuple[str, str], int], seed: int) -> List[Round]:
-    """All rounds, mixed, so that each kind and each step gets its share of the time."""
+    """Returns all rounds, mixed, so that each kind and each step gets its share of the time."""
     chance = random.Random(seed)
     lines: List[List[Round]] = []
     for (step, kind), count in sorted(counts.items()):

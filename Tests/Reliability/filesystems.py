@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Has file systems fill, shut down, turn read-only and fail while programs use a cache on them.
+"""Makes file systems fill, shut down, turn read-only and fail while programs use a cache on them.
 
-`filesystems.py --seconds 600` goes through all of them for ten minutes; `--only btrfs:fill` and `--only eio` through
-some. Every round has a seed; a failure names it, and `--seed` begins with it. The last line is `N passed, N failed,
-N skipped`, where a round is what is counted, and a scenario that this machine can't have is one skipped.
+`filesystems.py --seconds 600` runs rounds of all scenarios for ten minutes; `--only btrfs:fill` and `--only eio` choose
+some. Every round has a seed. A failure names it, and `--seed` begins with it. The last line is `N passed, N failed,
+N skipped`: rounds that passed and failed, and scenarios that this machine can't run.
 """
 
 import argparse
@@ -26,15 +26,15 @@ from stage import ROOT, Build, Pictures, Stage
 
 
 class Row:
-    """How the rounds of one scenario on one file system went."""
+    """The results of the rounds of one scenario on one file system."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.rounds = 0
         self.failed = 0
-        #: Of Python programs and of the command.
+        #: The number of calls from Python, and of commands.
         self.calls = 0
-        #: The command that took longest, in seconds.
+        #: The longest time that a command took, in seconds.
         self.longest = 0.0
         self.skipped: Optional[str] = None
         self.faults: Counter = Counter()
@@ -49,7 +49,7 @@ def say(text: str = "") -> None:
 
 
 def general(fault: str) -> str:
-    """A fault without the numbers of its URL, so that equal ones are counted together."""
+    """Returns a fault with "URL" in place of each URL, so that equal faults are counted together."""
     words = fault.split()
     return " ".join("URL" if word.lstrip("(").startswith("http://") else word for word in words)[:300]
 
@@ -57,7 +57,7 @@ def general(fault: str) -> str:
 def play(
     row: Row, build: Build, pictures: Pictures, kind: str, scenario: str, seed: int, seconds: float
 ) -> None:
-    """One round."""
+    """Runs one round."""
     folder = Path(tempfile.mkdtemp(prefix="nuthatch-volume-"))
     volume = stage = None
     began = time.monotonic()
@@ -134,7 +134,7 @@ def main() -> int:
 
 
 def go_round(rows: Dict[str, Row], options: argparse.Namespace) -> None:
-    # Nothing is left of what lies here when the last process ends.
+    # This tmpfs belongs to the namespace of `isolate`: it is gone when the last process ends.
     folder = ROOT / "build" / "reliability" / "mounts"
     folder.mkdir(parents=True, exist_ok=True)
     volumes.command("mount", "-t", "tmpfs", "-o", "size=25%", "nuthatch", str(folder))

@@ -1,4 +1,4 @@
-"""Another program on the file system, which fills it to the last byte and frees it, again and again."""
+"""Fills a file system to the last byte and frees it, again and again, as another program might."""
 
 import contextlib
 import errno
@@ -15,7 +15,7 @@ MANY = 3000
 
 
 class Filler(threading.Thread):
-    """Fills `volume` until `stop`; `fills` counts how often nothing more went in."""
+    """Fills `volume` until `stop`. `fills` is the number of times that it was full."""
 
     def __init__(self, volume: Volume, seed: int) -> None:
         super().__init__(daemon=True)
@@ -43,18 +43,18 @@ class Filler(threading.Thread):
             self.ending.wait(self.random.uniform(0.01, 0.3))
 
     def wait_until_full(self) -> None:
-        """Until it was full once."""
+        """Waits until it was full once."""
         if not self.filled.wait(120):
             raise Failed("nothing filled it in 120 s")
 
     def stop(self) -> None:
-        """Ends, and frees everything."""
+        """Ends the thread, and frees everything."""
         self.ending.set()
         self.join()
         self._free()
 
     def _keep_full(self, seconds: float) -> None:
-        """Takes what others free, and has everything written out: on btrfs it needs room once more when it changes."""
+        """Takes the room that others free. Flushes, because on btrfs a change of flushed data needs room again."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self.ending.is_set():
             self.volume.flush()
@@ -71,7 +71,7 @@ class Filler(threading.Thread):
         return os.open(str(self.folder / name), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def _reserve(self) -> None:
-        """By a large file, that grows in ever smaller steps."""
+        """Fills it by a large file that grows in ever smaller steps."""
         descriptor, end, step = self._open("reserved"), 0, 8 << 20
         try:
             while not self.ending.is_set():
@@ -86,7 +86,7 @@ class Filler(threading.Thread):
             os.close(descriptor)
 
     def _write(self) -> None:
-        """By bytes that can't be compressed, one piece after another, flushed now and then."""
+        """Fills it by bytes that can't be compressed, one piece after another, flushed now and then."""
         descriptor, piece, written = self._open("written"), self.random.randbytes(PIECE), 0
         try:
             while not self.ending.is_set():
@@ -98,7 +98,7 @@ class Filler(threading.Thread):
             os.close(descriptor)
 
     def _write_many(self) -> None:
-        """By small files, which take room for names first, and then by a large one."""
+        """Fills it by small files, which also need room for names, and then by a large one."""
         for number in range(MANY):
             if self.ending.is_set():
                 return

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Has `nuthatch prefetch` meet a stopped process that holds the cache's lock: it has to stop after 30 s, and to go on.
+"""Runs `nuthatch prefetch` while a stopped process holds the cache's lock.
 
-Takes about 50 s. The last line is `N passed, N failed`.
+The run must pause after 30 s, and go on when the lock is free. Takes about 50 s. The last line is `N passed, N failed`.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SAID = "has held the lock of the cache for "
 
 
 class Failed(Exception):
-    """What was expected didn't come."""
+    """An expectation was not met. The text says which."""
 
 
 def expect(is_so: bool, what: str) -> None:
@@ -58,7 +58,7 @@ def held(command: Path, server: TestServer, folder: Path) -> None:
     given, told = run.stdin, run.stderr
 
     def give() -> None:
-        # It ends before it has read all.
+        # The run ends before it has read all URLs.
         with contextlib.suppress(BrokenPipeError):
             given.write(urls)
             given.close()
@@ -75,7 +75,7 @@ def held(command: Path, server: TestServer, folder: Path) -> None:
             begin = time.monotonic()
             until(lambda: any(SAID in line for line in said), "the run doesn't stop", 60)
             expect(time.monotonic() - begin >= 29, "the run stops too early")
-            # Those that were on their way have ended by then.
+            # Requests that are under way end in this time.
             time.sleep(2)
             before = len(server.requests())
             time.sleep(3)

@@ -1,4 +1,4 @@
-"""Version 0.1, built from the sources of its last commit; kept in build/ between runs."""
+"""Builds version 0.1 from the sources of its last commit. Later runs use the same build."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ BUILT = ["libnuthatch.so.1", "nuthatch"]
 
 
 def run(words: List[str], folder: Path, log: Path) -> None:
-    """Runs a command; what it says goes to a file."""
+    """Runs a command. Its output goes to a file."""
     kept = {
         name: text for name, text in os.environ.items() if not name.startswith("MAKE") and name != "MFLAGS"
     }
@@ -31,7 +31,7 @@ def run(words: List[str], folder: Path, log: Path) -> None:
 
 
 def prepare(root: Path) -> Path:
-    """The folder with the old library and command. Builds them, which takes minutes, unless they are there."""
+    """Returns the folder with the old library and command. Builds them if they are missing, which takes minutes."""
     tree = root / "build" / "reliability" / "version-0.1"
     folder, stamp = tree / "build", tree / "build" / "commit"
     if stamp.is_file() and stamp.read_text() == COMMIT and all((folder / name).is_file() for name in BUILT):

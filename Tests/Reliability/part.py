@@ -12,7 +12,7 @@ from typing import Dict, List, Optional, TextIO, Tuple
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "reliability"
 SUMMARY = re.compile(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\s*$")
-#: What make puts into the environment of what it calls, and another make would take for its own.
+#: Variables that make sets for the programs that it calls. Another make would obey them.
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SECONDS")
 
 Program = Tuple[List[str], Dict[str, str]]
@@ -38,7 +38,7 @@ class Part:
         return self.name.replace(" ", "-")
 
     def run(self, bound: float) -> None:
-        """Runs it; `bound` is what one program may take."""
+        """Runs the programs. Each is ended after `bound` seconds."""
         began = time.monotonic()
         with (OUT / (self.file + ".log")).open("w") as log:
             while self.times == 0 or (
@@ -92,7 +92,7 @@ class Part:
 
 
 def finish(process: "subprocess.Popen[bytes]") -> None:
-    """Ends a program and what it has begun: as a terminal does at first, so that it ends groups of their own."""
+    """Ends a program and its process group by SIGINT, so that it can end groups that it made, then by SIGKILL."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGINT)
         end = time.monotonic() + 20

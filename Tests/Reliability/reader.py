@@ -1,6 +1,6 @@
 """Reads a cache without the network: `reader.py DIRECTORY URL…`. Prints the digests of the bodies.
 
-Fails when one isn't there.
+Fails if one is not stored.
 """
 
 import json

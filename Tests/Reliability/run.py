@@ -2,7 +2,7 @@
 """Runs everything that takes too long for `make test`, and writes build/reliability/table.md.
 
 `make reliability SECONDS=3600` calls this. docs/RELIABILITY.md says what the parts are. The last line is `N passed,
-N failed, N skipped`; a part that this checkout or this machine can't run is one skipped.
+N failed, N skipped`; a part that this checkout or this machine can't run counts as skipped.
 """
 
 import argparse
@@ -19,13 +19,13 @@ from part import OUT, ROOT, Part, Program
 
 HERE = Path(__file__).resolve().parent
 SHARES = {"file systems": 0.4, "faults": 0.2, "model": 0.2, "crashes": 0.2}
-#: Swift suites, and how often a run of theirs does what it does, where that is not what `make test` has.
+#: Swift suites, and how often they repeat their work in one run; `make test` has other numbers.
 CRASHES = [
     (["CrashTests", "KillTests", "SpillCrashTests", "OutboxCrashTests"], {"NUTHATCH_CRASH_ROUNDS": "30"}),
     (["MixTests", "StepTests", "HostileProcessTests"], {"NUTHATCH_CRASH_ROUNDS": "4"}),
     (["ModelTests", "CollisionTests", "OutboxCallTests"], {"NUTHATCH_MODEL_RUNS": "40"}),
 ]
-#: What a program may take beyond its share, in seconds: it ends its last round, or builds first.
+#: The seconds that a program may take beyond --seconds, for its last round or for a build.
 GRACE = 3600
 
 
@@ -47,7 +47,7 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
     held = program("held.py", "--build", str(build))
     absence = program("absence.py", "--build", str(build))
     faults = program("faults.py", "--seconds", "%d" % share["faults"])
-    # Without the options of this program, which make hands on.
+    # OPTIONS is empty: otherwise make would pass on the options of this program.
     words = ["make", "--no-print-directory", "model", "SECONDS=%d" % share["model"], "OPTIONS="]
     model: Program = ([*words, *(["SEED=%d" % seed] if seed is not None else [])], {})
     swift = ["Scripts/test", "--only", "swift", "--filter"]
@@ -64,7 +64,7 @@ def parts(seconds: float, build: Path, old: Optional[Path], seed: Optional[int])
 
 
 def results(name: str) -> Path:
-    """Where the program of a part puts how its rounds went."""
+    """Returns the file where the program of a part writes the results of its rounds."""
     return OUT / (name.replace(" ", "-") + ".json")
 
 
@@ -73,7 +73,7 @@ def row(*cells: object) -> str:
 
 
 def details(part: Part) -> List[str]:
-    """The rows of a part that counts by scenario, and what was wrong there."""
+    """Returns the table of a part that has results for each scenario, with what was wrong."""
     if not part.times or not results(part.name).is_file():
         return []
     rows: List[Dict[str, Any]] = json.loads(results(part.name).read_text())
@@ -122,7 +122,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="PART", help="this part (may be repeated)")
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
-    # A script in the background begins its programs with SIGINT ignored; what is begun here ends by it.
+    # A shell starts background programs with SIGINT ignored, which the parts would inherit. `finish` needs SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     found = parts(options.seconds, options.build.resolve(), options.old, options.seed)

@@ -1,7 +1,7 @@
-"""What faults.py does by the Python binding, in one process: `scenario.py DIRECTORY URL OFFLINE_URL`.
+"""The step of faults.py that uses the Python binding, in one process: `scenario.py DIRECTORY URL OFFLINE_URL`.
 
-Every call may fail with an error of nuthatch's, or for lack of memory. What succeeds has to be right. Prints what isn't
-right, and ends with 3 then.
+Every call may fail with a nuthatch.Error that is not internal, or a MemoryError. The result of a call that succeeds
+must be right. Prints what is wrong, and then ends with status 3.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ wrong: List[str] = []
 
 
 def attempt(what: str, call: Callable[[], Any]) -> Optional[Any]:
-    """What a call gives; None where it failed as it may."""
+    """Returns the result of a call, or None if it failed. Notes an internal error as wrong."""
     try:
         return call()
     except nuthatch.Error as error:
@@ -28,12 +28,12 @@ def attempt(what: str, call: Callable[[], Any]) -> Optional[Any]:
 
 
 def digest(value: Any) -> str:
-    """Made without libcrypto, whose calls may fail."""
+    """Returns a digest, made without libcrypto, whose calls may fail."""
     return hashlib.blake2b(value, digest_size=8).hexdigest()
 
 
 def all_of(cache: "nuthatch.Cache", found: Dict[str, str]) -> None:
-    """One look at everything, compared with what an earlier one found."""
+    """Reads everything, and compares it with what an earlier call found."""
 
     def note(name: str, value: Any) -> None:
         if value is not None and found.setdefault(name, digest(value)) != digest(value):

@@ -1,4 +1,4 @@
-"""What happens to a file system while programs use a cache on it, and what must hold afterwards."""
+"""The scenarios: a fault of a file system while programs use a cache on it, and checks afterwards."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ from volumes import Failed
 
 
 def begin(stage: Stage, is_harmful: bool = False) -> None:
-    """Mounts it and has programs run, mostly on a cache in which there is something."""
+    """Mounts the file system and starts programs. In four of five rounds the cache is filled before."""
     stage.is_harmful = is_harmful
     stage.volume.mount()
     if stage.dice.random() < 0.8:
@@ -25,7 +25,7 @@ def begin(stage: Stage, is_harmful: bool = False) -> None:
 
 
 def fill(stage: Stage, seconds: float) -> None:
-    """Another program fills and frees it again and again."""
+    """Another program fills and frees the file system again and again."""
     begin(stage)
     filler = Filler(stage.volume, stage.seed)
     filler.start()
@@ -38,7 +38,7 @@ def fill(stage: Stage, seconds: float) -> None:
 
 
 def shutdown(stage: Stage, seconds: float) -> None:
-    """It shuts down: from then on every call fails."""
+    """The file system shuts down: from then on every call fails."""
     begin(stage, is_harmful=True)
     stage.work(seconds / 2 + stage.dice.uniform(0, 1))
     stage.volume.forget()
@@ -50,7 +50,7 @@ def shutdown(stage: Stage, seconds: float) -> None:
 
 
 def turned(stage: Stage, seconds: float) -> None:
-    """It turns read-only by itself, as after an error."""
+    """The file system turns read-only by itself, as after an error."""
     begin(stage, is_harmful=True)
     stage.work(seconds / 2 + stage.dice.uniform(0, 1))
     stage.may_lose = stage.volume.kind == "btrfs"
@@ -62,7 +62,7 @@ def turned(stage: Stage, seconds: float) -> None:
 
 
 def remount(stage: Stage, seconds: float) -> None:
-    """It is mounted read-only and writable by turns while commands come and go."""
+    """The file system is remounted read-only and writable in turn while commands run."""
     stage.volume.mount()
     # A program that keeps the cache open keeps the file system writable.
     stage.start(workers=0, commands=1)
@@ -102,7 +102,8 @@ def eio(stage: Stage, seconds: float) -> None:
 
 
 def readonly(stage: Stage, seconds: float) -> None:
-    """It was mounted read-only before anything opens the cache, after a clean end or a kill: what only reads works."""
+    """The file system is mounted read-only before a program opens the cache, after a clean end or a kill. Calls that
+    only read must work."""
     stage.volume.mount()
     status, _, err = stage.prefetch("--disk-bytes", "40M")
     if status != 0:
@@ -143,7 +144,7 @@ def readonly(stage: Stage, seconds: float) -> None:
 
 
 def _reads(stage: Stage, *words: str) -> bytes:
-    """What a command writes that must work; nothing when it fails."""
+    """Runs a command that must work, and returns its output. Notes a failure, and returns nothing then."""
     status, out, err = stage.nuthatch(*words)
     if status == 0:
         return out
@@ -166,7 +167,8 @@ def _python_reads(stage: Stage) -> None:
 
 
 def after(stage: Stage) -> None:
-    """The directory opens again, nothing is damaged but what the fault explains, and everything can be fetched."""
+    """Checks that the directory opens again, that only a harmful fault has damaged records, and that everything can be
+    fetched."""
     status, out, err = stage.nuthatch("verify", "--format", "json")
     if status not in (0, 4):
         stage.fault("verify afterwards: %s: %s" % (ending(status), plain(err)))
@@ -194,7 +196,7 @@ def after(stage: Stage) -> None:
 
 
 Scenario = Callable[[Stage, float], None]
-#: By name: what happens, and on which file systems it can.
+#: By name: the scenario, and the file systems that can have it.
 ALL: Dict[str, Tuple[Scenario, List[str]]] = {
     "fill": (fill, ["btrfs", "xfs", "ext4", "tmpfs"]),
     "shutdown": (shutdown, ["btrfs", "xfs", "ext4"]),

@@ -1,4 +1,4 @@
-"""What a round has: a build, a test server with known pictures, a file system, and programs on one cache directory."""
+"""The parts of a round: a build, a test server with known pictures, a file system, programs on one cache directory."""
 
 import contextlib
 import json
@@ -23,9 +23,9 @@ from testserver import TestServer, ok  # noqa: E402
 from volumes import Volume  # noqa: E402
 
 URLS = 96
-#: What one call may take. Its deadline is 8 s; those without one wait at most 5 s for a lock.
+#: The longest time of a call, in seconds. Its deadline is 8 s; calls without one wait at most 5 s for a lock.
 CALL_BOUND = 20.0
-#: What one command may take, whose list has all URLs.
+#: The longest time of a command, in seconds. A prefetch has all URLs.
 COMMAND_BOUND = 90.0
 DISK_LIMITS = ["6M", "16M", "40M"]
 
@@ -57,7 +57,7 @@ def ending(status: int) -> str:
 
 
 class Pictures:
-    """The test server, and what it answers now."""
+    """The test server, and the versions of the pictures that it sends now."""
 
     def __init__(self) -> None:
         self.bodies, self.known = content.make(URLS)
@@ -75,7 +75,7 @@ class Pictures:
 
 
 class Stage:
-    """One round on one file system. `faults` are what must not be; `notes` are worth telling."""
+    """One round on one file system. `faults` has what must not happen; `notes` counts other events."""
 
     def __init__(self, build: Build, pictures: Pictures, volume: Volume, seed: int) -> None:
         self.build = build
@@ -88,9 +88,9 @@ class Stage:
         self.notes: Counter = Counter()
         self.longest = 0.0
         self.commands = 0
-        #: Whether what happens to the file system may damage files.
+        #: Whether the scenario may damage files.
         self.is_harmful = False
-        #: Whether what was written may be lost without a word, until a call fails.
+        #: Whether written data may be lost without an error, until a call fails.
         self.may_lose = False
         self.ending = threading.Event()
         self.threads: List[threading.Thread] = []
@@ -110,7 +110,8 @@ class Stage:
             self.notes[text] += count
 
     def nuthatch(self, *arguments: str, bound: float = COMMAND_BOUND) -> Tuple[int, bytes, bytes]:
-        """Runs the command on the cache; how it ended, and what it wrote. Signals and long runs are faults."""
+        """Runs the command on the cache. Returns its status, its output and its errors. Notes signals and long runs as
+        faults."""
         words = [str(self.build.command), arguments[0], "--cache", str(self.cache), *arguments[1:]]
         began = time.monotonic()
         with subprocess.Popen(
@@ -141,7 +142,7 @@ class Stage:
         return process.returncode, out, err
 
     def prefetch(self, *more: str) -> Tuple[int, List[Dict[str, Any]], bytes]:
-        """Fetches the whole list; how it ended, its lines, and standard error."""
+        """Fetches the whole list. Returns the status, the records, and standard error."""
         given = [
             "prefetch",
             "--format",
@@ -164,7 +165,7 @@ class Stage:
         return status, rows, err
 
     def kill_prefetch(self) -> None:
-        """Has other versions fetched by a program that is killed in the middle."""
+        """Starts a prefetch of other versions, and kills it in the middle."""
         for number in range(URLS):
             self.pictures.show(number, self.dice.randrange(content.VERSIONS))
         words = [str(self.build.command), "prefetch", "--cache", str(self.cache), "--size", "8,16"]
@@ -175,7 +176,7 @@ class Stage:
             self.pictures.server.wait_for_requests(before + self.dice.randrange(1, URLS))
             process.kill()
 
-    # Programs that run meanwhile
+    # Programs that run during the scenario
 
     def start(self, workers: int = 3, commands: int = 2) -> None:
         self.ending.clear()
@@ -187,17 +188,17 @@ class Stage:
         self._run(self._change_pictures, 0)
 
     def work(self, seconds: float) -> None:
-        """Lets them run for a time; on a busy machine for longer, so that they do something in it."""
+        """Lets the programs run for a time; on a busy machine up to five times as long, until they made some calls."""
         end, wanted = time.monotonic() + seconds, self.progress() + int(40 * seconds)
         while time.monotonic() < end or (self.progress() < wanted and time.monotonic() < end + 4 * seconds):
             time.sleep(0.05)
 
     def progress(self) -> int:
-        """Calls and commands so far."""
+        """Returns the number of calls and commands so far."""
         return self.commands + sum(worker.calls for worker in self.workers)
 
     def stop(self) -> None:
-        """Has everything end, and waits for it."""
+        """Ends all programs, and waits for them."""
         self.ending.set()
         for worker in self.workers:
             worker.finish()
@@ -222,7 +223,7 @@ class Stage:
             self.ending.wait(0.02)
 
     def _look_around(self, dice: random.Random) -> None:
-        """Short commands, one after another."""
+        """Runs short commands, one after another."""
         while not self.ending.is_set():
             number = dice.randrange(URLS)
             url = self.pictures.urls[number]
@@ -249,7 +250,7 @@ class Stage:
 
 
 class Worker:
-    """`worker.py`, watched; begun anew when it ends before it should."""
+    """Runs and watches `worker.py`. Starts it again if it ends before `finish`."""
 
     def __init__(self, stage: Stage, number: int) -> None:
         self.stage = stage
@@ -342,7 +343,7 @@ class Worker:
 
 
 def starved(pid: int) -> float:
-    """For how many seconds other programs had the processors while a thread of this one could have run; the longest."""
+    """Returns for how many seconds a thread of a process waited for a processor: the longest of its threads."""
     found = [0.0]
     for task in Path("/proc/%d/task" % pid).glob("*/schedstat"):
         with contextlib.suppress(OSError):
@@ -351,7 +352,7 @@ def starved(pid: int) -> float:
 
 
 def where(pid: int) -> str:
-    """In what the kernel has every thread of a process, as far as it says."""
+    """Returns the states of a process's threads, and the kernel functions in which they wait."""
     found: Counter = Counter()
     for task in Path("/proc/%d/task" % pid).glob("*"):
         try:
@@ -363,7 +364,7 @@ def where(pid: int) -> str:
 
 
 def plain(said: bytes) -> str:
-    """The last line, without what differs from run to run."""
+    """Returns the last line. Words that differ from run to run are replaced by "…"."""
     lines = said.decode(errors="replace").strip().splitlines()
     words = (lines[-1] if lines else "").split()
     varies = [word.startswith("/") or any(letter.isdigit() for letter in word) for word in words]

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Has a program of version 0.1 and one built from here open the same directory: at once, and one after the other.
+"""Opens the same directory by version 0.1 and by the newer build of this checkout, at once and one after the other.
 
-While 0.1 has it open the newer one refuses with `conflict`, and says what to do. While the newer one has it open, 0.1
-fails and changes nothing. A directory of 0.1 that no program of 0.1 has open is taken over with what is in it.
-The last line is `N passed, N failed, N skipped`.
+While 0.1 has it open, the newer program refuses with `conflict`, and says what to do. While the newer program has it
+open, 0.1 fails and changes nothing. The newer program takes over a directory that no program of 0.1 has open, with its
+contents. The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
@@ -23,15 +23,15 @@ import old_build
 from stage import HERE, ROOT, Build, Pictures, ending
 from volumes import Unavailable
 
-#: What one answer of a program may take.
+#: The longest time of a command, in seconds.
 BOUND = 60.0
 PICTURES = 24
-#: A message that helps names the other version, and one of these.
+#: The message of a conflict must name version 0.1, and contain one of these.
 ADVICE = ["close", "end", "stop", "another directory", "other directory", "--cache"]
 
 
 class Wrong(Exception):
-    """What is not as it must be."""
+    """A condition that is not met. The text says which."""
 
 
 def must(holds: bool, text: str) -> None:
@@ -40,7 +40,7 @@ def must(holds: bool, text: str) -> None:
 
 
 class Program:
-    """A process of one version that does what it is told."""
+    """A process of caller.py with one version of the library."""
 
     def __init__(self, build: Build, folder: Path) -> None:
         pipes: Dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -63,7 +63,7 @@ class Program:
         return self.hear()
 
     def must(self, do: str, **what: Any) -> Any:
-        """The answer of what must not fail."""
+        """Makes a call that must not fail. Returns its result."""
         answer = self.ask(do, **what)
         must(answer["ok"], "%s fails: %s: %s" % (do, answer.get("code"), answer.get("message")))
         return answer["answer"]
@@ -76,7 +76,7 @@ class Program:
 
 
 class Directory:
-    """A cache directory and the programs that use it, which end with it."""
+    """A cache directory, and the programs that use it. `end` ends them."""
 
     def __init__(self, old: Build, new: Build, pictures: Pictures, folder: Path) -> None:
         self.old, self.new, self.pictures = old, new, pictures
@@ -105,13 +105,13 @@ class Directory:
         return done.returncode, done.stdout, done.stderr.decode(errors="replace").strip()
 
     def fill(self, program: Program) -> None:
-        """Bodies of all pictures, and thumbnails."""
+        """Fetches all pictures and their thumbnails."""
         for number in range(PICTURES):
             program.must("get", url=self.pictures.urls[number])
             program.must("thumbnail", url=self.pictures.urls[number], size=16)
 
     def must_be_whole(self, program: Program, numbers: Optional[List[int]] = None) -> None:
-        """Everything is a hit without a request, and the right one."""
+        """Checks that every picture is a hit without a request, and the right one."""
         before = self.pictures.server.count()
         for number in range(PICTURES) if numbers is None else numbers:
             url, version = self.pictures.urls[number], self.pictures.versions[number]
@@ -126,7 +126,7 @@ class Directory:
         must(self.pictures.server.count() == before, "what was in the cache was asked for")
 
     def snapshot(self) -> Dict[str, str]:
-        """Every name in the directory, with its kind, size and bytes."""
+        """Returns every name in the directory, for files with their size and digest."""
         found = {}
         for folder, folders, files in os.walk(str(self.path)):
             for name in folders:
@@ -158,7 +158,7 @@ def must_conflict(answer: Dict[str, Any]) -> None:
 
 
 def newer_refuses(there: Directory) -> None:
-    """0.1 has it open: the newer one refuses, by binding and command, and 0.1 goes on as if nothing had been."""
+    """While 0.1 has the directory open, the newer binding and command refuse, and 0.1 works as before."""
     old, new = there.program(there.old), there.program(there.new)
     old.must("open", cache=str(there.path))
     there.fill(old)
@@ -176,7 +176,7 @@ def newer_refuses(there: Directory) -> None:
 
 
 def older_fails(there: Directory) -> None:
-    """The newer one has it open: 0.1 can't open it, by binding or command, and changes nothing."""
+    """While the newer program has the directory open, binding and command of 0.1 fail, and change nothing."""
     new, old = there.program(there.new), there.program(there.old)
     new.must("open", cache=str(there.path))
     there.fill(new)
@@ -192,7 +192,7 @@ def older_fails(there: Directory) -> None:
 
 
 def taken_over(there: Directory, how: str = "close") -> None:
-    """What 0.1 has left is there for the newer one, and can be removed by URL."""
+    """The newer program finds what 0.1 has stored, and can remove it by URL."""
     old = there.program(there.old)
     old.must("open", cache=str(there.path))
     there.fill(old)
@@ -230,12 +230,12 @@ def taken_over(there: Directory, how: str = "close") -> None:
 
 
 def taken_over_after_a_kill(there: Directory) -> None:
-    """The same when 0.1 was killed with the directory open."""
+    """As `taken_over`, but 0.1 was killed with the directory open."""
     taken_over(there, "kill")
 
 
 def nothing_comes_back(there: Directory) -> None:
-    """0.1 comes when the newer one has gone: whether or not it opens, what was removed stays so, for both."""
+    """0.1 tries to open the directory after the newer program. An answer that was removed stays so for both."""
     old = there.program(there.old)
     old.must("open", cache=str(there.path))
     there.fill(old)
@@ -257,7 +257,7 @@ def nothing_comes_back(there: Directory) -> None:
 
 
 def race(there: Directory, rounds: int, dice: random.Random) -> int:
-    """Both open it at the same moment, again and again: never do both have it. How often one had it."""
+    """Lets both open it at the same moment, again and again: only one may succeed. Returns how often one did."""
     old, new = there.program(there.old), there.program(there.new)
     opened = 0
     for number in range(rounds):

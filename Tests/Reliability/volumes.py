@@ -1,7 +1,7 @@
-"""File systems of this process alone, on loop devices in memory, which can be filled, shut down, cut off and mended.
+"""File systems on loop devices in memory, which can be filled, shut down, cut and mended. Only this process sees them.
 
-They are mounted in a mount namespace of their own (`isolated`), and a loop device is let go of by the kernel when its
-file system is unmounted and `Volume` has closed it: nothing is left when the process ends, however it ends.
+They are mounted in a mount namespace of their own (`isolate`). The kernel releases a loop device when its file system
+is unmounted and `Volume` has closed the device. So nothing is left when the process ends, even if it is killed.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ SHUT_DOWN = 0x8004587D  # XFS_IOC_GOINGDOWN and EXT4_IOC_SHUTDOWN are one number
 NO_FLUSH = 2
 
 libc = ctypes.CDLL(None, use_errno=True)
-# Where the makers of file systems are, and not every root looks.
+# The folders of mkfs and similar programs. Not every root has them in PATH.
 os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", "/usr/bin:/bin"), "/usr/sbin", "/sbin"])
 
 
@@ -46,9 +46,10 @@ NEW_MOUNTS, NEW_PROCESSES, DEATH_SIGNAL = 0x20000, 0x20000000, 1
 
 
 def isolate() -> None:
-    """Goes on in a process with mounts and process numbers of its own: when it ends, they all end.
+    """Returns in a child process that has a mount and a process namespace of its own.
 
-    The process that called this waits for it, ends as it does, and passes SIGTERM on.
+    When the child ends, its mounts and all processes of its namespace end. The process that called this waits for the
+    child, passes SIGTERM on to it, and ends with its status.
     """
     if libc.unshare(NEW_MOUNTS | NEW_PROCESSES) != 0:
         raise Failed("unshare: %s" % os.strerror(ctypes.get_errno()))
@@ -65,7 +66,7 @@ def isolate() -> None:
 
 
 def reason_against_any() -> Optional[str]:
-    """Why nothing can be mounted here; None: it can."""
+    """Returns why nothing can be mounted here, or None."""
     if os.geteuid() != 0:
         return "only root can mount file systems"
     trial = ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "none", "/mnt"]
@@ -92,7 +93,7 @@ def command(*words: str) -> None:
 
 
 class Volume:
-    """A file system of a kind, mounted at a folder while it is."""
+    """A file system of a kind, and the folder where it is mounted."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind = kind
@@ -124,7 +125,7 @@ class Volume:
         wanted = struct.pack("=II", backing, 0) + info + bytes(64)
         try:
             for _ in range(20):
-                # Another process may take the same one in between.
+                # Another process may take the same device before LOOP_CONFIGURE.
                 name = "/dev/loop%d" % fcntl.ioctl(control, LOOP_FREE)
                 descriptor = os.open(name, os.O_RDWR | os.O_CLOEXEC)
                 try:
@@ -156,7 +157,7 @@ class Volume:
         self.mounted = True
 
     def unmount(self) -> None:
-        """Waits for processes that are just ending."""
+        """Unmounts it. Tries for 20 s, because processes that are just ending may still use it."""
         end = time.monotonic() + 20
         while self.mounted:
             try:
@@ -171,11 +172,11 @@ class Volume:
         command("mount", "-o", ",".join(["remount", *options]), str(self.folder))
 
     def make_read_only(self) -> None:
-        """Changes how it is mounted. The kernel refuses this while a file is open for writing."""
+        """Remounts it read-only. The kernel refuses this while a file is open for writing."""
         self.remount("ro", *(["size=%d" % self.size] if self.kind == "tmpfs" else []))
 
     def turn_read_only(self) -> None:
-        """What the file system does by itself after an error, open files or not; reading goes on."""
+        """Makes it read-only as after an error, even if files are open. They can still be read."""
         if self.kind == "ext4":
             self.remount("abort")
         elif self.kind == "btrfs":
@@ -188,9 +189,9 @@ class Volume:
             raise Unavailable("%s never turns read-only by itself" % self.kind)
 
     def shut_down(self) -> None:
-        """Every call fails from here on, until it is unmounted and mounted again."""
+        """Makes every call fail until it is unmounted and mounted again."""
         if self.kind == "btrfs":
-            # It has no such call; a device that has gone comes to the same.
+            # btrfs has no such call. Without its device, it fails in the same way.
             self.cut(4096)
             self.write_and_flush()
             return
@@ -201,13 +202,14 @@ class Volume:
             os.close(folder)
 
     def write_and_flush(self) -> None:
-        """Has the file system write its own state, so that it finds out that it can't."""
+        """Makes the file system write its own state, so that it notices that this fails."""
         with contextlib.suppress(OSError):
             (self.folder / "flushed").write_bytes(os.urandom(64))
         self.flush()
 
     def flush(self) -> None:
-        """Writes what this file system has in memory. Pages that are mapped must be made writable again after that."""
+        """Writes what this file system has in memory. After that, mapped pages are write-protected until the next write
+        to them."""
         with contextlib.suppress(OSError):
             folder = os.open(str(self.folder), os.O_RDONLY)
             try:
@@ -216,7 +218,7 @@ class Volume:
                 os.close(folder)
 
     def forget(self) -> None:
-        """Takes what was read from the files out of memory, where nothing has it mapped: it must be read again."""
+        """Drops the cached pages of all files, so that they must be read again. Mapped pages stay."""
         self.flush()
         for path in (Path(folder, name) for folder, _, names in os.walk(str(self.folder)) for name in names):
             with contextlib.suppress(OSError):
@@ -227,7 +229,7 @@ class Volume:
                     os.close(descriptor)
 
     def cut(self, at: int) -> None:
-        """Everything behind so many bytes of the device fails with EIO, for reading and writing."""
+        """Makes reads and writes behind the first `at` bytes of the device fail with EIO. 0: no limit."""
         info = bytearray(struct.calcsize(LOOP_INFO))
         fcntl.ioctl(self.descriptor, LOOP_GET, info)
         fields = list(struct.unpack(LOOP_INFO, bytes(info)))
@@ -235,20 +237,20 @@ class Volume:
         fcntl.ioctl(self.descriptor, LOOP_SET, struct.pack(LOOP_INFO, *fields))
 
     def mend(self) -> None:
-        """The device is whole again; what could not be written to it is lost."""
+        """Makes the whole device work again. Data that could not be written to it is lost."""
         if self.descriptor >= 0:
             self.cut(0)
 
     def mount_again(self) -> None:
-        """Unmounts, repairs and mounts, writable."""
+        """Unmounts it, repairs it if needed, and mounts it writable."""
         if self.kind == "tmpfs":
-            # What is unmounted is gone.
+            # A tmpfs that is unmounted loses its files.
             self.remount("rw", "size=%d" % self.size)
             return
         self.unmount()
         self.mend()
         if self.kind == "ext4":
-            # What it found wrong before, it may take for a reason to turn read-only again.
+            # An unrepaired error could make ext4 turn read-only again.
             self._repair()
         try:
             self.mount()
@@ -262,7 +264,7 @@ class Volume:
         subprocess.run([*MENDERS[self.kind], self.device], capture_output=True, stdin=subprocess.DEVNULL)
 
     def release(self) -> None:
-        """Unmounts, also under programs that still use it, and lets go of the device."""
+        """Unmounts it, even if programs still use it, and releases the device."""
         if self.mounted:
             with contextlib.suppress(Failed):
                 command("umount", "--lazy", str(self.folder))

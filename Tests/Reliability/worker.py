@@ -1,7 +1,7 @@
-"""A program with the cache open: `worker.py JOB.json`. It calls at random until its standard input ends.
+"""Makes random calls on a cache until its standard input ends: `worker.py JOB.json`.
 
-What it is doing stands in the job's status file, so that others see how long it does it. On standard output: a line of
-JSON for each thing that must not be, and one at the end with counts.
+The status file of the job has the current call and when it began, so that stage.py can see a call that hangs. Prints a
+line of JSON for each violation, and one at the end with counts.
 """
 
 import json
@@ -20,7 +20,7 @@ WEIGHTS = {
     "get": 30, "thumbnail": 30, "peek": 20, "reload": 8, "rm": 8, "trim": 3, "clear": 1, "prefetch": 3, "flush": 2,
     "stats": 2, "reopen": 2,
 }  # fmt: skip
-#: The calls that may fail where the disk does. Answers come from the network then, and must come.
+#: The calls that may fail if the disk fails. Other calls must succeed: their answers come from the network then.
 #: A prefetch opens the directory again. A body lies in a pack, which may become unreadable after the answer was given.
 MAY_FAIL = {"rm", "trim", "clear", "flush", "open", "prefetch", "body"}
 FAILURES = {"no_space", "io", "busy"}
@@ -48,7 +48,7 @@ class Worker:
         self.say(**{"wrong" if self.has_noticed else "unnoticed": what})
 
     def call(self, name: str, do: Callable[[], Any]) -> Any:
-        """Makes a call and counts how it ended; None when it failed."""
+        """Makes a call and counts how it ended. Returns its result, or None if it failed."""
         self.calls += 1
         content.STATUS.pack_into(self.status, 0, self.calls, time.monotonic(), name.encode())
         try:
