@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""`nuthatch prefetch` over a million URLs at ten thousand hosts, a tenth of which are sick in every way.
+"""Runs `nuthatch prefetch` over a million URLs at ten thousand hosts, a tenth of which fail in different ways.
 
-A first run is killed in the middle, and a second one goes on. Every URL must be answered once, as its host lets expect,
-within 128 MB of memory, and none is fetched again that had been stored. Prints figures; ends with 1 when something is
-wrong.
+A first run is killed in the middle, and a second one goes on. In the second run, every URL must have one record, with
+the outcome that its host causes. Memory must stay below 128 MB, and no URL may be fetched again that the first run had
+told to be stored. Prints figures. Exit status 1 if something is wrong.
 """
 
 from __future__ import annotations
