@@ -12,7 +12,7 @@ def wait_until_asleep(thread: int, seconds: float = 60) -> None:
 
     A short sleep, such as for a lock, doesn't count: the thread must not have run between two looks.
 
-    :param thread: its number in the system. That of a process is its first thread's.
+    :param thread: the number of the thread in the system. The number of a process is that of its first thread.
     """
     before, due = None, time.monotonic() + seconds
     while time.monotonic() < due:

@@ -211,7 +211,7 @@ class Port:
 
     @staticmethod
     def bind(address: Any) -> socket.socket:
-        """A bound socket that doesn't listen refuses connections. While it doesn't listen, others can have the same
+        """Returns a bound socket. Until it listens, connections are refused, and other sockets can have the same
         address."""
         bound = socket.socket()
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -300,7 +300,7 @@ class Server:
 
 
 def untrusted() -> ssl.SSLContext:
-    """Uses a self-signed certificate. If none can be made, uses none."""
+    """Returns a context with a self-signed certificate; without one if there is no openssl."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     with contextlib.suppress(FileNotFoundError), tempfile.TemporaryDirectory() as folder:
         files = [f"{folder}/certificate.pem", f"{folder}/key.pem"]

@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from sick_hosts import SickHosts, is_odd
 
-# Kinds of bad hosts, and how their URLs fail: some of them if the problem may pass, else all.
+# Kinds of bad hosts, and the error that their URLs may have; "" for none. At least one URL of each kind must end so.
 WAYS = {
     "hang": "timeout",
     "refused": "refused",
@@ -157,7 +157,7 @@ class SickList:
         return found
 
     def again(self) -> Dict[int, int]:
-        """Returns how often pages were served that were served more than once."""
+        """Returns how often each page was served, for pages that were served more than once."""
         found: Dict[int, int] = {}
         for server in self.servers:
             for url, count in server.served().items():
