@@ -1,50 +1,62 @@
-"""The product `Nuthatch` in a package that depends on it: the example, and the Swift code of README and docs/SWIFT.md.
+"""The product `Nuthatch` in programs that depend on it: the example, and the Swift code of README and docs/SWIFT.md.
 
-All of it is built in build/swift-package, once, because the library is built again for a package that depends on it.
+They are linked with what `make` has built. A package that depends on this one would build the library again, which
+takes minutes.
 """
 
+import json
 import os
-import shutil
+import re
+import shlex
 from pathlib import Path
-from typing import Dict, Iterator
+from typing import Dict, Iterator, List
 
 import pytest
 from commands import sh
 from examples import LOGO, all_hosts, examples
 
-# The library is built for it, on a machine that may be busy.
-pytestmark = pytest.mark.timeout(1800)
-
 PAGES = {"readme": "README.md", "page": "docs/SWIFT.md"}
 
 
-def write(path: Path, text: str) -> bool:
-    """Whether it has changed: what hasn't isn't compiled again."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and path.read_text() == text:
-        return False
-    path.write_text(text)
-    return True
+class Build:
+    """What compiles and links a program with the library, as the package manager did for `nuthatch-visitor`."""
+
+    def __init__(self, root: Path) -> None:
+        manifest = (root / ".build" / "release.yaml").read_text()
+        linked = re.search(
+            r'^ +args: (\[.*/nuthatch-visitor",.*\.LinkFileList".*\])$', manifest, re.MULTILINE
+        )
+        assert linked, "no line of the linker in .build/release.yaml"
+        words: List[str] = json.loads(linked[1])
+        listed = next(word[1:] for word in words if word.startswith("@"))
+        objects = shlex.split(Path(listed).read_text())
+        built = (root / ".build" / "release").resolve()
+        system = ["-Xcc", f"-fmodule-map-file={built}/CSystem.build/module.modulemap"]
+        system += ["-Xcc", f"-I{root}/Sources/CSystem/include"]
+        self.compiler = [words[0], "-swift-version", "6", f"-I{built}/Modules", *system]
+        self.parts = [word for word in objects if "/nuthatch_visitor.build/" not in word]
+        self.parts += [word for word in words if word.startswith("-l")]
+
+    def program(self, source: Path, output: Path) -> None:
+        library = ["-parse-as-library"] if "@main" in source.read_text() else []
+        sh(
+            [*self.compiler, *library, str(source), "-o", str(output), *self.parts],
+            dict(os.environ),
+            output.parent,
+        )
 
 
 @pytest.fixture(scope="module")
-def programs(root: Path) -> Path:
+def programs(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of what was built: `thumbnails`, `readme` and `page`."""
-    package = root / "build" / "swift-package"
-    example = root / "Examples" / "thumbnails"
-    manifest = (example / "Package.swift").read_text()
+    folder = tmp_path_factory.mktemp("programs")
+    build = Build(root)
+    build.program(root / "Examples/thumbnails/Sources/thumbnails/Thumbnails.swift", folder / "thumbnails")
     for name, page in PAGES.items():
-        write(package / "Sources" / name / "main.swift", "".join(examples(root / page)["swift"]))
-        added = f'.executableTarget(name: "{name}", dependencies: [.product(name: "Nuthatch", package: "nuthatch")]),'
-        manifest = manifest.replace("  targets: [\n", f"  targets: [\n    {added}\n")
-    write(package / "Package.swift", manifest)
-    shutil.copytree(example / "Sources", package / "Sources", dirs_exist_ok=True)
-    sources = sorted(str(path.relative_to(root)) for path in (root / "Sources").rglob("*.*"))
-    if write(package / "sources", "\n".join(sources)):
-        # Which files a package has that another one depends on, the package manager looks up only when it plans anew.
-        (package / ".build" / "debug.yaml").unlink(missing_ok=True)
-    sh(["swift", "build", "--package-path", str(package)], dict(os.environ), root)
-    return package / ".build" / "debug"
+        source = folder / f"{name}.swift"
+        source.write_text("".join(examples(root / page)["swift"]))
+        build.program(source, folder / name)
+    return folder
 
 
 @pytest.fixture
@@ -52,6 +64,20 @@ def reader() -> Iterator[Dict[str, str]]:
     """An environment in which the hosts of the examples answer."""
     with all_hosts() as hosts:
         yield {**os.environ, **hosts}
+
+
+def test_a_package_can_depend_on_the_product(root: Path, tmp_path: Path) -> None:
+    """The package manager refuses a dependency that lacks the product."""
+    package = [
+        "--package-path",
+        str(root / "Examples" / "thumbnails"),
+        "--scratch-path",
+        str(tmp_path / "build"),
+    ]
+    printed = sh(
+        ["swift", "package", *package, "show-dependencies", "--format", "json"], dict(os.environ), root
+    )
+    assert [each["identity"] for each in json.loads(printed)["dependencies"]] == [root.name.lower()]
 
 
 def test_the_thumbnails_example_runs(programs: Path, reader: Dict[str, str], tmp_path: Path) -> None:
