@@ -2,7 +2,7 @@
 //
 //     nh_options options = {.struct_size = sizeof options, .disk_bytes = 1 << 30, .policy = NH_POLICY_RFC9111};
 //     if (nh_open("thumbs.cache", &options, &cache) != NH_OK) die(nh_error_message());
-//     nh_drain(cache, 5000);  // what is under way may end, for five seconds
+//     nh_drain(cache, 5000);  // waits up to 5 s for requests under way
 //     nh_close(cache, 2000);
 
 import CNuthatch
@@ -39,7 +39,6 @@ public func nhOpen(
 /// returns, every ticket has its final event, which nh_poll, nh_dispatch or nh_wait can still take. For programs that need every final
 /// event before they close. May be called again.
 ///
-/// @return NH_OK; NH_INVALID.
 /// @return NH_OK; NH_INVALID.
 @_cdecl("nh_shutdown")
 public func nhShutdown(_ cache: nh_cache_ref?) -> nh_status {
@@ -148,7 +147,7 @@ final class CacheView: Sendable {
     hold.withLock { hold in
       var watch =
         hold
-        ?? HoldWatch(patience: patience.multipliedReportingOverflow(by: 1_000_000).partialValue) {
+        ?? HoldWatch(patience: Request.Limit.milliseconds(patience).nanoseconds ?? .max) {
           [weak cache] in cache?.storeIsHeld
         }
       switch watch.news(at: nhs_monotonic_ns()) {

@@ -220,9 +220,9 @@ enum GetCommand: Command {
   }
 
   private static func report(_ error: NuthatchError, _ code: ExitCode) -> ExitCode {
-    let descriptor = "descriptor 1"
+    let descriptor = "descriptor 1 "
     if error.message.hasPrefix(descriptor) {
-      Terminal.complain("nuthatch: standard output\(error.message.dropFirst(descriptor.count))\n")
+      Terminal.complain("nuthatch: standard output \(error.message.dropFirst(descriptor.count))\n")
       return code
     }
     say("\(error)")

@@ -148,8 +148,7 @@ enum OutboxCommand: Command {
     for id in missing { complain(id) }
     if ids.isEmpty { try outbox.replayAll() }
     Interruption.watch()
-    let end: Int64 =
-      if case .milliseconds(let count) = limit { nhs_monotonic_ns() + count * 1_000_000 } else { .max }
+    let end = limit.nanoseconds.map { nhs_monotonic_ns() + $0 } ?? .max
     while true {
       let all = try outbox.list()
       let left = all.filter { ids.isEmpty || ids.contains($0.id) }

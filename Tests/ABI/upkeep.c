@@ -137,6 +137,13 @@ static void watch_activity(void) {
     }
     CHECK("turns", turned == 4 && turns[0] == NH_EVENT_BUSY && turns[1] == NH_EVENT_IDLE &&
                        turns[2] == NH_EVENT_BUSY && turns[3] == NH_EVENT_IDLE);
+    /* Of events that aren't taken, the last ones are kept. */
+    for (int round = 0; round < 4; round++) {
+        CHECK("unseen", nh_submit_request(cache, request, NULL) == NH_OK && nh_wait_idle(cache, 60000) == NH_OK);
+    }
+    turned = 0;
+    take_turns(2, &called);
+    CHECK("the last turns", turned == 2 && turns[0] == NH_EVENT_BUSY && turns[1] == NH_EVENT_IDLE);
     /* Only the last listener is called. */
     CHECK("callback", nh_activity_watch(cache, count_turn, &called) == NH_OK && nh_submit_request(cache, request, NULL) == NH_OK);
     for (int tries = 0; called < 101 && tries < 3000; tries++) nh_dispatch(cache, 10);

@@ -102,6 +102,21 @@ final class HeldFolder: Sendable {
       #expect(size("one") == Self.count)
     }
 
+    @Test("a data: URL that is cancelled while its disk hangs isn't saved when the disk answers")
+    func cancelledLocal() throws {
+      func save(_ name: String) throws -> Ticket {
+        var request = Request("data:,nut")
+        request.saveTo = [.file("\(folder)/\(name)")]
+        return try bench.cache.submit(request)
+      }
+      let ticket = try save("one")
+      #expect(disk.waitUntilReached())
+      ticket.cancel()
+      disk.goOn()
+      for _ in 0..<3 { #expect(try save("two").result().status == 200) }
+      #expect(size("one") == nil && size("two") == 3)
+    }
+
     @Test("a download fails as soon as its disk fails, even if the server hangs", arguments: [ENOSPC, EIO])
     func failing(number: Int32) throws {
       bench.server.on(

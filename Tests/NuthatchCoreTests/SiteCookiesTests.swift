@@ -80,6 +80,33 @@ import Testing
     #expect(cookies.knownHeader(for: try WebURL("http://a.example/")) == nil)
   }
 
+  @Test("cookies that can't be written stay, and are written into the file that another process has made")
+  func unwritable() throws {
+    defer { end() }
+    workers.stop()
+    let cookies = cookies(patience: Self.boundless)
+    mkdir("\(folder)/cookies", 0o700)
+    // No file can replace a directory.
+    mkdir(path, 0o700)
+    try set("own", cookies)
+    #expect(rmdir(path) == 0)
+    try set("other", self.cookies(patience: Self.boundless))
+    #expect(read().contains("\tother\t1") && !read().contains("own"))
+    cookies.settle()
+    #expect(read().contains("\tother\t1") && read().contains("\town\t1"))
+  }
+
+  @Test("deleting cookies deletes their file")
+  func clearing() throws {
+    defer { end() }
+    let cookies = cookies(patience: Self.boundless)
+    try set("own", cookies)
+    cookies.settle()
+    cookies.clear()
+    #expect(SmallFile.read(path) == nil)
+    #expect(self.cookies(patience: 0).header(for: try WebURL("http://a.example/")) == nil)
+  }
+
   @Test("the cookies of many answers at once are all written")
   func many() throws {
     defer { end() }

@@ -44,8 +44,8 @@ typedef enum nh_event_kind {
     NH_EVENT_REACHABILITY = 11,
     /** The number of requests under way has risen from 0. Without a ticket; only after nh_activity_watch. */
     NH_EVENT_BUSY = 12,
-    /** The number of requests under way has fallen to 0. Without a ticket; only after nh_activity_watch. Of BUSY and IDLE events that
-     *  weren't taken the last two are kept. */
+    /** The number of requests under way has fallen to 0. Without a ticket; only after nh_activity_watch. Of the
+     *  BUSY and IDLE events that weren't taken, only the last one or two are kept. */
     NH_EVENT_IDLE = 13
 } nh_event_kind;
 

@@ -20,13 +20,20 @@ struct Notification: Sendable {
   let notice: Notice
   let listening: Listening
 
-  /// Adds the notification to a list. Of each site, only the newest event is kept: a program may never poll.
+  /// Events of a program that never polls don't pile up: of each site only the newest is kept, and at most two of activity, which
+  /// alternate.
   func add(to notes: inout [Notification]) {
-    if case .reachability(let site, _) = notice {
+    switch notice {
+    case .reachability(let site, _):
       notes.removeAll { if case .reachability(site, _) = $0.notice { true } else { false } }
+    case .activity:
+      if notes.count(where: \.isActivity) > 1 { notes.removeAll(where: \.isActivity) }
+    case .ended, .secretWanted: break
     }
     notes.append(self)
   }
+
+  private var isActivity: Bool { if case .activity = notice { true } else { false } }
 }
 
 /// The listeners of one handle.

@@ -36,10 +36,11 @@ struct RoomWatch {
   init(_ folder: String, patience limit: Request.Limit?) {
     self.folder = folder
     var disk = statvfs()
-    let size =
+    // A file system may say anything.
+    let (share, isTooMuch) =
       statvfs(folder, &disk) == 0
-      ? Int64(clamping: disk.f_blocks) / 16 * Int64(clamping: disk.f_frsize) : .max
-    mostRoom = max(Self.leastRoom, min(64 << 20, size))
+      ? (disk.f_blocks / 16).multipliedReportingOverflow(by: disk.f_frsize) : (0, true)
+    mostRoom = max(Self.leastRoom, isTooMuch ? 64 << 20 : Int64(min(64 << 20, share)))
     patience = (limit ?? Request.usualPatience).nanoseconds
   }
 

@@ -351,6 +351,8 @@ extension Download {
     _ event: Event, _ response: Response, _ then: @escaping @Sendable (Event) -> Void
   ) {
     guard phase == .open else { return }
+    // The ticket of a local URL may have been cancelled. Then no file gets its name.
+    guard ticket?.isOpen != false else { return abandon() }
     if let total, count != total, response.header("Content-Encoding") == nil {
       let error = NuthatchError(.truncated, "\(count) bytes were received instead of \(total): \(shownURL)")
       // With more bytes than the total, it could never become complete.

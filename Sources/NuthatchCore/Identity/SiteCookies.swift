@@ -87,13 +87,17 @@ final class SiteCookies: Sendable {
     guard state.withLock({ !$0.pending.isEmpty }) else { return }
     let lock = lockedFile(path)
     defer { if lock >= 0 { close(lock) } }
-    readIfChanged(path)
-    let (text, count) = state.withLock { ($0.jar.file, $0.pending.count) }
-    write(Array(text.utf8), path)
-    let identity = Self.identity(of: path)
-    state.withLock { state in
-      state.pending.removeFirst(min(count, state.pending.count))
-      state.identity = identity
+    // Repeats, because cookies may come meanwhile whose thread has waited in vain for this one.
+    while state.withLock({ !$0.pending.isEmpty }) {
+      readIfChanged(path)
+      let (text, count) = state.withLock { ($0.jar.file, $0.pending.count) }
+      // Otherwise the cookies stay pending: another process's file may replace the jar.
+      guard write(Array(text.utf8), path) else { return }
+      let identity = Self.identity(of: path)
+      state.withLock { state in
+        state.pending.removeFirst(min(count, state.pending.count))
+        state.identity = identity
+      }
     }
   }
 
@@ -108,7 +112,8 @@ final class SiteCookies: Sendable {
       state.pending = []
     }
     guard let path else { return }
-    write(Array(CookieJar().file.utf8), path)
+    // A full disk has room for this, but none for an empty file.
+    if unlink(path) != 0, errno != ENOENT { complain(path) }
     let identity = Self.identity(of: path)
     state.withLock { $0.identity = identity }
   }
@@ -151,8 +156,14 @@ final class SiteCookies: Sendable {
     return lock
   }
 
-  private func write(_ bytes: [UInt8], _ path: String) {
-    guard !SmallFile.replace(path, bytes) else { return }
+  private func write(_ bytes: [UInt8], _ path: String) -> Bool {
+    guard !SmallFile.replace(path, bytes) else { return true }
+    complain(path)
+    return false
+  }
+
+  /// Call it while `errno` has the error.
+  private func complain(_ path: String) {
     Log.note(.warning, "cookies can't be saved: \(path): \(String(cString: strerror(errno)))")
   }
 

@@ -39,7 +39,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     self.state = state
     sender = OutboxSender(store, serialQueue, runtime, seams.outboxRules) { survey, wanted in
       let subscribers = state.withLock { $0.subscribers }
-      for subscriber in subscribers { subscriber.take(survey?.settled ?? [], wanted) }
+      for subscriber in subscribers { subscriber.take(survey?.settled, wanted) }
       let new = state.withLock { state in
         (survey?.damage ?? []).filter { state.reported.insert($0).inserted }
       }

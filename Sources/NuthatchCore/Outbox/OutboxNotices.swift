@@ -89,17 +89,20 @@ final class OutboxNotices: Sendable {
     }
   }
 
-  func take(_ settled: [(id: UInt64, handler: String?)], _ wanted: [String]) {
+  /// - Parameters:
+  ///   - settled: the requests that have ended; nil if the outbox couldn't be read.
+  ///   - wanted: the providers whose secrets are missing.
+  func take(_ settled: [(id: UInt64, handler: String?)]?, _ wanted: [String]) {
     let isNews = state.withLock { state in
       let before = state.entries.count
-      for (id, handler) in settled {
+      for (id, handler) in settled ?? [] {
         guard let handler, state.handlers.contains(handler), state.delivered.insert(id).inserted else {
           continue
         }
         state.entries.append(.ended(id))
       }
       // A request that was put aside and replayed gets a new notice when it ends again.
-      if !state.delivered.isEmpty { state.delivered.formIntersection(settled.map(\.id)) }
+      if let settled, !state.delivered.isEmpty { state.delivered.formIntersection(settled.map(\.id)) }
       for provider in wanted where state.asked.insert(provider).inserted {
         state.entries.append(.notice(.secretWanted(provider: provider)))
       }

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, List
 import nuthatch
 import pytest
 from held_lock import HeldLock
-from nuthatch import _prefetch
+from nuthatch import _library, _prefetch
 from pictures import png
 from testserver import TestServer, ok, pause
 
@@ -29,6 +29,8 @@ def test_answers_that_can_not_be_stored_are_counted(
     with HeldLock(tmp_path / "cache"):
         assert cache.get(server.url("/a"), policy="reload").body == b"x"
         assert cache.stats()["held_up"] > 0
+        # Its nanoseconds don't fit into 64 bits.
+        assert _library.quick.nh_is_held_up(cache._handle, 2**63 - 1) == 0
 
 
 def test_answers_say_whether_they_are_stored(

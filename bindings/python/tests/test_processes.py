@@ -167,7 +167,7 @@ folder, url = sys.argv[1:]
 cache = nuthatch.Cache(folder)
 cache.get(url + "/parent")
 if os.fork() == 0:
-    # The fork handler has closed what is locked: it ran before `fork` returned here, which may be late on a busy machine.
+    # The fork handler has closed the locked files. On a busy machine `fork` may return late in the child.
     print(os.getpid(), flush=True)
     time.sleep(600)
 for number in range(100000):
