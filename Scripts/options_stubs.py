@@ -114,7 +114,7 @@ def help_file(table: Table) -> str:
     kinds = "".join(
         f":param {kind}:\n" + _indented(" ".join(map(python_name, group))) for kind, group in options.items()
     )
-    return f'''{BANNER}"""A line on each option, and all the rest; and which of them each kind of call takes."""
+    return f'''{BANNER}"""Help for each option: one line, more text, and the options of each kind of call."""
 
 from typing import Dict
 

@@ -189,7 +189,7 @@ def _doc(row: Row) -> List[str]:
     facts = f"Default: {row.default_text}."
     if row.empty:
         facts += f" Empty: {row.empty}."
-    facts += f" Said of {places(row)}."
+    facts += f" Option of {places(row)}."
     paragraphs = [row.help if begins else row.help[0].upper() + row.help[1:], *row.doc.split("\n\n"), facts]
     lines: List[str] = []
     for paragraph in filter(None, paragraphs):

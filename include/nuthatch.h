@@ -66,7 +66,7 @@
  *            belong to the event until nh_event_clear; to keep a handle, set its member to NULL. Strings and bytes of an object are
  *            valid as long as the object, also after the cache was closed. Arguments are copied before the call returns. Release
  *            objects with functions of the library; never call free() on one.
- * Handles.   Every function returns NH_INVALID for a handle that is NULL, released, invented or of another kind. The library never
+ * Handles.   Every function returns NH_INVALID for a handle that is NULL, released, never issued or of another kind. The library never
  *            dereferences it. So releasing a handle twice does no harm.
  * Threads.   Every function may be called from any thread, at any time. Callbacks never run on a thread of the library. Its threads
  *            block all signals but SIGBUS, so your signal handlers run on your threads. Don't release an object while another thread
@@ -177,7 +177,7 @@ typedef struct nh_image nh_image;
 /** Facts about a request in the outbox. From nh_outbox_next or an event, until nh_frozen_release. */
 typedef struct nh_frozen nh_frozen;
 
-/** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
+/** The result of a call. The words are those of nh_status_name: the name in small letters, without NH_. */
 typedef enum nh_status {
     /** Success. */
     NH_OK = 0,
@@ -205,7 +205,7 @@ typedef enum nh_status {
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user. */
+    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user, or others may write to it. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -223,7 +223,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known. */
+    /** The request was put into the outbox and is sent later: its server can't be reached, earlier requests of its queue wait, or a secret is missing. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
@@ -239,11 +239,11 @@ typedef enum nh_status {
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
-    /** The answer isn't of the format that it was read as. */
+    /** The answer isn't in the format that the program asked for. */
     NH_WRONG_FORMAT = 30,
     /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
-    /** A file isn't used because others may have made or changed it: the message says which file, and why. */
+    /** A file isn't used because another user may have made or changed it. The message says which file, and why. */
     NH_UNSAFE_FILE = 32
 } nh_status;
 
@@ -326,8 +326,8 @@ typedef enum nh_event_kind {
     NH_EVENT_REACHABILITY = 11,
     /** The number of requests under way has risen from 0. Without a ticket; only after nh_activity_watch. */
     NH_EVENT_BUSY = 12,
-    /** The number of requests under way has fallen to 0. Without a ticket; only after nh_activity_watch. Of BUSY and IDLE events that
-     *  weren't taken the last two are kept. */
+    /** The number of requests under way has fallen to 0. Without a ticket; only after nh_activity_watch. Of the
+     *  BUSY and IDLE events that weren't taken, only the last one or two are kept. */
     NH_EVENT_IDLE = 13
 } nh_event_kind;
 
@@ -483,8 +483,8 @@ typedef enum nh_spill {
     NH_SPILL_UNSAID = 0,
     /** At once: they survive the end of this process, and other processes find them. */
     NH_SPILL_EAGER = 1,
-    /** When memory is short, or when the cache is closed. Until then they belong to this process: they are lost
-     *  with it, and removals in other processes don't affect them (a clear does). */
+    /** When memory is short, or when the cache is closed. Until then only this process finds them, and they are
+     *  lost if it is killed. Removals in other processes apply to them, too. */
     NH_SPILL_PRESSURE = 2
 } nh_spill;
 
@@ -991,7 +991,7 @@ nh_status nh_error_get_info(nh_error_info *info);
 /*
  *     nh_options options = {.struct_size = sizeof options, .disk_bytes = 1 << 30, .policy = NH_POLICY_RFC9111};
  *     if (nh_open("thumbs.cache", &options, &cache) != NH_OK) die(nh_error_message());
- *     nh_drain(cache, 5000);  // what is under way may end, for five seconds
+ *     nh_drain(cache, 5000);  // waits up to 5 s for requests under way
  *     nh_close(cache, 2000);
  */
 
@@ -1017,7 +1017,6 @@ nh_status nh_open(const char *path, const nh_options *options, nh_cache **cache)
  * returns, every ticket has its final event, which nh_poll, nh_dispatch or nh_wait can still take. For programs that need every final
  * event before they close. May be called again.
  *
- * @return NH_OK; NH_INVALID.
  * @return NH_OK; NH_INVALID.
  */
 nh_status nh_shutdown(nh_cache *cache);
@@ -1152,7 +1151,7 @@ typedef struct nh_response_info {
     int64_t age;
     /** 1 if the answer isn't fresh by its request's policy: the server can't be asked, or hasn't answered yet. Else 0. */
     int32_t is_stale;
-    /** 1 if the answer is in the cache now: it was there, or was stored. 0 if it must not be stored, or couldn't be, because another
+    /** 1 if the cache has the answer now, as it was delivered. 0 if it must not be stored, or couldn't be stored, because another
      *  process held the lock of the cache or the disk was full. */
     int32_t is_stored;
     /** The reason phrase after the status; empty if the server sent none. */
@@ -1163,11 +1162,11 @@ typedef struct nh_response_info {
     int64_t tls_us;
     /** The number of interim answers (1xx) before this one, for nh_response_interim_at; 0 from the cache. */
     int32_t interim_count;
-    /** 1 if the body was longer: the outbox stores only the first MiB of an answer (nh_outbox_response). Else 0. */
+    /** 1 if the end of the body is missing, because the outbox stores only the first MiB of an answer (nh_outbox_response). Else 0. */
     int32_t is_cut;
-    /** 1 if the request (POST, PUT, DELETE, PATCH) has made stored answers invalid, but they couldn't be removed yet, because another
+    /** 1 if the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
      *  process held the lock of the cache or the disk was full. No process returns them any more, and the next process that stores an
-     *  answer removes them. If a bad disk refuses to remove them, only this process knows that they are invalid. Else 0. */
+     *  answer removes them. Exception: if the disk fails, only this process knows that they are invalid. Else 0. */
     int32_t is_removal_due;
     /** 1 if the body may be incomplete: the answer has no length, and its TLS connection ended without close_notify, which only the
      *  server can send. Such an answer isn't stored. Else 0. */
@@ -1593,7 +1592,7 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
  * nh_thumbnail_now and nh_get_now do the same, and count as requests. They return stale results under NH_POLICY_OFFLINE only. nh_submit
  * delivers a stale result first, and then asks the server (NH_DELIVERY_TWICE, the default).
  *
- *     // .decode finds it after a restart, too: all but small ones lie packed on the disk then.
+ *     // .decode also finds a thumbnail that is stored as a file, as all but small ones are after a restart.
  *     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
  *         draw(image);
  *         nh_image_release(image);
@@ -1765,7 +1764,7 @@ typedef enum nh_sink_kind {
     NH_SINK_FILE = 1,
     /** A file; the answer is added to its end, completely or not at all. */
     NH_SINK_APPEND = 2,
-    /** A descriptor. If it accepts no bytes, the transfer waits, and nothing else does. It is copied when the request is used, and may
+    /** A descriptor. If it accepts no bytes, only this transfer waits. It is copied when the request is used, and may
      *  be closed after that. */
     NH_SINK_DESCRIPTOR = 3,
     /** The program gets the answer in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, no more bytes are
@@ -1881,13 +1880,13 @@ nh_status nh_site_watch(nh_site *site, nh_callback callback, void *user_data);
  *
  * Results of a freezable request:
  *
- *     what comes                   for the first attempt         for a later attempt, from the outbox
+ *     result                       for the first attempt         for a later attempt, from the outbox
  *     status 2xx                   it is the answer              NH_FROZEN_DONE
  *     status 408, 425, 429, 5xx    it is the answer              it is tried again
  *     status 401, 403              it is the answer              NH_FROZEN_PAUSED, until nh_outbox_provide or nh_outbox_replay
  *     any other status             it is the answer              NH_FROZEN_DEAD
  *     no answer (*)                NH_FROZEN                     it is tried again
- *     part of an answer            that error                    it is tried again
+ *     part of an answer            the error, NH_TRUNCATED       it is tried again
  *
  * (*) NH_TIMEOUT (also at the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED, ends
  * the request at the first attempt.
@@ -1914,7 +1913,7 @@ typedef enum nh_frozen_state {
     NH_FROZEN_PAUSED = 3,
     /** The server has accepted it (2xx). nh_outbox_response returns the answer, until nh_outbox_drop. */
     NH_FROZEN_DONE = 4,
-    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop removes it. */
+    /** The request is no longer tried; reason says why. nh_outbox_replay sends it again, nh_outbox_drop removes it. */
     NH_FROZEN_DEAD = 5
 } nh_frozen_state;
 
@@ -2173,21 +2172,22 @@ nh_status nh_remove(nh_cache *cache, const char *url, const nh_options *options)
 /**
  * Removes everything that is stored, for all processes. May wait for the disk.
  *
- * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK; NH_BUSY if another process holds the directory's lock for five seconds; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_clear(nh_cache *cache);
 
 /**
  * Removes the least recently used records until no more than `bytes` are left on disk. The limit doesn't change. May wait for the disk.
  *
- * @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID if `bytes` is negative.
+ * @return NH_OK; NH_BUSY if another process holds the directory's lock for five seconds; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID if
+ *         `bytes` is negative.
  */
 nh_status nh_trim(nh_cache *cache, int64_t bytes);
 
 /**
  * Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives the end of this process. May wait for the disk.
  *
- * @return NH_OK, also if there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also if there is nothing to write; NH_BUSY if another process holds the directory's lock for five seconds; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_flush(nh_cache *cache);
 
@@ -2225,7 +2225,6 @@ int32_t nh_is_held_up(nh_cache *cache, int64_t patience_ms);
  *
  * @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
  * @param user_data  The pointer that the events carry.
- * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  * @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_activity_watch(nh_cache *cache, nh_callback callback, void *user_data);

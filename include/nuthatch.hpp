@@ -56,7 +56,7 @@ inline constexpr Newer newer[] = {
 /** Returns a message of the library. If the library is too old for an option, its message has only the option's place in
  *  the struct; the returned one has the option's name. */
 inline std::string named(const std::string &told) {
-  constexpr std::string_view place = "options says something at byte ";
+  constexpr std::string_view place = "options has a value at byte ";
   if (told.compare(0, place.size(), place) != 0) return told;
   const std::size_t byte = std::strtoul(told.c_str() + place.size(), nullptr, 10);
   for (const Newer &option : newer) {

@@ -49,7 +49,7 @@ extension Cache {
     var request = request
     request.boxes = [box]
     guard let image = try await images(for: request).first else {
-      throw NuthatchError(.internal, "no picture came out")
+      throw NuthatchError(.internal, "the decoder returned no picture")
     }
     return image
   }
@@ -99,7 +99,7 @@ extension Cache {
         try? ticket.answer(question, .pass)
       }
     }
-    throw NuthatchError(.internal, "a ticket without an end: \(ticket.shownURL)")
+    throw NuthatchError(.internal, "the ticket has no final event: \(ticket.shownURL)")
   }
 }
 

@@ -13,13 +13,13 @@
 //
 // Results of a freezable request:
 //
-//     what comes                   for the first attempt         for a later attempt, from the outbox
+//     result                       for the first attempt         for a later attempt, from the outbox
 //     status 2xx                   it is the answer              NH_FROZEN_DONE
 //     status 408, 425, 429, 5xx    it is the answer              it is tried again
 //     status 401, 403              it is the answer              NH_FROZEN_PAUSED, until nh_outbox_provide or nh_outbox_replay
 //     any other status             it is the answer              NH_FROZEN_DEAD
 //     no answer (*)                NH_FROZEN                     it is tried again
-//     part of an answer            that error                    it is tried again
+//     part of an answer            the error, NH_TRUNCATED       it is tried again
 //
 // (*) NH_TIMEOUT (also at the deadline), NH_DNS, NH_REFUSED, NH_RESET, NH_TLS, NH_CIRCUIT_OPEN. Any other error, such as NH_DENIED, ends
 // the request at the first attempt.

@@ -4,7 +4,7 @@
 // nh_thumbnail_now and nh_get_now do the same, and count as requests. They return stale results under NH_POLICY_OFFLINE only. nh_submit
 // delivers a stale result first, and then asks the server (NH_DELIVERY_TWICE, the default).
 //
-//     // .decode finds it after a restart, too: all but small ones lie packed on the disk then.
+//     // .decode also finds a compressed thumbnail; after a restart, all but small ones are compressed.
 //     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
 //         draw(image);
 //         nh_image_release(image);

@@ -34,7 +34,7 @@ public func nhRemove(
 
 /// Removes everything that is stored, for all processes. May wait for the disk.
 ///
-/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK; NH_BUSY if another process holds the directory's lock for five seconds; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_clear")
 public func nhClear(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.clear() }
@@ -42,7 +42,8 @@ public func nhClear(_ cache: nh_cache_ref?) -> nh_status {
 
 /// Removes the least recently used records until no more than `bytes` are left on disk. The limit doesn't change. May wait for the disk.
 ///
-/// @return NH_OK; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID if `bytes` is negative.
+/// @return NH_OK; NH_BUSY if another process holds the directory's lock for five seconds; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID if
+///         `bytes` is negative.
 @_cdecl("nh_trim")
 public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
   answering { () throws(NuthatchError) in
@@ -54,7 +55,8 @@ public func nhTrim(_ cache: nh_cache_ref?, _ bytes: Int64) -> nh_status {
 
 /// Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives the end of this process. May wait for the disk.
 ///
-/// @return NH_OK, also if there is nothing to write; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+/// @return NH_OK, also if there is nothing to write; NH_BUSY if another process holds the directory's lock for five seconds;
+///         NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_flush")
 public func nhFlush(_ cache: nh_cache_ref?) -> nh_status {
   answering { () throws(NuthatchError) in try find(cache, .cache, as: CacheView.self).cache.flush() }
@@ -110,7 +112,6 @@ public func nhIsHeldUp(_ cache: nh_cache_ref?, _ patience_ms: Int64) -> Int32 {
 ///
 /// @param callback   Called by nh_dispatch; NULL for events that nh_poll returns.
 /// @param user_data  The pointer that the events carry.
-/// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 /// @return NH_OK; NH_CLOSED; NH_FORKED; NH_INVALID.
 @_cdecl("nh_activity_watch")
 public func nhActivityWatch(

@@ -27,7 +27,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case corrupt = 11
   /// The answer or the picture ends too early.
   case truncated = 12
-  /// The address guard refused the address; a `file:` URL isn't allowed; a cache's directory belongs to another user.
+  /// The address guard refused the address; a `file:` URL isn't allowed; other users own or may write to a cache's directory.
   case denied = 13
   /// The URL can't be used; the message says at which byte.
   case badURL = 14
@@ -45,7 +45,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case closed = 20
   /// The handle belongs to the process that this one was forked from.
   case forked = 21
-  /// The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known.
+  /// The request was put into the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing.
   case frozen = 22
   /// A secret can't be stored with a frozen request; it needs a named provider.
   case secretNeedsProvider = 23
@@ -61,11 +61,11 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case outOfMemory = 28
   /// A defect of Nuthatch itself; please report it with the message.
   case `internal` = 29
-  /// The answer isn't of the format that it was read as.
+  /// The answer isn't in the format that the program asked for.
   case wrongFormat = 30
   /// Another process has held a lock of the directory for too long; it may be stopped. The message names it.
   case busy = 31
-  /// A file isn't used because others may have made or changed it: the message says which file, and why.
+  /// A file isn't used because another user may have made or changed it. The message says which file, and why.
   case unsafeFile = 32
 }
 

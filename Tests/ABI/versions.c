@@ -249,12 +249,12 @@ static void every_call(void) {
         newer_options *more = newer(said);
         CHECK(calls[at].name, calls[at].call(&more->known) == NH_OK);
         more->shine = 1;
-        snprintf(message, sizeof message, "options says something at byte %zu, where Nuthatch %s has no member: ",
+        snprintf(message, sizeof message, "options has a value at byte %zu, where Nuthatch %s has no member: ",
                  offsetof(newer_options, shine), nh_version());
         CHECK(calls[at].name, calls[at].call(&more->known) == NH_INVALID && is_told(message));
         more->shine = 0;
         more->colour = (const char *)((uintptr_t)7 << 56); /* its last byte only */
-        snprintf(message, sizeof message, "options says something at byte %zu, ", sizeof *more - 1);
+        snprintf(message, sizeof message, "options has a value at byte %zu, ", sizeof *more - 1);
         CHECK(calls[at].name, calls[at].call(&more->known) == NH_INVALID && is_told(message));
     }
 }
@@ -303,7 +303,7 @@ static void places(void) {
     char message[80];
     more->known.struct_size = sizeof(nh_options);
     more->known.reserved_8 = 1;
-    snprintf(message, sizeof message, "options says something at byte %zu, ", offsetof(nh_options, reserved_8));
+    snprintf(message, sizeof message, "options has a value at byte %zu, ", offsetof(nh_options, reserved_8));
     CHECK("in a gap", nh_queue_set(&more->known) == NH_INVALID && is_told(message));
     CHECK("asked beforehand", nh_option_next("redirects", &option) == NH_OK && nh_option_next("shine", &option) == NH_INVALID);
 }

@@ -541,7 +541,9 @@ def test_arguments_that_are_not_utf8_are_refused(environment: Dict[str, str]) ->
     assert (done.returncode, done.stderr[:31]) == (2, b"nuthatch: argument 4 is not UTF")
 
 
-def test_get_uses_policy_partition_and_cache_key_of_the_command_line(server: TestServer, nuthatch: Runner) -> None:
+def test_get_uses_policy_partition_and_cache_key_of_the_command_line(
+    server: TestServer, nuthatch: Runner
+) -> None:
     server.on("/a", ok("nut", headers=[("Cache-Control", "max-age=60")]))
     url = server.url("/a")
     assert nuthatch("get", url, "--policy", "offline").stderr.startswith(b"nuthatch: get: offline")

@@ -259,9 +259,7 @@ def test_the_report_is_accessible_to_screen_readers(browser: Browser, page: Path
 
 
 @in_a_browser
-def test_the_report_fits_its_window_in_light_and_dark(
-    browser: Browser, page: Path, tmp_path: Path
-) -> None:
+def test_the_report_fits_its_window_in_light_and_dark(browser: Browser, page: Path, tmp_path: Path) -> None:
     browser.open(page)
     pictures = {}
     for name, width, dark, phone in [

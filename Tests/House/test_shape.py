@@ -112,9 +112,7 @@ def test_the_library_contains_no_dispatch_and_no_foundation(unstripped: Path) ->
     assert [name for name in names if banned.search(name)] == []
 
 
-def test_built_files_stay_below_their_size_limit(
-    built: Path, figure: Callable[[str, str], None]
-) -> None:
+def test_built_files_stay_below_their_size_limit(built: Path, figure: Callable[[str, str], None]) -> None:
     size = built.stat().st_size
     figure("size of %s" % built.name, "%.2f MB" % (size / 1e6))
     assert size < (13_000_000 if built.name == "nuthatch" else 12_000_000)

@@ -36,7 +36,7 @@ typedef struct nh_response_info {
     int64_t age;
     /** 1 if the answer isn't fresh by its request's policy: the server can't be asked, or hasn't answered yet. Else 0. */
     int32_t is_stale;
-    /** 1 if the answer is in the cache now: it was there, or was stored. 0 if it must not be stored, or couldn't be, because another
+    /** 1 if the cache has the answer now, as it was delivered. 0 if it must not be stored, or couldn't be stored, because another
      *  process held the lock of the cache or the disk was full. */
     int32_t is_stored;
     /** The reason phrase after the status; empty if the server sent none. */
@@ -47,11 +47,11 @@ typedef struct nh_response_info {
     int64_t tls_us;
     /** The number of interim answers (1xx) before this one, for nh_response_interim_at; 0 from the cache. */
     int32_t interim_count;
-    /** 1 if the body was longer: the outbox stores only the first MiB of an answer (nh_outbox_response). Else 0. */
+    /** 1 if the end of the body is missing, because the outbox stores only the first MiB of an answer (nh_outbox_response). Else 0. */
     int32_t is_cut;
-    /** 1 if the request (POST, PUT, DELETE, PATCH) has made stored answers invalid, but they couldn't be removed yet, because another
+    /** 1 if the request (POST, PUT, DELETE, PATCH) has made stored answers invalid that couldn't be removed yet, because another
      *  process held the lock of the cache or the disk was full. No process returns them any more, and the next process that stores an
-     *  answer removes them. If a bad disk refuses to remove them, only this process knows that they are invalid. Else 0. */
+     *  answer removes them. Exception: if the disk fails, only this process knows that they are invalid. Else 0. */
     int32_t is_removal_due;
     /** 1 if the body may be incomplete: the answer has no length, and its TLS connection ended without close_notify, which only the
      *  server can send. Such an answer isn't stored. Else 0. */

@@ -16,7 +16,7 @@ typedef enum nh_frozen_state {
     NH_FROZEN_PAUSED = 3,
     /** The server has accepted it (2xx). nh_outbox_response returns the answer, until nh_outbox_drop. */
     NH_FROZEN_DONE = 4,
-    /** It was put aside, with a reason: nh_outbox_replay sends it, nh_outbox_drop removes it. */
+    /** The request is no longer tried; reason says why. nh_outbox_replay sends it again, nh_outbox_drop removes it. */
     NH_FROZEN_DEAD = 5
 } nh_frozen_state;
 

@@ -83,8 +83,8 @@ typedef enum nh_spill {
     NH_SPILL_UNSAID = 0,
     /** At once: they survive the end of this process, and other processes find them. */
     NH_SPILL_EAGER = 1,
-    /** When memory is short, or when the cache is closed. Until then they belong to this process: they are lost
-     *  with it, and removals in other processes don't affect them (a clear does). */
+    /** When memory is short, or when the cache is closed. Until then only this process finds them, and they are
+     *  lost if it is killed. Removals in other processes apply to them, too. */
     NH_SPILL_PRESSURE = 2
 } nh_spill;
 

@@ -64,7 +64,7 @@
  *            belong to the event until nh_event_clear; to keep a handle, set its member to NULL. Strings and bytes of an object are
  *            valid as long as the object, also after the cache was closed. Arguments are copied before the call returns. Release
  *            objects with functions of the library; never call free() on one.
- * Handles.   Every function returns NH_INVALID for a handle that is NULL, released, invented or of another kind. The library never
+ * Handles.   Every function returns NH_INVALID for a handle that is NULL, released, never issued or of another kind. The library never
  *            dereferences it. So releasing a handle twice does no harm.
  * Threads.   Every function may be called from any thread, at any time. Callbacks never run on a thread of the library. Its threads
  *            block all signals but SIGBUS, so your signal handlers run on your threads. Don't release an object while another thread

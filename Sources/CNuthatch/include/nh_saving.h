@@ -11,7 +11,7 @@ typedef enum nh_sink_kind {
     NH_SINK_FILE = 1,
     /** A file; the answer is added to its end, completely or not at all. */
     NH_SINK_APPEND = 2,
-    /** A descriptor. If it accepts no bytes, the transfer waits, and nothing else does. It is copied when the request is used, and may
+    /** A descriptor. If it accepts no bytes, only this transfer waits. It is copied when the request is used, and may
      *  be closed after that. */
     NH_SINK_DESCRIPTOR = 3,
     /** The program gets the answer in pieces, as NH_EVENT_DATA. While more than a mebibyte waits to be taken, no more bytes are

@@ -2,7 +2,7 @@
 #ifndef NH_STATUS_H
 #define NH_STATUS_H
 
-/** What a call came to. The words are those of nh_status_name: the name in small letters, without NH_. */
+/** The result of a call. The words are those of nh_status_name: the name in small letters, without NH_. */
 typedef enum nh_status {
     /** Success. */
     NH_OK = 0,
@@ -30,7 +30,7 @@ typedef enum nh_status {
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user. */
+    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user, or others may write to it. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -48,7 +48,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox and is sent later: no answer came, others of its queue wait, or its secret isn't known. */
+    /** The request was put into the outbox and is sent later: its server can't be reached, earlier requests of its queue wait, or a secret is missing. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
@@ -64,11 +64,11 @@ typedef enum nh_status {
     NH_OUT_OF_MEMORY = 28,
     /** A defect of Nuthatch itself; please report it with the message. */
     NH_INTERNAL = 29,
-    /** The answer isn't of the format that it was read as. */
+    /** The answer isn't in the format that the program asked for. */
     NH_WRONG_FORMAT = 30,
     /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
-    /** A file isn't used because others may have made or changed it: the message says which file, and why. */
+    /** A file isn't used because another user may have made or changed it. The message says which file, and why. */
     NH_UNSAFE_FILE = 32
 } nh_status;
 

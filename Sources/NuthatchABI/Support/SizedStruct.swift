@@ -10,19 +10,25 @@ private func wholeFields<Struct: BitwiseCopyable>(_ size: Int, of _: Struct.Type
   min(size / MemoryLayout<Struct>.alignment * MemoryLayout<Struct>.alignment, MemoryLayout<Struct>.size)
 }
 
+/// Returns the size that the caller has set.
+private func structSize(at bytes: UnsafeRawPointer, _ name: String) throws(NuthatchError) -> Int {
+  let size = Int(bytes.loadUnaligned(as: UInt32.self))
+  guard size >= MemoryLayout<UInt32>.size else {
+    throw NuthatchError(.invalid, "struct_size of \(name) is not set")
+  }
+  guard size <= 65_536 else {
+    throw NuthatchError(.invalid, "struct_size of \(name) is \(size), which no version has")
+  }
+  return size
+}
+
 /// Returns the caller's struct; members that an older caller doesn't have are zero.
 func readSized<Struct: BitwiseCopyable>(_ pointer: UnsafePointer<Struct>, zero: Struct, _ name: String)
   throws(NuthatchError) -> Struct
 {
   let bytes = UnsafeRawPointer(pointer)
-  let size = Int(bytes.loadUnaligned(as: UInt32.self))
-  guard size >= MemoryLayout<UInt32>.size else {
-    throw NuthatchError(.invalid, "struct_size of \(name) is not set")
-  }
+  let size = try structSize(at: bytes, name)
   let known = MemoryLayout<Struct>.size
-  guard size <= 65_536 else {
-    throw NuthatchError(.invalid, "struct_size of \(name) is \(size), which no version has")
-  }
   // Accept the struct of a newer caller if its newer members are all 0.
   for offset in min(known, size)..<size where bytes.load(fromByteOffset: offset, as: UInt8.self) != 0 {
     throw .newerMember(of: name, at: offset)
@@ -41,7 +47,7 @@ extension NuthatchError {
   static func newerMember(of name: String, at offset: Int) -> NuthatchError {
     NuthatchError(
       .invalid,
-      "\(name) says something at byte \(offset), where Nuthatch \(Version.string) has no member: it is of a newer version, or the "
+      "\(name) has a value at byte \(offset), where Nuthatch \(Version.string) has no member: it is of a newer version, or the "
         + "struct wasn't zeroed")
   }
 }
@@ -51,10 +57,7 @@ func writeSized<Struct: BitwiseCopyable>(
   _ value: Struct, to pointer: UnsafeMutablePointer<Struct>, _ name: String
 ) throws(NuthatchError) {
   let bytes = UnsafeMutableRawPointer(pointer)
-  let size = Int(bytes.loadUnaligned(as: UInt32.self))
-  guard size >= MemoryLayout<UInt32>.size, size <= 65_536 else {
-    throw NuthatchError(.invalid, "struct_size of \(name) is not set")
-  }
+  let size = try structSize(at: bytes, name)
   withUnsafeBytes(of: value) { source in
     let start = MemoryLayout<UInt32>.size
     let count = wholeFields(size, of: Struct.self) - start

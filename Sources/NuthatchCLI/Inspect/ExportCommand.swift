@@ -20,7 +20,7 @@ enum ExportCommand: Command {
   static let assumed = ["size"]
   static let details = """
     FILE is a list of URLs, read as prefetch reads it. Give the same options as for prefetch. Without FILE, all public pictures
-    in the cache are written, and those of the credentials or partition that --user, --partition or --header name. Stored
+    in the cache are written; with --user, --partition or --header, only those of these credentials or this partition. Stored
     answers are used however old they are. A size that isn't stored is made from the stored original. DIR is created if it
     is missing, and nothing is written outside of it.
 

@@ -64,7 +64,7 @@ struct ForeignOption {
     ForeignOption("curl", "form", "sends a form", here: "--form of get"),
     ForeignOption("curl", "head", "asks for the headers only", here: "--method HEAD of get"),
     ForeignOption("curl", "ignore-content-length", from: "ig", "ignores the Content-Length"),
-    ForeignOption("curl", "keepalive-time", from: "kee", "says when TCP looks whether a connection is alive"),
+    ForeignOption("curl", "keepalive-time", from: "kee", "sets when TCP checks whether a connection is alive"),
     ForeignOption(
       "curl", "key", "names the file of the key of a client certificate", here: "--cert-key of get",
       ours: "cache-key"),
@@ -103,7 +103,7 @@ struct ForeignOption {
     ForeignOption("wget", "random-wait", from: "ra", "varies the time between requests"),
     ForeignOption("wget", "restrict-file-names", from: "res", "says which names files may have"),
     ForeignOption("wget", "secure-protocol", from: "sec", "chooses the version of TLS"),
-    ForeignOption("wget", "spider", from: "spi", "looks whether the URL is there, and fetches nothing"),
+    ForeignOption("wget", "spider", from: "spi", "checks whether the URL is there, and fetches nothing"),
     ForeignOption(
       "wget", "tries", "sets the number of attempts", here: "--retries, which doesn't count the first,"),
   ]

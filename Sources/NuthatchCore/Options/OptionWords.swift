@@ -112,8 +112,8 @@ public enum Delivery: Int32, Sendable, CaseIterable {
 public enum Spill: Int32, Sendable, CaseIterable {
   /// At once: they survive the end of this process, and other processes find them.
   case eager = 1
-  /// When memory is short, or when the cache is closed. Until then they belong to this process: they are lost with it, and
-  /// removals in other processes don't affect them (a clear does).
+  /// When memory is short, or when the cache is closed. Until then only this process finds them, and they are lost if it is
+  /// killed. Removals in other processes apply to them, too.
   case pressure = 2
 
   /// The word of the command, Python and messages.

@@ -8,7 +8,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// A slow answer may take any time as long as bytes come: `deadline` limits the whole request.
   ///
-  /// Default: 30s. Said of a cache or a site or a request.
+  /// Default: 30s. Option of a cache or a site or a request.
   public var timeout: Request.Limit?
   /// Longest time for the whole request.
   ///
@@ -16,7 +16,7 @@ public struct Options: Sendable, Equatable {
   /// it counts from the first attempt. It also runs while the request waits because the server asked for a pause (Retry-
   /// After). The default deadline of pictures excludes both waits.
   ///
-  /// Default: two minutes for pictures, else none. Said of a cache or a site or a request.
+  /// Default: two minutes for pictures, else none. Option of a cache or a site or a request.
   public var deadline: Request.Limit?
   /// Further attempts after a failed one.
   ///
@@ -26,7 +26,7 @@ public struct Options: Sendable, Equatable {
   /// sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no retry. The last retry
   /// of a batch request (`batched`) waits 5 s if the host refused or broke the connection.
   ///
-  /// Default: 3. Said of a cache or a site or a request.
+  /// Default: 3. Option of a cache or a site or a request.
   public var retries: Int?
   /// How long a host may be unreachable before its requests fail.
   ///
@@ -36,75 +36,75 @@ public struct Options: Sendable, Equatable {
   /// sent twice, or that is freezable, doesn't wait. A host that has never answered counts as unreachable after five failed
   /// requests in a row. Until then `retries` decides.
   ///
-  /// Default: five minutes for requests of a batch, else none. Said of a request.
+  /// Default: five minutes for requests of a batch, else none. Option of a request.
   public var giveUpAfter: Request.Limit?
   /// The request is one of many that are submitted at once.
   ///
   /// Its deadline counts from its first attempt: the wait in the queue is left out, unless the request is freezable. It
   /// waits for a host that is unreachable or overloaded for as long as `give_up_after` allows.
   ///
-  /// Default: no. Said of a request.
+  /// Default: no. Option of a request.
   public var isBatched = false
   /// Boxes of the wanted thumbnails, at most 64.
   ///
-  /// Default: none: the answer itself. Said of a request or an image.
+  /// Default: none: the answer itself. Option of a request or an image.
   public var boxes: [ThumbnailBox] = []
   /// End the transfer of a progressive JPEG when the thumbnails are done.
   ///
   /// Only if much of the body is still missing. Other sizes then need another fetch, because the original isn't stored. If
   /// the cache stores no originals (`keep_source`), transfers always may end early.
   ///
-  /// Default: no. Said of a request.
+  /// Default: no. Option of a request.
   public var earlyStop = false
   /// When answers from the cache are delivered.
   ///
   /// A call that waits for one answer treats twice as fresh.
   ///
-  /// Default: twice. Said of a request.
+  /// Default: twice. Option of a request.
   public var delivery = Delivery.twice
   /// Place in the queue, higher ones first.
   ///
-  /// Default: 0. Said of a request.
+  /// Default: 0. Option of a request.
   public var priority = 0
   /// Word by which requests can be cancelled.
   ///
-  /// Default: none. Said of a request.
+  /// Default: none. Option of a request.
   public var tag: String?
   /// Send events about the progress of the upload and the download.
   ///
-  /// Default: no. Said of a request.
+  /// Default: no. Option of a request.
   public var progressEvents = false
   /// Which stored answers count as fresh.
   ///
-  /// Default: kit. Said of a cache or a site or a request.
+  /// Default: kit. Option of a cache or a site or a request.
   public var policy: Policy? {
     get { read(\.policy) }
     set { special.policy = newValue }
   }
   /// kit: how long pictures with a validator and no lifetime are fresh.
   ///
-  /// Default: 1d. Said of a cache or a site or a request.
+  /// Default: 1d. Option of a cache or a site or a request.
   public var validatorTTL: Duration? {
     get { read(\.validatorTTL) }
     set { special.validatorTTL = newValue }
   }
   /// kit: how long pictures without any caching header are fresh.
   ///
-  /// Default: 7d. Said of a cache or a site or a request.
+  /// Default: 7d. Option of a cache or a site or a request.
   public var imageTTL: Duration? {
     get { read(\.imageTTL) }
     set { special.imageTTL = newValue }
   }
   /// kit: how long answers marked no-cache are fresh.
   ///
-  /// Default: 60s. Said of a cache or a site or a request.
+  /// Default: 60s. Option of a cache or a site or a request.
   public var noCacheTTL: Duration? {
     get { read(\.noCacheTTL) }
     set { special.noCacheTTL = newValue }
   }
   /// rfc9111: share of the time since Last-Modified for which an answer without a lifetime is fresh.
   ///
-  /// Default: 0.1. Said of a cache or a site or a request.
+  /// Default: 0.1. Option of a cache or a site or a request.
   public var heuristic: Double? {
     get { read(\.heuristic) }
     set { special.heuristic = newValue }
@@ -113,21 +113,21 @@ public struct Options: Sendable, Equatable {
   ///
   /// An answer that is saved while it arrives has no limit unless its request sets one.
   ///
-  /// Default: 64MiB. Said of a cache or a site or a request.
+  /// Default: 64MiB. Option of a cache or a site or a request.
   public var maxBytes: Int64? {
     get { read(\.maxBytes) }
     set { special.maxBytes = newValue }
   }
   /// Most pixels that a picture may have.
   ///
-  /// Default: 100,000,000. Said of a cache or a site or a request or an image.
+  /// Default: 100,000,000. Option of a cache or a site or a request or an image.
   public var maxPixels: Int? {
     get { read(\.maxPixels) }
     set { special.maxPixels = newValue }
   }
   /// Which addresses may be connected to.
   ///
-  /// Default: guarded. Said of a cache or a site or a request.
+  /// Default: guarded. Option of a cache or a site or a request.
   public var addresses: Addresses? {
     get { read(\.addresses) }
     set { special.addresses = newValue }
@@ -141,7 +141,7 @@ public struct Options: Sendable, Equatable {
   /// name that only the proxy can look up passes the guard. The guard can't check which address the proxy connects to: give
   /// the proxy its own rules. With `socks5h://` this machine looks up no name.
   ///
-  /// Default: from the environment. Empty: none. Said of a cache or a site.
+  /// Default: from the environment. Empty: none. Option of a cache or a site.
   public var proxy: String? {
     get { read(\.proxy) }
     set { special.proxy = newValue }
@@ -151,7 +151,7 @@ public struct Options: Sendable, Equatable {
   /// A header replaces the headers of the same name that the library or a level above would send. A later value for the
   /// same request replaces all earlier values of that name.
   ///
-  /// Default: none. Said of a cache or a site or a request.
+  /// Default: none. Option of a cache or a site or a request.
   public var headers: [(name: String, value: String)] {
     get { read(\.headers) }
     _modify { yield &special.headers }
@@ -162,21 +162,21 @@ public struct Options: Sendable, Equatable {
   /// and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if their values are secret.
   /// `Host` is never sent there. The names of all levels are added together.
   ///
-  /// Default: none. Said of a cache or a site or a request.
+  /// Default: none. Option of a cache or a site or a request.
   public var keepHeadersAcrossOrigins: [String] {
     get { read(\.keepHeadersAcrossOrigins) }
     _modify { yield &special.keepHeadersAcrossOrigins }
   }
   /// Value of the User-Agent header.
   ///
-  /// Default: nuthatch/VERSION. Empty: an empty header. Said of a cache or a site.
+  /// Default: nuthatch/VERSION. Empty: an empty header. Option of a cache or a site.
   public var userAgent: String? {
     get { read(\.userAgent) }
     set { special.userAgent = newValue }
   }
   /// Value of the Accept header.
   ///
-  /// Default: anything; for pictures, decoded formats first. Empty: an empty header. Said of a cache or a site.
+  /// Default: anything; for pictures, decoded formats first. Empty: an empty header. Option of a cache or a site.
   public var accept: String? {
     get { read(\.accept) }
     set { special.accept = newValue }
@@ -185,21 +185,21 @@ public struct Options: Sendable, Equatable {
   ///
   /// They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after redirects.
   ///
-  /// Default: none. Empty: an empty name. Said of a site or a request.
+  /// Default: none. Empty: an empty name. Option of a site or a request.
   public var user: (name: String, password: String)? {
     get { read(\.user) }
     set { special.user = newValue }
   }
   /// How user and password are sent.
   ///
-  /// Default: basic. Said of a site or a request.
+  /// Default: basic. Option of a site or a request.
   public var signIn: SignIn? {
     get { read(\.signIn) }
     set { special.signIn = newValue }
   }
   /// Client certificate, a file in PEM.
   ///
-  /// Default: none. Said of a site or a request.
+  /// Default: none. Option of a site or a request.
   public var cert: ClientCertificate? {
     get { read(\.cert) }
     set { special.cert = newValue }
@@ -209,7 +209,7 @@ public struct Options: Sendable, Equatable {
   /// It is used if nothing else gives credentials. The file must belong to you or to root, and no other user may write to
   /// it.
   ///
-  /// Default: none. Empty: $NETRC, else ~/.netrc. Said of a cache or a site or a request.
+  /// Default: none. Empty: $NETRC, else ~/.netrc. Option of a cache or a site or a request.
   public var netrc: Netrc? {
     get { read(\.netrc) }
     set { special.netrc = newValue }
@@ -218,7 +218,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// Useful for tokens that change.
   ///
-  /// Default: the credentials. Said of a cache or a site or a request.
+  /// Default: the credentials. Option of a cache or a site or a request.
   public var partition: String? {
     get { read(\.partition) }
     set { special.partition = newValue }
@@ -228,7 +228,7 @@ public struct Options: Sendable, Equatable {
   /// Sites with the same base URL, user and partition share their cookies. A request that is sent from the outbox has no
   /// cookies of its site.
   ///
-  /// Default: off. Said of a site.
+  /// Default: off. Option of a site.
   public var cookieJar: CookieJarMode {
     get { read(\.cookieJar) }
     set { special.cookieJar = newValue }
@@ -239,14 +239,14 @@ public struct Options: Sendable, Equatable {
   /// thread; without a callback they count as unanswered. A question without an answer within 30 seconds, or before the
   /// deadline, counts as unanswered, too.
   ///
-  /// Default: nothing. Said of a site or a request.
+  /// Default: nothing. Option of a site or a request.
   public var asks: Set<Question.Kind> {
     get { read(\.asks) }
     _modify { yield &special.asks }
   }
   /// Questions of the site that this request doesn't ask.
   ///
-  /// Default: nothing. Said of a request.
+  /// Default: nothing. Option of a request.
   public var asksNot: Set<Question.Kind> {
     get { read(\.asksNot) }
     _modify { yield &special.asksNot }
@@ -255,14 +255,14 @@ public struct Options: Sendable, Equatable {
   ///
   /// For URLs that contain a signature or a date.
   ///
-  /// Default: the URL. Said of a request.
+  /// Default: the URL. Option of a request.
   public var cacheKey: String? {
     get { read(\.cacheKey) }
     set { special.cacheKey = newValue }
   }
   /// Store and find the answer by the URL without its query.
   ///
-  /// Default: no. Said of a request.
+  /// Default: no. Option of a request.
   public var ignoreQuery: Bool {
     get { read(\.ignoreQuery) }
     set { special.ignoreQuery = newValue }
@@ -271,28 +271,28 @@ public struct Options: Sendable, Equatable {
   ///
   /// Such an image is marked as partial.
   ///
-  /// Default: no. Said of a request or an image.
+  /// Default: no. Option of a request or an image.
   public var allowDamaged: Bool {
     get { read(\.allowDamaged) }
     set { special.allowDamaged = newValue }
   }
   /// After a broken transfer keep the hidden partial file, so that a later request can continue it.
   ///
-  /// Default: yes. Said of a request.
+  /// Default: yes. Option of a request.
   public var resume: Bool {
     get { read(\.resume) }
     set { special.resume = newValue }
   }
   /// Memory that this process may use for stored things, mostly decoded thumbnails.
   ///
-  /// Default: the smaller of 64 MiB and an eighth of the memory. Said of a cache.
+  /// Default: the smaller of 64 MiB and an eighth of the memory. Option of a cache.
   public var memoryBytes: Int64? {
     get { read(\.memoryBytes) }
     set { special.memoryBytes = newValue }
   }
   /// How many things this process may keep in memory.
   ///
-  /// Default: as many as fit. Said of a cache.
+  /// Default: as many as fit. Option of a cache.
   public var memoryItems: Int? {
     get { read(\.memoryItems) }
     set { special.memoryItems = newValue }
@@ -301,14 +301,14 @@ public struct Options: Sendable, Equatable {
   ///
   /// Each process that writes may take two 64ths more (at least 64 KiB each), because it reserves space ahead.
   ///
-  /// Default: the limit that was set before, else 4 GiB. Said of a cache.
+  /// Default: the limit that was set before, else 4 GiB. Option of a cache.
   public var diskBytes: Int64? {
     get { read(\.diskBytes) }
     set { special.diskBytes = newValue }
   }
   /// When new answers are written to disk.
   ///
-  /// Default: like the directory's first open in this process, else eager. Said of a cache.
+  /// Default: like the directory's first open in this process, else eager. Option of a cache.
   public var spill: Spill? {
     get { read(\.spill) }
     set { special.spill = newValue }
@@ -317,56 +317,56 @@ public struct Options: Sendable, Equatable {
   ///
   /// Thumbnails of at most 16 KiB are always stored raw.
   ///
-  /// Default: like the directory's first open in this process, else packed. Said of a cache.
+  /// Default: like the directory's first open in this process, else packed. Option of a cache.
   public var thumbStore: ThumbStore? {
     get { read(\.thumbStore) }
     set { special.thumbStore = newValue }
   }
   /// Store the bodies of pictures, so that other sizes can be made of them.
   ///
-  /// Default: like the directory's first open in this process, else yes. Said of a cache.
+  /// Default: like the directory's first open in this process, else yes. Option of a cache.
   public var keepSource: Bool? {
     get { read(\.keepSource) }
     set { special.keepSource = newValue }
   }
   /// Allow file: URLs; they can read any file that this process may read.
   ///
-  /// Default: no. Said of a cache.
+  /// Default: no. Option of a cache.
   public var allowFiles: Bool {
     get { read(\.allowFiles) }
     set { special.allowFiles = newValue }
   }
   /// Whether this process sends the requests of the directory's outbox.
   ///
-  /// Default: auto. Said of a cache.
+  /// Default: auto. Option of a cache.
   public var outbox: OutboxMode {
     get { read(\.outbox) }
     set { special.outbox = newValue }
   }
   /// Disk space of the outbox; requests beyond it are refused.
   ///
-  /// Default: like the directory's first open in this process, else 256 MiB. Said of a cache.
+  /// Default: like the directory's first open in this process, else 256 MiB. Option of a cache.
   public var outboxBytes: Int64? {
     get { read(\.outboxBytes) }
     set { special.outboxBytes = newValue }
   }
   /// How many requests the outbox may hold, including those whose outcome waits.
   ///
-  /// Default: like the directory's first open in this process, else 10,000. Said of a cache.
+  /// Default: like the directory's first open in this process, else 10,000. Option of a cache.
   public var outboxItems: Int? {
     get { read(\.outboxItems) }
     set { special.outboxItems = newValue }
   }
   /// How many requests run at once, in all caches together.
   ///
-  /// Default: automatic, measured for the network link. Said of the process.
+  /// Default: automatic, measured for the network link. Option of the process.
   public var concurrency: Int? {
     get { read(\.concurrency) }
     set { special.concurrency = newValue }
   }
   /// How many requests run at once at one host.
   ///
-  /// Default: 6, or 32 where the host speaks HTTP/2. Said of the process.
+  /// Default: 6, or 32 where the host speaks HTTP/2. Option of the process.
   public var perHost: Int? {
     get { read(\.perHost) }
     set { special.perHost = newValue }
@@ -376,14 +376,14 @@ public struct Options: Sendable, Equatable {
   /// From `per_host`, else from 6, up to 32. The host's first 429, 503 or reset halves the number. After that it grows by
   /// one a minute.
   ///
-  /// Default: no. Said of the process.
+  /// Default: no. Option of the process.
   public var perHostGrows: Bool {
     get { read(\.perHostGrows) }
     set { special.perHostGrows = newValue }
   }
   /// How many requests may start in a second at one host.
   ///
-  /// Default: no limit. Said of the process.
+  /// Default: no limit. Option of the process.
   public var rate: Double? {
     get { read(\.rate) }
     set { special.rate = newValue }
@@ -393,7 +393,7 @@ public struct Options: Sendable, Equatable {
   /// The limit counts all bodies together. The files have no name, and are in the cache's directory. "The memory" in the
   /// default is the machine's, or that of its control group.
   ///
-  /// Default: the smaller of 64 MiB and an eighth of the memory. Said of the process.
+  /// Default: the smaller of 64 MiB and an eighth of the memory. Option of the process.
   public var inFlightBytes: Int64? {
     get { read(\.inFlightBytes) }
     set { special.inFlightBytes = newValue }
@@ -405,7 +405,7 @@ public struct Options: Sendable, Equatable {
   /// target. One redirect too many is the error `too_many_redirects`. A stored answer that needed more redirects than are
   /// allowed is fetched again.
   ///
-  /// Default: 10. Said of a cache or a site or a request.
+  /// Default: 10. Option of a cache or a site or a request.
   public var redirects: Int? {
     get { read(\.redirects) }
     set { special.redirects = newValue }
@@ -420,7 +420,7 @@ public struct Options: Sendable, Equatable {
   /// value counts at the site's origin; the value of a cache or a request counts for all servers, also after redirects. It
   /// applies to servers, not to a proxy over `https`.
   ///
-  /// Default: from the environment, else the system's. Empty: as if not set. Said of a cache or a site or a request.
+  /// Default: from the environment, else the system's. Empty: as if not set. Option of a cache or a site or a request.
   public var caFile: String? {
     get { read(\.caFile) }
     set { special.caFile = newValue }
@@ -429,7 +429,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// Like `ca_file`; if both are set, both are used.
   ///
-  /// Default: from the environment, else the system's. Empty: as if not set. Said of a cache or a site or a request.
+  /// Default: from the environment, else the system's. Empty: as if not set. Option of a cache or a site or a request.
   public var caDir: String? {
     get { read(\.caDir) }
     set { special.caDir = newValue }
@@ -439,7 +439,7 @@ public struct Options: Sendable, Equatable {
   /// For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in each process.
   /// A site's value counts at the site's origin, as for `ca_file`.
   ///
-  /// Default: no. Said of a cache or a site or a request.
+  /// Default: no. Option of a cache or a site or a request.
   public var insecure: Bool? {
     get { read(\.insecure) }
     set { special.insecure = newValue }
@@ -449,7 +449,7 @@ public struct Options: Sendable, Equatable {
   /// If they don't match, the answer counts as missing and is fetched again. `always` costs a copy of the answer, and the
   /// time to read all of it; memory then holds that copy, and no mapping of the file.
   ///
-  /// Default: like the directory's first open in this process, else first. Said of a cache.
+  /// Default: like the directory's first open in this process, else first. Option of a cache.
   public var checkBytes: ByteCheck? {
     get { read(\.checkBytes) }
     set { special.checkBytes = newValue }
@@ -460,7 +460,7 @@ public struct Options: Sendable, Equatable {
   /// the server is asked whether a stored answer is still valid. The headers (`must-revalidate`, `stale-while-revalidate`)
   /// and `delivery` still decide whether a stale answer may be delivered. Fractions of a second are rounded up.
   ///
-  /// Default: by headers and policy. Said of a cache or a site or a request.
+  /// Default: by headers and policy. Option of a cache or a site or a request.
   public var expireAfter: Duration? {
     get { read(\.expireAfter) }
     set { special.expireAfter = newValue }

@@ -76,7 +76,7 @@ _ODD = (TypeError, ValueError, AttributeError, ctypes.ArgumentError)
 class Cache(Fetching):
     """A cache directory, and requests through it. A context manager. Any thread may use it.
 
-    An option that is not given has its default. ``None`` means no limit, or none, where the list below says so;
+    An option that is not given has its default. ``None`` means no limit or off where the list below says so;
     elsewhere it means the default. An option of a site or a request overrides that of the cache.
 
     ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` reads a header's value from an environment variable, and
@@ -217,9 +217,9 @@ class Cache(Fetching):
 
         User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
         ``password_provider="env:NAME"`` the environment variable has the password. ``secrets`` work as in
-        :class:`Cache`. A site whose secrets are given so can be pickled. Sites with the same base URL, user and
-        partition share their cookies. An option that is not given is that of the cache. A question that is None is not
-        asked.
+        :class:`Cache`. A site whose secrets are given in this way can be pickled. Sites with the same base URL, user
+        and partition share their cookies. An option that is not given is that of the cache. A question that is None is
+        not asked.
         """
         return Site(self, base_url, dict(options))
 
@@ -233,7 +233,7 @@ class Cache(Fetching):
 
         After this returns, no process gets from the cache an answer that was requested before.
 
-        With options, only the answer is removed that a request with these options would get.
+        With options, removes only the answer that a request with these options would get.
         """
         if options:
             described = self._complete(url, dict(options))

@@ -21,7 +21,7 @@ T = TypeVar('T')
 class Cache(Fetching):
     """A cache directory, and requests through it. A context manager. Any thread may use it.
 
-    An option that is not given has its default. ``None`` means no limit, or none, where the list below says so;
+    An option that is not given has its default. ``None`` means no limit or off where the list below says so;
     elsewhere it means the default. An option of a site or a request overrides that of the cache.
 
     ``secrets={"Authorization": ("Bearer ", "env:TOKEN")}`` reads a header's value from an environment variable, and
@@ -106,8 +106,8 @@ class Cache(Fetching):
     :param spill: when new answers are written to disk: "eager" or "pressure". Default: like the directory's
         first open in this process, else eager.
         "eager": At once: they survive the end of this process, and other processes find them.
-        "pressure": When memory is short, or when the cache is closed. Until then they belong to this process:
-        they are lost with it, and removals in other processes don't affect them (a clear does).
+        "pressure": When memory is short, or when the cache is closed. Until then only this process finds them,
+        and they are lost if it is killed. Removals in other processes apply to them, too.
     :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
         directory's first open in this process, else packed.
         "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
@@ -425,7 +425,7 @@ class Cache(Fetching):
 
         User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
         ``password_provider="env:NAME"`` the environment variable has the password. ``secrets`` work as in
-        :class:`Cache`. A site whose secrets are given so can be pickled. Sites with the same base URL, user and
+        :class:`Cache`. A site whose secrets are given in this way can be pickled. Sites with the same base URL, user and
         partition share their cookies. An option that is not given is that of the cache. A question that is None is not
         asked.
 
@@ -581,7 +581,7 @@ class Cache(Fetching):
 
         After this returns, no process gets from the cache an answer that was requested before.
 
-        With options, only the answer is removed that a request with these options would get.
+        With options, removes only the answer that a request with these options would get.
 
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.

@@ -96,7 +96,7 @@ class Fetching:
         return cast(Response, self._perform(url, None, {**options, "method": method}))
 
     def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
-        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless the cache has a fresh one.
+        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless a fresh thumbnail is stored.
 
         :raises HTTPStatusError: if the answer is not a success.
 
@@ -176,7 +176,7 @@ class Fetching:
 
         :param sizes: the sizes of the thumbnails to store in the cache; ``()`` for the answers themselves.
         :param progress: whether to show the progress on standard error, by tqdm if that is installed, else as a line.
-        :param images: whether items hold their images, or their response.
+        :param images: whether items hold their images; without sizes, their response.
 
         The default priority is -5, and a ``deadline`` counts from the first attempt of each URL. Functions in
         ``save_to`` are called with pieces of all URLs, in the order in which they come.

@@ -108,7 +108,7 @@ def last_message(status: int) -> str:
     return _named(told) if status == _prototypes.INVALID and told.startswith(_NEWER) else told
 
 
-_NEWER = "options says something at byte "
+_NEWER = "options has a value at byte "
 
 
 def _named(told: str) -> str:

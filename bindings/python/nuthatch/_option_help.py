@@ -1,5 +1,5 @@
 # Generated from options.toml by Scripts/make-header; edit that instead.
-"""A line on each option, and all the rest; and which of them each kind of call takes."""
+"""Help for each option: one line, more text, and the options of each kind of call."""
 
 from typing import Dict
 
@@ -250,8 +250,8 @@ MORE = _entries("""\
     ahead.
 :param spill:
     "eager": At once: they survive the end of this process, and other processes find them.
-    "pressure": When memory is short, or when the cache is closed. Until then they belong to this process:
-    they are lost with it, and removals in other processes don't affect them (a clear does).
+    "pressure": When memory is short, or when the cache is closed. Until then only this process finds them,
+    and they are lost if it is killed. Removals in other processes apply to them, too.
 :param thumb_store:
     "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
     "lossless": As PNG: the same pixels every time.

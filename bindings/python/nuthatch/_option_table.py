@@ -6,7 +6,7 @@ CACHE, SITE, REQUEST, IMAGE, PROCESS = 1, 2, 4, 8, 16
 
 
 class Row:
-    """An option: its kind, its member of the struct, where it may be said, what None is, its words."""
+    """An option: its kind, its member of the struct, the levels that have it, what None means, its words."""
 
     def __init__(
         self,
@@ -21,9 +21,9 @@ class Row:
         since: str = "0.1",
     ) -> None:
         self.kind, self.member, self.levels, self.none, self.words = kind, member, levels, none, words
-        #: Its range, and as messages say it.
+        #: The range, and its text in messages.
         self.least, self.greatest, self.range = least, greatest, range
-        #: The version that brought it.
+        #: The version that added the option.
         self.since = since
 
 

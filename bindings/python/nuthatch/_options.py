@@ -249,7 +249,7 @@ def _secret(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[
     is_bound = isinstance(value, (tuple, list)) and len(value) == 3
     struct.user, struct.password = signature(value[:2] if is_bound else value, None)
     if is_bound:
-        struct.user_place = encode(value[2], "the place of user")
+        struct.user_place = encode(value[2], "the origin of user")
 
 
 def _headers(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[Any]) -> None:

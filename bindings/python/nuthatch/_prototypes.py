@@ -626,7 +626,7 @@ class nh_option(ctypes.Structure):
     ]
 
 
-# What ctypes passes for the types of C.
+# The ctypes type of each C type.
 TYPES: Dict[str, Any] = {
     "void": None,
     "int32_t": ctypes.c_int32,
@@ -762,7 +762,7 @@ SIGNATURES: Dict[str, Tuple[str, Tuple[str, ...]]] = {
 
 
 def passed(kind: str) -> Any:
-    """What ctypes passes for a type of C. A pointer that nothing is known of is a place."""
+    """Returns the ctypes type of a C type; c_void_p for a pointer to an unknown type."""
     if kind in TYPES:
         return TYPES[kind]
     aimed = kind.replace("const ", "").rstrip(" *")
