@@ -7,7 +7,7 @@ import Testing
 @Suite("Agreement of all ways to look up an answer") struct LookupAgreementTests {
   @Test(
     "tickets, peeks and inspections agree on a stored answer, except for known differences",
-    arguments: StoredState.all)
+    arguments: StoredState.all.enumerated().filter { !isSanitized || $0.offset % 5 == 0 }.map(\.element))
   func agreement(state: StoredState) throws {
     var found = try problems(of: state)
     // Other tests of this process have a part in its memory and its queue: what doesn't come again was theirs.

@@ -8,6 +8,9 @@ import TestServer
   import Glibc
 #endif
 
+/// Whether the library runs under a sanitizer, where a test takes ten times as long. Tests of many like cases run some of them there.
+let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+
 /// A cache in a folder of its own that goes with it, and a server to fetch from.
 final class Bench {
   let server: TestServer

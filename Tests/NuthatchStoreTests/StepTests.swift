@@ -20,12 +20,9 @@ import Testing
     ([key, version] + (0..<100).map { key &* 77 &+ version &* 1001 &+ $0 }).withUnsafeBytes { Array($0) }
   }
 
-  /// Sanitizers put far more instructions there.
-  private static let isOrdinary = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
-
   @Test(
     "a process killed at any instruction of a commit or removal has done all of it or nothing",
-    .enabled(if: isOrdinary),
+    .enabled(if: !isSanitized, "Sanitizers add far more instructions"),
     arguments: [("keep", 55_000), ("replace", 75_000), ("remove", 80_000), ("piece", 100_000)])
   func killed(_ what: String, _ steps: Int) throws {
     let seed = newSeed()

@@ -127,6 +127,9 @@ extension Journal {
   }
 }
 
+/// Whether the library runs under a sanitizer, where a test takes ten times as long. Tests of many like cases run some of them there.
+let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+
 /// How often a test with kills repeats what it does: `NUTHATCH_CRASH_ROUNDS`, else what it takes by itself.
 func crashRounds(_ usual: Int) -> Int {
   ProcessInfo.processInfo.environment["NUTHATCH_CRASH_ROUNDS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual

@@ -64,7 +64,7 @@ struct ForeignOption {
     ForeignOption("curl", "form", "sends a form", here: "--form of get"),
     ForeignOption("curl", "head", "asks for the headers only", here: "--method HEAD of get"),
     ForeignOption("curl", "ignore-content-length", from: "ig", "ignores the Content-Length"),
-    ForeignOption("curl", "keepalive-time", from: "kee", "sets when TCP checks whether a connection is alive"),
+    ForeignOption("curl", "keepalive-time", from: "kee", "sets when TCP checks if a connection is alive"),
     ForeignOption(
       "curl", "key", "names the file of the key of a client certificate", here: "--cert-key of get",
       ours: "cache-key"),

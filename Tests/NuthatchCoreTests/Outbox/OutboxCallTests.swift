@@ -7,8 +7,6 @@ import Testing
 /// Processes that are killed before each system call, of every thread and kind: from the opening of the directory
 /// on while they freeze, and while they send, write down the answer, and collect it.
 @Suite("Outbox processes that are killed at each system call", .serialized) struct OutboxCallTests {
-  private static let isOrdinary = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
-
   /// What a process said, and how it ended.
   private struct Words {
     let lines: [[Substring]]
@@ -74,7 +72,7 @@ import Testing
 
   @Test(
     "a process killed while it freezes leaves acknowledged requests, and others whole or not at all",
-    .enabled(if: isOrdinary),
+    .enabled(if: !isSanitized),
     arguments: [(false, false, false), (true, false, false), (false, true, false), (true, true, true)])
   func freezing(_ isDurable: Bool, _ isLong: Bool, _ isDropped: Bool) throws {
     let start = UInt64.random(in: 0..<1_000_000)
@@ -137,7 +135,7 @@ import Testing
 
   @Test(
     "after a kill while sending only a request without a recorded answer is sent once more",
-    .enabled(if: isOrdinary), arguments: [20, 70_000])
+    .enabled(if: !isSanitized), arguments: [20, 70_000])
   func sending(_ length: Int) throws {
     var resent = 0
     try each { number in
