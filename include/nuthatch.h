@@ -205,7 +205,7 @@ typedef enum nh_status {
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user, or others may write to it. */
+    /** The address guard refused the address; a file: URL isn't allowed; other users own or may write to a cache's directory. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -223,7 +223,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox and is sent later: its server can't be reached, earlier requests of its queue wait, or a secret is missing. */
+    /** The request was put into the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
@@ -1592,7 +1592,7 @@ nh_status nh_answer(nh_ticket *ticket, const nh_reply *reply);
  * nh_thumbnail_now and nh_get_now do the same, and count as requests. They return stale results under NH_POLICY_OFFLINE only. nh_submit
  * delivers a stale result first, and then asks the server (NH_DELIVERY_TWICE, the default).
  *
- *     // .decode also finds a thumbnail that is stored as a file, as all but small ones are after a restart.
+ *     // .decode also finds a compressed thumbnail; after a restart, all but small ones are compressed.
  *     if ((image = nh_peek(cache, url, NH_OPTIONS(.size = 128, .decode = NH_YES))) != NULL) {
  *         draw(image);
  *         nh_image_release(image);
@@ -2187,7 +2187,8 @@ nh_status nh_trim(nh_cache *cache, int64_t bytes);
 /**
  * Writes to disk what is only in memory (NH_SPILL_PRESSURE), so that it survives the end of this process. May wait for the disk.
  *
- * @return NH_OK, also if there is nothing to write; NH_BUSY if another process holds the directory's lock for five seconds; NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
+ * @return NH_OK, also if there is nothing to write; NH_BUSY if another process holds the directory's lock for five seconds;
+ *         NH_NO_SPACE; NH_IO; NH_CLOSED; NH_FORKED; NH_INVALID.
  */
 nh_status nh_flush(nh_cache *cache);
 

@@ -30,7 +30,7 @@ typedef enum nh_status {
     NH_CORRUPT = 11,
     /** The answer or the picture ends too early. */
     NH_TRUNCATED = 12,
-    /** The address guard refused the address; a file: URL isn't allowed; a cache's directory belongs to another user, or others may write to it. */
+    /** The address guard refused the address; a file: URL isn't allowed; other users own or may write to a cache's directory. */
     NH_DENIED = 13,
     /** The URL can't be used; the message says at which byte. */
     NH_BAD_URL = 14,
@@ -48,7 +48,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox and is sent later: its server can't be reached, earlier requests of its queue wait, or a secret is missing. */
+    /** The request was put into the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,

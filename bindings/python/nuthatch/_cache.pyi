@@ -425,9 +425,9 @@ class Cache(Fetching):
 
         User and password are sent to the base URL's origin only. With ``user=(name, "")`` and
         ``password_provider="env:NAME"`` the environment variable has the password. ``secrets`` work as in
-        :class:`Cache`. A site whose secrets are given in this way can be pickled. Sites with the same base URL, user and
-        partition share their cookies. An option that is not given is that of the cache. A question that is None is not
-        asked.
+        :class:`Cache`. A site whose secrets are given in this way can be pickled. Sites with the same base URL, user
+        and partition share their cookies. An option that is not given is that of the cache. A question that is None is
+        not asked.
 
         :param policy: which stored answers count as fresh: "kit", "rfc9111", "offline" or "reload". Default: kit.
             "kit": Pictures stay fresh for days unless the server says otherwise. Any other answer without a

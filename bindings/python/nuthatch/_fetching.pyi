@@ -522,7 +522,7 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Image:
-        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless the cache has a fresh thumbnail.
+        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless a fresh thumbnail is stored.
 
         :raises HTTPStatusError: if the answer is not a success.
 
