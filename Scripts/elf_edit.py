@@ -54,7 +54,7 @@ class Elf:
                 start = self._offset(self._value(STRTAB)) + place
                 self.bytes[start : start + len(new)] = new.encode()
 
-    def forget_versions(self, library: str) -> None:
+    def remove_versions(self, library: str) -> None:
         """Removes the version requirements for a library: distributions give its symbols different versions."""
         before = None
         for need in list(self._needs()):
@@ -74,7 +74,7 @@ class Elf:
             self._write("<Q", self._place(VERNEEDNUM), count)
             self._tell_tools(count)
 
-    def settle_for_the_oldest(self, library: str, version: str) -> None:
+    def require_oldest(self, library: str, version: str) -> None:
         """Replaces the need for `version` by one for the oldest version that the file needs from the library."""
         for need in list(self._needs()):
             if self._string(self._read("<I", need + 4)) != library:

@@ -86,7 +86,7 @@ enum GetCommand: Command {
     }
   }
 
-  private static func request(_ arguments: ParsedArguments, _ said: SaidOptions) throws -> Request {
+  private static func request(_ arguments: ParsedArguments, _ said: ParsedOptions) throws -> Request {
     var request = said.request(for: arguments.operands[0])
     try SentBody.add(arguments, to: &request)
     try addFreezing(arguments, said, &request)
@@ -107,7 +107,7 @@ enum GetCommand: Command {
   }
 
   private static func addFreezing(
-    _ arguments: ParsedArguments, _ said: SaidOptions, _ request: inout Request
+    _ arguments: ParsedArguments, _ said: ParsedOptions, _ request: inout Request
   ) throws(UsageError) {
     guard said.isFreezable else { return }
     guard !arguments.has("append") else {

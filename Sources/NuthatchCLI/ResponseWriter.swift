@@ -16,7 +16,7 @@ struct ResponseWriter {
   /// Whether standard output gets text only.
   private let isTextOnly: Bool
 
-  init(_ arguments: ParsedArguments, _ said: SaidOptions) throws(UsageError) {
+  init(_ arguments: ParsedArguments, _ said: ParsedOptions) throws(UsageError) {
     image = said.boxes.first.map { ImageOptions($0, as: said.request) }
     isTextOnly = TerminalText.isRequired(arguments)
     guard image == nil || !isTextOnly else {

@@ -20,12 +20,12 @@ final class Runtime: @unchecked Sendable {
   /// The memory of bodies that are being received.
   let inFlight: ReceiveBudget
   let reachability = Reachability()
-  private let clerk: QueueDriver
+  private let queueDriver: QueueDriver
   /// Confined to the loop's thread.
   private let pressure: PressureWatch
   private let epoch: UInt64
   /// Functions to call when the loop fails, by owner.
-  private let mourners = Locked<[ObjectIdentifier: @Sendable (NuthatchError) -> Void]>([:])
+  private let failureHandlers = Locked<[ObjectIdentifier: @Sendable (NuthatchError) -> Void]>([:])
   // Guarded by the process lock, like `current`.
   private var users = 0
   nonisolated(unsafe) private static var current: Runtime?
@@ -42,7 +42,7 @@ final class Runtime: @unchecked Sendable {
     let gauge = MemoryGauge()
     workers = WorkerPool(budget, roomForOne: { budget.roomForOne(gauge, promised: inFlight.room) })
     let loop = curl.loop
-    clerk = QueueDriver(loop, mostAtOnce: curl.ceiling)
+    queueDriver = QueueDriver(loop, mostAtOnce: curl.ceiling)
     let workers = workers
     pressure = PressureWatch(relieve: { level, origin in
       Log.note(.info, "memory is short (\(level), reported by \(origin)): cached memory is freed")
@@ -50,20 +50,20 @@ final class Runtime: @unchecked Sendable {
       _ = workers.submit(priority: Priority.most) { OpenCaches.relieve(level) }
     })
     epoch = nhs_fork_epoch()
-    loop.whenFailed { [mourners] fault in
+    loop.whenFailed { [failureHandlers] fault in
       Log.note(.error, fault.message)
-      for tell in mourners.withLock({ Array($0.values) }) { tell(NuthatchError(fault)) }
+      for tell in failureHandlers.withLock({ Array($0.values) }) { tell(NuthatchError(fault)) }
     }
     loop.post {
       self.pressure.start(on: loop, after: PressureWatch.startDelay)
-      self.clerk.start { self.reachability.networkChanged() }
+      self.queueDriver.start { self.reachability.networkChanged() }
     }
   }
 
   var loop: EventLoop { curl.loop }
   var transport: any Transport { curl }
   /// Confined to the loop's thread.
-  var queue: FetchQueue { clerk.queue }
+  var queue: FetchQueue { queueDriver.queue }
 
   /// Returns the runtime, which it creates if there is none. The runtime ends when `release` has been called once for each call
   /// of this function.
@@ -82,13 +82,13 @@ final class Runtime: @unchecked Sendable {
 
   /// Calls `tell` when the loop fails; at once if it has failed.
   func enlist(_ owner: AnyObject, _ tell: @escaping @Sendable (NuthatchError) -> Void) {
-    mourners.withLock { $0[ObjectIdentifier(owner)] = tell }
+    failureHandlers.withLock { $0[ObjectIdentifier(owner)] = tell }
     if let fault = loop.fault { tell(NuthatchError(fault)) }
   }
 
   func delist(_ owner: AnyObject) {
     // Release the function only after unlocking, because that may run other code.
-    _ = mourners.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
+    _ = failureHandlers.withLock { $0.removeValue(forKey: ObjectIdentifier(owner)) }
   }
 
   /// The reason why the loop doesn't accept a job.
@@ -109,7 +109,7 @@ final class Runtime: @unchecked Sendable {
     workers.stop()
     loop.post {
       self.pressure.stop()
-      self.clerk.stop()
+      self.queueDriver.stop()
     }
     curl.stop()
     // They end after the loop, which may submit jobs to them until its end. It no longer needs their results.
@@ -137,8 +137,8 @@ final class Runtime: @unchecked Sendable {
     nhs_process_unlock()
     guard let running, running.epoch == nhs_fork_epoch() else { return }
     running.inFlight.setLimit(ProcessQueue.inFlight)
-    let clerk = running.clerk
-    running.loop.post { clerk.adoptOptions() }
+    let queueDriver = running.queueDriver
+    running.loop.post { queueDriver.adoptOptions() }
   }
 
   private static func claim() -> Runtime? {

@@ -8,13 +8,13 @@ package struct DataURL: Sendable, Equatable {
   package var bytes: [UInt8]
 
   /// Returns whether a text is a data URL. The scheme is compared without regard to case.
-  package static func isOne(_ text: some StringProtocol) -> Bool {
+  package static func isDataURL(_ text: some StringProtocol) -> Bool {
     text.utf8.prefix(5).elementsEqual("data:".utf8) { $0.lowercased == $1 }
   }
 
   /// Decodes `text`, to at most `maxBytes` bytes.
   package init(_ text: some StringProtocol, maxBytes: Int64) throws(TransportFault) {
-    guard DataURL.isOne(text) else { throw TransportFault(.badURL, "the URL doesn't begin with data:") }
+    guard DataURL.isDataURL(text) else { throw TransportFault(.badURL, "the URL doesn't begin with data:") }
     let all = Array(text.utf8)
     guard let comma = all.firstIndex(of: UInt8(ascii: ",")) else {
       throw TransportFault(.badURL, "the data: URL has no comma before its data")

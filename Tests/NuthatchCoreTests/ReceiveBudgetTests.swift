@@ -40,7 +40,7 @@ import Testing
       #expect(names(in: folder).isEmpty)
       first.trim()
       #expect(inFlight.bytes == 6000)
-      first.arrive()
+      first.stopCounting()
       #expect(inFlight.bytes == 0)
       #expect(isWhole(first, 6000))
     }

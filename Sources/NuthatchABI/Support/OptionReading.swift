@@ -6,8 +6,8 @@ import NuthatchCore
 /// - Throws: `invalid`, also for options that this level doesn't have.
 func read(
   _ pointer: UnsafePointer<nh_options>?, for level: OptionLevel
-) throws(NuthatchError) -> SaidOptions {
-  guard let pointer else { return SaidOptions(nh_options()) }
+) throws(NuthatchError) -> CallOptions {
+  guard let pointer else { return CallOptions(nh_options()) }
   let size = pointer.pointee.struct_size
   guard size == 0 || size >= nh_oldest_options_size else {
     throw NuthatchError(
@@ -15,13 +15,13 @@ func read(
       "options has \(size) bytes, as in version 0.1, which had other options: compile with a newer nuthatch.h"
     )
   }
-  let said = SaidOptions(try readSized(pointer, zero: nh_options(), "options"))
+  let said = CallOptions(try readSized(pointer, zero: nh_options(), "options"))
   try said.check(level)
   return said
 }
 
 /// A C program's options, and which of them are set. Most of the struct is zero, and is skipped.
-struct SaidOptions {
+struct CallOptions {
   let raw: nh_options
   let words: SaidWords
 
@@ -76,7 +76,7 @@ extension nh_options {
 
 extension Options {
   /// The options that a C program sets for a cache, a site or the process.
-  init(_ said: SaidOptions) throws(NuthatchError) {
+  init(_ said: CallOptions) throws(NuthatchError) {
     self.init()
     try take(said)
   }

@@ -5,7 +5,7 @@ import NuthatchCore
 
 extension Options {
   /// Takes the options that a C program has set. Leaves the others unchanged.
-  mutating func take(_ said: SaidOptions) throws(NuthatchError) {
+  mutating func take(_ said: CallOptions) throws(NuthatchError) {
     let raw = said.raw
     for word in said.words {
       switch word {
@@ -159,7 +159,7 @@ extension Options {
   }
 }
 
-extension SaidOptions {
+extension CallOptions {
   /// Checks that the level has these options, and that reserved members are 0.
   ///
   /// - Throws: `invalid`.

@@ -47,7 +47,7 @@ struct Draft: Sendable {
   }
 
   /// Sets further options.
-  mutating func take(_ said: SaidOptions) throws(NuthatchError) {
+  mutating func take(_ said: CallOptions) throws(NuthatchError) {
     try request.options.take(said)
     guard said.words.has(anyOf: .reachingHits) else { return }
     let raw = said.raw

@@ -88,11 +88,11 @@ enum ExplainCommand: Command {
       request.boxes.isEmpty ? info.hasBody : info.hasBody || info.thumbs.count == request.boxes.count
     switch info.prospect {
     case .refuse: return refusal(info.refusal)
-    case .hit where info.leadsOn:
+    case .hit where info.isRedirect:
       return "a redirect to an answer that is stored, and good enough for this request"
-    case .revalidate where info.leadsOn:
+    case .revalidate where info.isRedirect:
       return "a redirect; the server is asked about it, or about what it leads to"
-    case .fetch where info.leadsOn:
+    case .fetch where info.isRedirect:
       return "a redirect to an answer that isn't stored, or that this request can't use"
     case .revalidate where info.isFromFuture:
       return "stored at a time in the future: the clock was set back, and the server is asked"

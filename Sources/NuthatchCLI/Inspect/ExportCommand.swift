@@ -66,7 +66,7 @@ enum ExportCommand: Command {
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(
         cache, said, signIn, folder: folder, isPNG: isPNG, byHash: byHash, skipsExisting: skipsExisting)
-      run.isForSomebody = arguments.namesAnswers
+      run.exportsPrivateAnswers = arguments.namesAnswers
       return try run.run(list, wantsJSON: wantsJSON)
     }
   }
@@ -75,7 +75,7 @@ enum ExportCommand: Command {
 /// Exports one URL after the other.
 final class ExportRun {
   private let cache: Cache
-  private let said: SaidOptions
+  private let said: ParsedOptions
   /// The part of the request that all URLs have in common.
   private let common: Request
   private let folder: String
@@ -85,14 +85,14 @@ final class ExportRun {
   /// The files of earlier runs; nil without `--skip-existing`.
   private let earlier: ExportManifest?
   /// Whether options name a partition or credentials. Without a list, only answers of these are exported, else public ones.
-  var isForSomebody = false
+  var exportsPrivateAnswers = false
   private var json = JSONText()
   private var written = 0
   private var left = 0
   private var missing = 0
 
   init(
-    _ cache: Cache, _ said: SaidOptions, _ signIn: ListSignIn?, folder: String, isPNG: Bool, byHash: Bool,
+    _ cache: Cache, _ said: ParsedOptions, _ signIn: ListSignIn?, folder: String, isPNG: Bool, byHash: Bool,
     skipsExisting: Bool
   ) throws(NuthatchError) {
     self.cache = cache
@@ -168,7 +168,7 @@ final class ExportRun {
     var seen: Set<String> = []
     var kept: [(name: String, url: String)] = []
     try cache.forEachAnswer { answer in
-      if answer.info.isPicture, isForSomebody || !answer.isPrivate, seen.insert(answer.address).inserted {
+      if answer.info.isPicture, exportsPrivateAnswers || !answer.isPrivate, seen.insert(answer.address).inserted {
         kept.append((answer.address, answer.info.finalURL))
       }
       return Interruption.signal == nil
@@ -178,7 +178,7 @@ final class ExportRun {
     for (name, url) in kept where Interruption.signal == nil {
       let request = try request(for: url, key: name)
       // The answer may be public, or of another partition. Then a request with these options doesn't find it.
-      if isForSomebody, try cache.inspect(request) == nil { continue }
+      if exportsPrivateAnswers, try cache.inspect(request) == nil { continue }
       try export(request, as: name, index)
       index += 1
     }

@@ -11,7 +11,7 @@ struct ListedURL: Sendable {
   /// Why the line has no URL; nil if it has one.
   var fault: String?
   /// Whether the URL is deferred: its request was cancelled because no bytes came and other requests waited.
-  var wasPutOff = false
+  var isDeferred = false
 
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }

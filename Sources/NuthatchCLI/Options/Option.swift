@@ -44,14 +44,14 @@ struct Option: Sendable {
 
   /// An option of the library.
   struct Library: Sendable {
-    typealias Reading = @Sendable (inout SaidOptions, OptionText) throws(UsageError) -> Void
+    typealias Reading = @Sendable (inout ParsedOptions, OptionText) throws(UsageError) -> Void
 
     /// The library's name of the option.
     let row: String
     let commands: [String]
     /// Whether the option is part of the cache key.
     let namesAnswers: Bool
-    /// Reads the value into `SaidOptions`.
+    /// Reads the value into `ParsedOptions`.
     let take: Reading
 
     init(

@@ -49,7 +49,7 @@ struct ParsedArguments {
   /// Returns the library's options from the command line.
   ///
   /// - Parameter base: the command's defaults.
-  func said(over base: SaidOptions = SaidOptions()) throws(UsageError) -> SaidOptions {
+  func said(over base: ParsedOptions = ParsedOptions()) throws(UsageError) -> ParsedOptions {
     var said = base
     for value in given { try value.option.library?.take(&said, value) }
     return said

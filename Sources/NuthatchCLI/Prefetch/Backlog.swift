@@ -6,7 +6,7 @@ import NuthatchBase
 /// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond
 /// `mostInMemory` bytes are moved to a file.
 ///
-/// Deferred URLs (`wasPutOff`) come last. They start when the list has ended or pauses, and no other URL is being answered:
+/// Deferred URLs (`isDeferred`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.
 ///
 /// More URLs are read until `enough` requests are under way at hosts that answer. Requests at a host that has been silent for
@@ -120,7 +120,7 @@ final class Backlog {
     let host = host(of: listed)
     count += 1
     bytes += listed.url.utf8.count + Self.overhead
-    if listed.wasPutOff {
+    if listed.isDeferred {
       host.deferred.append(listed)
       offerLateTurn(host)
     } else {
@@ -154,7 +154,7 @@ final class Backlog {
     bytes -= listed.url.utf8.count + Self.overhead
     host.underWay += 1
     underWay += 1
-    if listed.wasPutOff {
+    if listed.isDeferred {
       host.deferredUnderWay += 1
       deferredUnderWay += 1
     }
@@ -185,7 +185,7 @@ final class Backlog {
     let host = host(of: listed)
     host.underWay -= 1
     underWay -= 1
-    if listed.wasPutOff {
+    if listed.isDeferred {
       host.deferredUnderWay -= 1
       deferredUnderWay -= 1
     }

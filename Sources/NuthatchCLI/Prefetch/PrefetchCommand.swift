@@ -129,7 +129,7 @@ struct PrefetchSettings {
     case text, jsonl
   }
 
-  let said: SaidOptions
+  let said: ParsedOptions
   private var request: Request
   private(set) var signIn: ListSignIn?
   private(set) var giveUpAfter: Request.Limit?
@@ -148,7 +148,7 @@ struct PrefetchSettings {
   var respectsNoAI = false
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    var base = SaidOptions.ofList
+    var base = ParsedOptions.ofList
     base.request.priority = -5
     // A list may be long, so a deadline must not count the time that a URL waits in the queue.
     base.request.isBatched = true

@@ -128,7 +128,7 @@ final class PrefetchRun {
   private func start(_ listed: ListedURL) -> Record? {
     let begin = nhs_monotonic_ns()
     var request = settings.request(listed.url)
-    request.mayBeDeferred = !listed.wasPutOff
+    request.mayBeDeferred = !listed.isDeferred
     if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
       if settings.isDryRun {
@@ -163,7 +163,7 @@ final class PrefetchRun {
         account(record)
       } else if mayGoOn {
         var listed = record.listed
-        listed.wasPutOff = listed.wasPutOff || !isStopped
+        listed.isDeferred = listed.isDeferred || !isStopped
         backlog.add(listed)
       }
     }

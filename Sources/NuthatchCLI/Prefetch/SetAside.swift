@@ -75,7 +75,7 @@ final class SetAside {
 
   private static func append(_ listed: ListedURL, to bytes: inout [UInt8]) {
     let url = Array(listed.url.utf8)
-    for number in [listed.wasPutOff ? ~listed.index : listed.index, listed.line, url.count] {
+    for number in [listed.isDeferred ? ~listed.index : listed.index, listed.line, url.count] {
       withUnsafeBytes(of: Int64(number)) { bytes.append(contentsOf: $0) }
     }
     bytes.append(contentsOf: url)
@@ -92,7 +92,7 @@ final class SetAside {
       let (index, line, length) = (number(), number(), number())
       let url = String(decoding: bytes[place..<place + length], as: UTF8.self)
       place += length
-      urls.append(ListedURL(index: index < 0 ? ~index : index, line: line, url: url, wasPutOff: index < 0))
+      urls.append(ListedURL(index: index < 0 ? ~index : index, line: line, url: url, isDeferred: index < 0))
     }
     return urls
   }

@@ -77,7 +77,7 @@ final class ByteBuffer: @unchecked Sendable {
   }
 
   /// Stops counting these bytes against the limit, because all are received.
-  func arrive() {
+  func stopCounting() {
     guard !isInFile else { return }
     inFlight?.give(charged)
     charged = 0
@@ -125,7 +125,7 @@ final class ByteBuffer: @unchecked Sendable {
       return fault
     }
     free(base)
-    arrive()
+    stopCounting()
     (base, capacity, file) = (mapping.base, size, new)
     return 0
   }
@@ -151,7 +151,7 @@ final class ByteBuffer: @unchecked Sendable {
       }
       if let inFlight { inFlight.onDisk(release) } else { release() }
     } else {
-      arrive()
+      stopCounting()
       free(base)
     }
   }

@@ -13,7 +13,7 @@ final class OpenTickets: Sendable {
     /// Whether the last ticket was removed, and the watchers weren't called yet.
     var hasTurned = false
     /// The number of tickets between `noteEnd` and `tell`: they have ended, but their final events may not be there yet.
-    var telling = 0
+    var endsUnderWay = 0
 
     mutating func add(_ ticket: Ticket) {
       ticket.place = Int32(clamping: tickets.count)
@@ -36,7 +36,7 @@ final class OpenTickets: Sendable {
   }
 
   private let book = Locked(Book())
-  /// Rings when `telling` has fallen.
+  /// Rings when `endsUnderWay` has fallen.
   private let bell = EventCount()
 
   /// The reason why no more tickets are accepted; nil while they are.
@@ -64,7 +64,7 @@ final class OpenTickets: Sendable {
   /// Called under the ticket's lock, before the final event can be taken: a thread that has taken it finds the ticket removed.
   func noteEnd(of ticket: Ticket) {
     book.withLock { book in
-      book.telling += 1
+      book.endsUnderWay += 1
       if book.remove(ticket), book.tickets.isEmpty { book.hasTurned = true }
     }
   }
@@ -74,14 +74,14 @@ final class OpenTickets: Sendable {
     let watchers = book.withLock { book in
       defer { book.hasTurned = false }
       let watchers = book.hasTurned ? book.watchers : []
-      if watchers.isEmpty { book.telling -= 1 }
+      if watchers.isEmpty { book.endsUnderWay -= 1 }
       return watchers
     }
     if !watchers.isEmpty {
-      // The watchers run before `telling` falls, so that a thread that waits for the end, and may then close the cache, finds
+      // The watchers run before `endsUnderWay` falls, so that a thread that waits for the end, and may then close the cache, finds
       // their notices.
       for watcher in watchers { watcher() }
-      book.withLock { $0.telling -= 1 }
+      book.withLock { $0.endsUnderWay -= 1 }
     }
     bell.ring()
   }
@@ -96,8 +96,8 @@ final class OpenTickets: Sendable {
     let deadline = EventCount.deadline(milliseconds)
     while true {
       let ring = bell.current
-      let (open, telling) = book.withLock { ($0.tickets.count, $0.telling) }
-      if open == 0, telling == 0 { return true }
+      let (open, endsUnderWay) = book.withLock { ($0.tickets.count, $0.endsUnderWay) }
+      if open == 0, endsUnderWay == 0 { return true }
       if open > 0, EventCount.deadline(0) >= deadline { return false }
       bell.wait(after: ring, until: open > 0 ? deadline : .max)
     }
@@ -107,7 +107,7 @@ final class OpenTickets: Sendable {
   func waitUntilTold() {
     while true {
       let ring = bell.current
-      if book.withLock({ $0.telling == 0 }) { return }
+      if book.withLock({ $0.endsUnderWay == 0 }) { return }
       bell.wait(after: ring, until: .max)
     }
   }

@@ -47,7 +47,7 @@ final class Picture: Sendable {
 
 extension Picture {
   /// Whether bytes are a picture of any format, by their first bytes.
-  static func isOne(_ answer: ImageProbe.Answer) -> Bool {
+  static func isPicture(_ answer: ImageProbe.Answer) -> Bool {
     switch answer {
     case .found, .unsupported: true
     case .fault(let fault): fault.kind != .notAnImage

@@ -81,7 +81,7 @@ final class AnswerProcessor: @unchecked Sendable {
       provenance.isStored = isStored || keepsPicturesOnly && storeAnswer() || effects.isStored
       provenance.content = content
       provenance.isRemovalDue = effects.isRemovalDue
-      received.arrive()
+      received.stopCounting()
       guard !received.isBroken else {
         let what = "the received bytes were moved to the disk and can't be read back"
         return then(.failed(NuthatchError(.io, "\(what): \(plan.url)")))
@@ -140,7 +140,7 @@ final class AnswerProcessor: @unchecked Sendable {
     var meta = arrival.meta
     meta.content = body.count > 0 ? content : nil
     meta.bodyLength = Int64(body.count)
-    meta.isPicture = Picture.isOne(verdict ?? body.withBytes { ImageProbe.probe($0) })
+    meta.isPicture = Picture.isPicture(verdict ?? body.withBytes { ImageProbe.probe($0) })
     guard !isBodyMissing, arrival.mayStore(meta) else {
       // If the new answer must not be stored, the stored one is outdated, so remove it.
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }

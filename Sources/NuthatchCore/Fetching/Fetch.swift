@@ -12,9 +12,9 @@ final class Fetch: @unchecked Sendable {
     case queued(QueueEntry)
     /// A tier is searched, or a worker reads the moment. Neither can be stopped. Afterwards the fetch is queued again.
     case preparing
-    case flying(QueueEntry)
+    case transferring(QueueEntry)
     /// A worker processes the answer and can't be stopped.
-    case admitting
+    case processing
     case over
   }
 
@@ -128,7 +128,7 @@ extension Fetch {
 
   /// Ends the waiters whose `timeout` has passed without a byte. Call it also when a waiter has joined or left.
   private func watchSilence() {
-    guard case .flying = phase else { return }
+    guard case .transferring = phase else { return }
     let (late, next) = attempt.judgeSilence(waiters)
     for waiter in late where waiter.joined === self {
       let seconds = Double(waiter.plan.silence ?? 0) / 1e9
@@ -141,8 +141,8 @@ extension Fetch {
   /// The time when the last byte came. While nothing is sent: now. Nil once a worker processes the answer.
   var lastByteTime: Int64? {
     switch phase {
-    case .admitting, .over: nil
-    case .idle, .queued, .preparing, .flying: begunAttempt?.lastByteTime ?? runtime.loop.now
+    case .processing, .over: nil
+    case .idle, .queued, .preparing, .transferring: begunAttempt?.lastByteTime ?? runtime.loop.now
     }
   }
 }
@@ -236,7 +236,7 @@ extension Fetch: QueuedWork {
 
   private func send(_ entry: QueueEntry) {
     for waiter in waiters { waiter.noteBegin() }
-    phase = .flying(entry)
+    phase = .transferring(entry)
     // A 304 must be a usable answer for every waiter.
     let mayValidate = !isReload && !wantsWhole && !plan.wantsPart
     let base = base.flatMap { mayValidate && waiters.areAnswered(by: $0) ? $0 : nil }
@@ -256,7 +256,7 @@ extension Fetch: QueuedWork {
   /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers
   /// ask again later. If one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
-    guard case .flying = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
+    guard case .transferring = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
     for waiter in waiters { waiter.putOff() }
   }
 
@@ -283,7 +283,7 @@ extension Fetch {
       return tryAgain(entry, ending, next)
     }
     runtime.queue.finished(entry, ending.outcome, ending.fault, now: runtime.loop.now)
-    if let reason = attempt.stopReason { return admit(stopped: reason, ending.timings) }
+    if let reason = attempt.stopReason { return process(stopped: reason, ending.timings) }
     if attempt.isToBeRepeated || ending.fault == nil && plan.download?.isContinued == true {
       attempt.beginAgain()
       return enqueue()
@@ -298,7 +298,7 @@ extension Fetch {
       return conclude(
         .failed(NuthatchError(.internal, "the transfer ended without a response head: \(attempt.hop.url)")))
     }
-    guard let next = attempt.next else { return admit(head, ending.timings) }
+    guard let next = attempt.next else { return process(head, ending.timings) }
     attempt.follow(next, head)
     enqueue()
   }
@@ -320,8 +320,8 @@ extension Fetch {
     if isElsewhere { enqueue(notBefore: time) }
   }
 
-  private func admit(_ head: ResponseHead, _ timings: TransferTimings) {
-    phase = .admitting
+  private func process(_ head: ResponseHead, _ timings: TransferTimings) {
+    phase = .processing
     let processor = AnswerProcessor(head, timings, attempt, self)
     let tiers = tiers.take()
     guard !attempt.keepsBody, let download = plan.download else { return handOver(tiers, processor.run) }
@@ -331,13 +331,13 @@ extension Fetch {
   }
 
   /// Handles a transfer that this process has stopped. If no picture can be made of the answer, that is remembered.
-  private func admit(stopped reason: NuthatchError, _ timings: TransferTimings) {
+  private func process(stopped reason: NuthatchError, _ timings: TransferTimings) {
     var error = reason
     error.bodyBytes = Int64(attempt.body.count)
     guard let fault = attempt.undecodable, let head = attempt.head,
       waiters.allSatisfy({ $0.plan.questionContext == nil })
     else { return conclude(.failed(error)) }
-    phase = .admitting
+    phase = .processing
     let processor = UndecodableAnswerProcessor(
       arrival: attempt.received(head, timings), fault: fault, error: error, recipes: waiters.recipes)
     attempt.dropBody()
@@ -346,7 +346,7 @@ extension Fetch {
 
   /// Handles a transfer that was stopped because all pictures were done before the whole body had come.
   func stoppedEarly(_ entry: QueueEntry, _ processor: EarlyStopProcessor) {
-    phase = .admitting
+    phase = .processing
     runtime.queue.finished(entry, .done, now: runtime.loop.now)
     handOver(tiers.take(), processor.run)
   }
@@ -355,19 +355,19 @@ extension Fetch {
   /// about another answer than the stored one: then the whole answer is requested.
   private func handOver(
     _ tiers: SearchedTiers,
-    _ admit: @escaping @Sendable (SearchedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
+    _ process: @escaping @Sendable (SearchedTiers, @escaping @Sendable (FetchOutcome?) -> Void) -> Void
   ) {
     let isSubmitted = runtime.workers.submit(priority: priority) {
-      admit(tiers) { outcome in self.runtime.loop.post { self.admitted(outcome, tiers) } }
+      process(tiers) { outcome in self.runtime.loop.post { self.processed(outcome, tiers) } }
     }
     guard !isSubmitted else { return }
     self.tiers = tiers
     conclude(.failed(runtime.workers.whyNoJob))
   }
 
-  private func admitted(_ outcome: FetchOutcome?, _ tiers: SearchedTiers) {
+  private func processed(_ outcome: FetchOutcome?, _ tiers: SearchedTiers) {
     if let outcome { return conclude(outcome) }
-    guard case .admitting = phase else { return tiers.ended(.cancelled) }
+    guard case .processing = phase else { return tiers.ended(.cancelled) }
     self.tiers = tiers
     wantsWhole = true
     attempt.beginAgain()
@@ -402,10 +402,10 @@ extension Fetch {
     phase = .idle
     switch held {
     case .queued(let entry): runtime.queue.remove(entry, now: runtime.loop.now)
-    case .flying(let entry):
+    case .transferring(let entry):
       attempt.cancel()
       runtime.queue.finished(entry, .abandoned, now: runtime.loop.now)
-    case .idle, .preparing, .admitting, .over: break
+    case .idle, .preparing, .processing, .over: break
     }
   }
 }

@@ -396,7 +396,7 @@ extension FetchAttempt {
   func outcomeForNow(_ ending: AttemptResult) -> FetchOutcome? {
     if let fault = ending.fault { return .failed(NuthatchError(fault, url: hop.url)) }
     guard let head else { return nil }
-    body.buffer.arrive()
+    body.buffer.stopCounting()
     let (answer, body) = (received(head, ending.timings), SharedBytes(body.buffer))
     return .answered(
       FetchedAnswer(head: head, body: body, content: nil, pictures: [:], provenance: answer.provenance))

@@ -24,7 +24,7 @@ struct LocalRequest: Sendable {
     // Nearly all other URLs return here.
     guard let first = request.url.utf8.first, "dDfF".utf8.contains(first) else { return nil }
     shownURL = WebURL.redacted(request.url).printable
-    if DataURL.isOne(request.url) {
+    if DataURL.isDataURL(request.url) {
       source = .data(request.url)
     } else if let path = try Self.path(request.url, shownURL) {
       guard options.allowFiles else {

@@ -26,7 +26,7 @@ struct LocalTask: Sendable {
       received.trim()
       let body = SharedBytes(received)
       guard request.recipes.isEmpty else { return makePictures(of: body, received) }
-      received.arrive()
+      received.stopCounting()
       let response = Response(
         url: ticket.url, head: head(body, type), body: body, provenance(false, body.count),
         limits: request.limits)
@@ -48,7 +48,7 @@ struct LocalTask: Sendable {
     let maker = shared.maker(request.limits)
     let source = PictureSource(content: content, url: request.shownURL, body: body)
     maker.makeHere(source, request.recipes, priority: request.priority) { pictures in
-      received.arrive()
+      received.stopCounting()
       answer(with: pictures, of: body.count, isStored: isStored)
     }
   }

@@ -88,14 +88,14 @@ extension RequestTask {
     guard ticket.isOpen else { return }
     deadline.start(self)
     freezer = Freezer(plan, ticket, shared.outbox, submitted: deadline.submitted)
-    guard let download = plan.download else { return setOut(found) }
+    guard let download = plan.download else { return askThenDecide(found) }
     download.begin(ticket) { fault in
       guard self.ticket.isOpen else { return download.abandon() }
-      if let fault { self.fail(fault) } else { self.setOut(found) }
+      if let fault { self.fail(fault) } else { self.askThenDecide(found) }
     }
   }
 
-  private func setOut(_ found: StoredAnswer?) {
+  private func askThenDecide(_ found: StoredAnswer?) {
     if plan.asksForHeaders { return asking.askForHeaders(plan) { self.goOn($0) } }
     guard let freezer else { return decide(found) }
     freezer.begin(plan) { self.decide(found) }
@@ -111,7 +111,7 @@ extension RequestTask {
   /// Continues after a question.
   private func goOn(_ next: Questions.Next) {
     switch next {
-    case .read(let plan): read(plan) { self.setOut($0) }
+    case .read(let plan): read(plan) { self.askThenDecide($0) }
     case .answer(let fetched): answer(with: fetched)
     case .fetch: fetch()
     case .fail(let error): fail(error)

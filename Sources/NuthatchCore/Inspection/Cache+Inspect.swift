@@ -111,7 +111,7 @@ extension SharedCache {
       for recipe in plan.recipes { info.note(stored.thumbnails[recipe], content, recipe) }
     }
     (info.prospect, info.refusal, info.revalidates) = prospect(stored, plan)
-    info.leadsOn = plan.followsRedirect(in: stored)
+    info.isRedirect = plan.followsRedirect(in: stored)
     return info
   }
 

@@ -51,7 +51,7 @@ public struct StoredAnswerInfo: Sendable {
   /// Whether a request that gets it also asks the server in the background.
   package internal(set) var revalidates = false
   /// Whether it is a redirect, which the request follows.
-  package internal(set) var leadsOn = false
+  package internal(set) var isRedirect = false
   /// The URL of the answer, without userinfo.
   public let finalURL: String
   /// The HTTP status.

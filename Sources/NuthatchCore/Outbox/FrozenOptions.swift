@@ -26,7 +26,7 @@ extension RequestPlan {
 }
 
 extension FrozenRequest {
-  func sayOptions(of request: inout Request) {
+  func applyOptions(to request: inout Request) {
     for (name, value) in options {
       switch name {
       case "redirects": request.redirects = Int(value)

@@ -63,7 +63,7 @@ extension FrozenRequest {
     }
     request.signIn = signIn
     request.cert = certificate
-    sayOptions(of: &request)
+    applyOptions(to: &request)
     for secret in secrets {
       guard let value = values.value(of: secret.provider) else { return nil }
       request.headers.append((secret.header, secret.prefix + value))

@@ -29,7 +29,7 @@ final class OtherProcesses: FetchTier {
       defer { heartbeats.isWatching = true }
       return !heartbeats.isWatching
     }
-    if isFirst { showSigns() }
+    if isFirst { beatRegularly() }
   }
 
   func remove(_ lock: FetchLock) {
@@ -38,7 +38,7 @@ final class OtherProcesses: FetchTier {
   }
 
   /// Writes heartbeats once a second. Most fetches end before the first one.
-  private func showSigns() {
+  private func beatRegularly() {
     _ = runtime.loop.at(runtime.loop.now &+ 1_000_000_000) { [weak self] in
       guard let self else { return }
       let locks = self.heartbeats.withLock { heartbeats in
@@ -47,7 +47,7 @@ final class OtherProcesses: FetchTier {
       }
       if locks.isEmpty { return }
       self.note(locks.compactMap(\.heartbeat))
-      self.showSigns()
+      self.beatRegularly()
     }
   }
 

@@ -78,14 +78,14 @@ extension SharedCache {
   private func forgetOrNote(_ groups: [RecordGroup], _ keys: [RecordKey]) -> Bool {
     guard let fault = store.removeOrNote(groups, keys) else { return true }
     counts.note(fault)
-    doWhatIsDueLater(in: Self.firstWait)
+    retryDueRemovals(in: Self.firstWait)
     return false
   }
 
   private static let firstWait: Int64 = 1_000_000_000
 
   /// Retries due removals later, with growing waits. While a removal is due, every hit uses the slow look-up.
-  private func doWhatIsDueLater(in nanoseconds: Int64) {
+  private func retryDueRemovals(in nanoseconds: Int64) {
     guard !store.isReading, !waitsToRemove.exchange(true, ordering: .relaxed) else { return }
     runtime.loop.post { [weak self] in
       guard let self else { return }
@@ -96,7 +96,7 @@ extension SharedCache {
           self.waitsToRemove.store(false, ordering: .relaxed)
           try? self.store.doWhatIsDue(ofOthers: false)
           if self.store.hasDueRemovals {
-            self.doWhatIsDueLater(in: min(30 * Self.firstWait, 2 * nanoseconds))
+            self.retryDueRemovals(in: min(30 * Self.firstWait, 2 * nanoseconds))
           }
         }
       }

@@ -28,7 +28,7 @@ from ._image import Size
 from ._library import shown
 from ._quantities import Duration, lasting, moment
 from ._questions import ask, tell
-from ._ticket import Asked, Event
+from ._ticket import BaseTicket, Event
 
 if TYPE_CHECKING:
     from ._port import Port
@@ -39,7 +39,7 @@ else:
 T = TypeVar("T")
 
 
-class AsyncTicket(Asked[T]):
+class AsyncTicket(BaseTicket[T]):
     """A request under way.
 
     Deleting a ticket does not cancel its request. If a task that waits for the ticket is cancelled, the request is
@@ -73,9 +73,9 @@ class AsyncTicket(Asked[T]):
         self._saving: Optional[asyncio.Future[None]] = None
         self._held: Optional[Event[T]] = None
         #: The number of loops over the events. If there are some, each piece of the answer is also an event.
-        self._hearing = 0
+        self._readers = 0
         #: The number of tasks that wait for the result. If there are some, a piece doesn't wait for a loop to take it.
-        self._hurrying = 0
+        self._result_waiters = 0
         #: Bytes of the answer that were given to functions.
         self._given = 0
         self._taken: Optional[asyncio.Future[None]] = None
@@ -90,7 +90,7 @@ class AsyncTicket(Asked[T]):
         :param timeout: the longest wait in seconds. It limits the wait, not the request.
         """
         due = moment(timeout, self._port.loop.time())
-        self._hurrying += 1
+        self._result_waiters += 1
         self._all_taken()
         try:
             while not self._is_over:
@@ -99,7 +99,7 @@ class AsyncTicket(Asked[T]):
                         abi.TIMEOUT, f"no answer within {lasting(timeout)}: {shown(self.url)}", self.url
                     )
         finally:
-            self._hurrying -= 1
+            self._result_waiters -= 1
         return self._result()
 
     def __await__(self) -> Generator[Any, None, T]:
@@ -110,7 +110,7 @@ class AsyncTicket(Asked[T]):
 
         :raises TimeoutError: if none comes for ``timeout`` seconds.
         """
-        self._hearing += 1
+        self._readers += 1
         try:
             while True:
                 while self._news:
@@ -124,7 +124,7 @@ class AsyncTicket(Asked[T]):
                         abi.TIMEOUT, f"no event within {lasting(timeout)}: {shown(self.url)}", self.url
                     )
         finally:
-            self._hearing -= 1
+            self._readers -= 1
             self._all_taken()
         if self._failure is not None:
             raise self._failure
@@ -226,14 +226,14 @@ class AsyncTicket(Asked[T]):
     async def _tell_of(self, piece: bytes) -> None:
         """Gives a piece to the loops over the events, and waits until they have taken it."""
         self._given += len(piece)
-        if not self._hearing:
+        if not self._readers:
             return
         told = abi.nh_event()
         told.kind, told.bytes_done, told.bytes_total = abi.EVENT_DATA, self._given, -1
         event: Event[T] = Event(told, self.url, False)
         event.data = piece
         self._came(event)
-        while self._news and self._hearing and not self._hurrying and self._failure is None:
+        while self._news and self._readers and not self._result_waiters and self._failure is None:
             self._taken = self._port.loop.create_future()
             await self._taken
 

@@ -181,7 +181,7 @@ class Event(Generic[T]):
         return f"<Event {self.kind}{' final' if self.is_final else ''} {shown(self.url)}>"
 
 
-class Asked(Generic[T]):
+class BaseTicket(Generic[T]):
     """The base class of tickets."""
 
     def __init__(
@@ -257,7 +257,7 @@ class Asked(Generic[T]):
         self.cancel()
 
 
-class Ticket(Asked[T]):
+class Ticket(BaseTicket[T]):
     """A request under way. Deleting a ticket does not cancel its request.
 
     >>> ticket = cache.submit(picture_url, size=64, priority=5)

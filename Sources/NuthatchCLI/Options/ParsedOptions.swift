@@ -2,7 +2,7 @@ import NuthatchCore
 
 /// The library's options from a command line, by level: process, cache, site and request. `ParsedArguments.said` makes it from
 /// the given options, so a command can't read an option that it doesn't have.
-struct SaidOptions {
+struct ParsedOptions {
   var process = Options()
   var cache = Options()
   /// Options of a site. Its base URL is the root of the URL's server.
@@ -29,8 +29,8 @@ struct SaidOptions {
   }
 
   /// The defaults of commands that make thumbnails of a list.
-  static let ofList: SaidOptions = {
-    var said = SaidOptions()
+  static let ofList: ParsedOptions = {
+    var said = ParsedOptions()
     said.sizes = [(256, 256)]
     return said
   }()
