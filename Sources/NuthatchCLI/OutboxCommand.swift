@@ -20,7 +20,7 @@ enum OutboxCommand: Command {
     collect   write the body of a request's answer to standard output, and remove the request
     drop      remove the requests with these IDs; they are never sent after this
 
-    'nuthatch get --freezable' and programs put requests into the outbox. Only replay sends them. An answer of 401 or 403
+    'nuthatch get --freezable' and programs put requests into the outbox. Of these commands, only replay sends them; a program that has the cache open sends them, too. An answer of 401 or 403
     pauses a queue. Then replay tries the request again, with the current values of the environment variables, and drop
     removes it, so that the queue goes on.
 

@@ -143,7 +143,9 @@ def test_the_list_of_failures_can_be_tried_again(
     assert (tmp_path / "failed.txt").read_text() == ""
 
 
-@pytest.mark.parametrize("way", ["interrupted", "dry", "shard", "broken", "standard input", "link"])
+@pytest.mark.parametrize(
+    "way", ["interrupted", "dry", "shard", "broken", "standard input", "link", "sign-in"]
+)
 def test_a_list_that_was_not_finished_is_not_replaced(
     way: str, server: TestServer, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_list_that_was_not_finished_is_not_replaced(
         "shard": ["--shard=0/2", "--shard-by=url", "--policy=offline", name],
         "broken": ["broken.gz", name],
         "standard input": [],
+        "sign-in": ["--user=ann:secret", name],
     }.get(way, [name])
     with subprocess.Popen(
         [COMMAND, "prefetch", "--failed-out=list", *arguments],
@@ -173,7 +176,7 @@ def test_a_list_that_was_not_finished_is_not_replaced(
     ) as process:
         assert process.stderr is not None
         said = b""
-        if way in ("interrupted", "standard input", "link"):
+        if way in ("interrupted", "standard input", "link", "sign-in"):
             said = process.stderr.readline()
             process.send_signal(signal.SIGINT)
         said += process.stderr.read()
@@ -193,6 +196,9 @@ def test_lines_without_a_url_do_not_break_the_list_of_failures(
         {"url": "a\nhttp://b/"},
         {"url": ""},
         {"url": "\ta\turl"},
+        {"url": "a;url"},
+        {"url": "sep=;"},
+        {"url": "[["},
         {"url": later},
     ]
     text = "\n".join(json.dumps(line) for line in given).encode()

@@ -410,7 +410,9 @@ def test_hits_count_for_the_size_of_a_list(server: TestServer, nuthatch: Runner,
         done = nuthatch(
             "prefetch", "--size=128", "--thumb-store=raw", "--keep-source=no", "--disk-bytes=8M", name
         )
-        said = re.search(rb"does not fit into 8.4 MB: .*; --disk-bytes (\d+)M would do", done.stdout)
+        said = re.search(
+            rb"does not fit into the limit of 8M: .*; --disk-bytes (\d+)M would be enough", done.stdout
+        )
         assert said, done.stdout
         assert b"--keep-source" not in done.stdout, "they aren't kept"
         suggested.append(int(said[1]))
@@ -433,7 +435,9 @@ def test_thumbnails_that_fit_without_originals_are_not_reported_as_dropped(
     """They may use the space that originals leave, which is more than half."""
     list_noise(server, tmp_path, seed=3)
     done = nuthatch("prefetch", "--size=128", "--thumb-store=raw", "--disk-bytes=16M", "list")
-    assert b"the originals don't fit into 17 MB beside the thumbnails, which stay" in done.stdout, done
+    assert (
+        b"the originals don't fit into the limit of 16M beside the thumbnails, which stay" in done.stdout
+    ), done
     planned = nuthatch("prefetch", "--size=128", "--dry-run", "list").stdout
     assert planned == b"160 URLs: 160 would hit, 0 would be revalidated, 0 would be fetched\n"
 

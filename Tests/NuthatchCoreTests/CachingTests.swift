@@ -393,6 +393,31 @@ import Testing
     #expect(bench.server.count() == 1000)
     #expect(other.count() == 1000)
   }
+
+  @Test("an attempt after a redirect to another host waits for a place at the first host")
+  func again() throws {
+    let bench = try Bench()
+    let other = try TestServer.start()
+    defer { other.stop() }
+    let target = other.url("")
+    bench.server.on(prefix: "/r/") { .redirect(to: target + $0.target) }
+    bench.server.on(prefix: "/slow/") { _ in Script.ok("x").after(.wait("gate")) }
+    other.on(prefix: "/r/") { _ in Script(status: 503, steps: [.wait("gate")]) }
+    var tickets = try (0..<6).map { number in
+      var request = Request(bench.server.url("/r/\(number)"))
+      request.retries = 1
+      return try bench.cache.submit(request)
+    }
+    #expect(other.gate("gate").waitUntilReached(6))
+    tickets += try (0..<6).map { try bench.cache.submit(Request(bench.server.url("/slow/\($0)"))) }
+    #expect(bench.server.gate("gate").waitUntilReached(6))
+    other.on(prefix: "/r/") { _ in .ok("x") }
+    other.gate("gate").open()
+    for _ in 0..<60_000 where !bench.cache.waitsForPlaces && bench.server.highWater() <= 6 { usleep(1000) }
+    bench.server.gate("gate").open()
+    for ticket in tickets { #expect(try ticket.result().text == "x") }
+    #expect(bench.server.highWater() == 6)
+  }
 }
 
 @Suite("A cache in use") struct CacheUseTests {

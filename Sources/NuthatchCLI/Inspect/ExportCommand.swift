@@ -29,7 +29,7 @@ enum ExportCommand: Command {
     recognizes the file. For a URL without a file the line has url, index, error and message. Without FILE, url is the name of
     --cache-key, if the answer was stored under one. An interrupted run leaves its lines in DIR/manifest.part.
 
-    Exit status: 0 every URL has its files; 4 some were not in the cache; 1 a file can't be written; 2 wrong usage, or a
+    Exit status: 0 every URL has its files; 4 some URLs have no file; 1 a file can't be written; 2 wrong usage, or a
     list that can't be read; 129, 130 and 143 interrupted.
 
     Examples:

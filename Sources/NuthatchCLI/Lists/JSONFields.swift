@@ -35,7 +35,7 @@ struct JSONFields {
         return try next(in: &line)
       } catch {
         levels = []
-        return none("the line is not a JSON object")
+        return none("the line is not a JSON object, array or text")
       }
     }
   }

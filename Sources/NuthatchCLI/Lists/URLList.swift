@@ -29,6 +29,8 @@ final class URLList {
     case end
   }
 
+  /// The names of all files, and those that haven't been opened yet.
+  private let names: [String]
   private var paths: ArraySlice<String>
   private let format: Format
   private let field: String?
@@ -48,23 +50,24 @@ final class URLList {
 
   /// - Parameter field: the name of the field or column; nil: the usual names.
   init(_ paths: [String], format: Format, field: String?) throws(ListFault) {
-    self.paths = (paths.isEmpty ? ["-"] : paths)[...]
+    names = paths.isEmpty ? ["-"] : paths
+    self.paths = names[...]
     self.format = format
     self.field = field
     var total: Int64? = 0
     // Check all files first, so that a misspelt name is reported at once.
-    for path in self.paths where path != "-" {
+    for path in names where path != "-" {
       let size = try ListSource.check(path)
       total = total.flatMap { sum in size.map { sum + $0 } }
     }
-    totalBytes = self.paths.contains("-") ? nil : total
+    totalBytes = names.contains("-") ? nil : total
   }
 
-  /// Returns whether a file is one of those that are still to be read, also under another name.
+  /// Returns whether a file is one of the list's, also under another name.
   func has(_ path: String) -> Bool {
     var file = stat()
     guard stat(path, &file) == 0, file.st_mode & S_IFMT == S_IFREG else { return false }
-    return paths.contains { name in
+    return names.contains { name in
       var own = stat()
       let isThere = name == "-" ? fstat(STDIN_FILENO, &own) == 0 : stat(name, &own) == 0
       return isThere && own.isSameFile(as: file)

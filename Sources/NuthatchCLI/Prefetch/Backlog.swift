@@ -38,7 +38,8 @@ final class Backlog {
   private final class Host {
     let name: String
     var underWay = 0
-    var share = Backlog.firstShare
+    /// The most requests that may be under way at the host now.
+    var limit = Backlog.firstLimit
     var hasAnswered = false
     /// When a request last ended, or started while no other was under way; monotonic, in nanoseconds.
     var lastSign: Int64 = 0
@@ -54,7 +55,7 @@ final class Backlog {
     var isEmpty: Bool { line.isEmpty && deferred.isEmpty }
   }
 
-  private static let firstShare = 8
+  private static let firstLimit = 8
   /// Memory for one URL beside its text, in bytes; an estimate.
   private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
@@ -109,9 +110,11 @@ final class Backlog {
   /// - Parameter queueIsFull: whether requests wait only for a free place. Then a request without an answer may not have been
   ///   sent yet, and its host doesn't count as silent.
   func wantsMore(at now: Int64, queueIsFull: Bool) -> Bool {
-    guard underWay < Self.mostUnderWay, bytes < 2 * mostInMemory else { return false }
+    guard underWay < Self.mostUnderWay, !isFull else { return false }
     return underWay < enough || !queueIsFull && lively(at: now) < enough
   }
+
+  private var isFull: Bool { bytes >= 2 * mostInMemory }
 
   /// Returns the number of requests under way at hosts that answer.
   func lively(at now: Int64) -> Int { underWay - silentOnes(at: now) }
@@ -163,7 +166,8 @@ final class Backlog {
 
   private func nextDeferred(at now: Int64) -> ListedURL? {
     let pauses = nothingToReadSince.map { now - $0 >= Self.pause } ?? false
-    guard hasEnded || pauses, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
+    // Memory is full of deferred URLs if the file can't be written. Until some of them have ended, no more URLs are read.
+    guard hasEnded || pauses || isFull, !lateTurns.isEmpty, deferredUnderWay < Self.mostDeferredUnderWay,
       !othersAreAnswered(at: now)
     else { return nil }
     for _ in 0..<lateTurns.count {
@@ -191,7 +195,7 @@ final class Backlog {
     }
     host.lastSign = now
     host.hasAnswered = host.hasAnswered || isGood
-    host.share = isGood ? min(host.share + 4, mostAtHost) : Self.firstShare
+    host.limit = isGood ? min(host.limit + 4, mostAtHost) : Self.firstLimit
     offerTurn(host)
     if host.underWay == 0, host.isEmpty, !host.isWaitingForTurn { hosts[host.name] = nil }
   }
@@ -219,7 +223,7 @@ final class Backlog {
   /// Returns whether a host may start another request. If more than half of `mostUnderWay` are under way, a host that has
   /// never answered gets only one.
   private func hasRoom(_ host: Host) -> Bool {
-    host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.share)
+    host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.limit)
   }
 
   private func takeFirst(of line: inout Line) -> ListedURL? {
@@ -236,7 +240,7 @@ final class Backlog {
   private func setAside() {
     guard !isFileFull, bytes > nextSweep else { return }
     // The first URLs of each host stay in memory. Otherwise every URL of a long list would pass through the file.
-    let stays = min(2 * mostAtHost, max(Self.firstShare, mostInMemory / 2 / 160 / hosts.count))
+    let stays = min(2 * mostAtHost, max(Self.firstLimit, mostInMemory / 2 / 160 / hosts.count))
     for host in hosts.values {
       host.line.keepReady(stays)
       host.deferred.keepReady(0)

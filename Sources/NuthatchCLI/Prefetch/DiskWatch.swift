@@ -29,8 +29,9 @@ struct DiskWatch {
       if let readOnly { return readOnly }
       if isFull { return "the disk is full" }
       guard let suggested else { return nil }
-      let bytes = Amounts.bytes(Int64(limit))
-      let size = "--disk-bytes \(Self.megabytes(suggested))M would do"
+      // In the unit of the advice.
+      let bytes = "the limit of \(Self.megabytes(limit))M"
+      let size = "--disk-bytes \(Self.megabytes(suggested))M would be enough"
       if isOnlyOriginals {
         let what = "the originals don't fit into \(bytes) beside the thumbnails, which stay"
         return what + (isOfPart ? "" : ": \(size), or --keep-source no")
@@ -46,7 +47,8 @@ struct DiskWatch {
 
     private var loss: String {
       guard dropped > 0 else {
-        return isOver ? "what came first was dropped" : "what came first is dropped for what comes last"
+        return isOver
+          ? "the first thumbnails were dropped" : "the first thumbnails are dropped to make room for the last ones"
       }
       let count = "\(Amounts.grouped(dropped)) of \(Amounts.grouped(thumbs)) thumbnails were dropped again"
       return isDroppedAtLeast ? "at least \(count)" : count

@@ -3,7 +3,7 @@ import NuthatchCore
 
 /// Reports the hosts that a run waits for: hosts that sent `Retry-After`, and hosts that can't be reached.
 struct PauseWatch {
-  /// The number of unreachable hosts that get a line of their own.
+  /// The number of unreachable hosts that get lines of their own.
   private static let mostTold = 10
   /// A shorter absence, in seconds, is not reported.
   private static let longEnough: Int64 = 2
@@ -13,9 +13,10 @@ struct PauseWatch {
   private var due: Int64 = 0
   /// The pause of each host that was reported, in seconds.
   private var said: [String: Int64] = [:]
-  /// Hosts that were reported as unreachable.
+  /// The hosts that get lines when they can't be reached, and those of them that can't be reached now.
+  private var told: Set<String> = []
   private var away: Set<String> = []
-  private var told = 0
+  private var areMoreTold = false
 
   /// Returns the lines to print now: one for each pause of 2 s or more, another if the pause more than doubles, and one for
   /// each host that can't be reached, or that the run no longer waits for.
@@ -37,16 +38,20 @@ struct PauseWatch {
 
   private mutating func newsOfAbsences(_ absent: [AwayHost], _ patience: String) -> [String] {
     var news: [String] = []
-    for host in absent where told <= Self.mostTold && away.insert(host.name).inserted {
-      told += 1
+    for host in absent where !away.contains(host.name) {
+      guard told.contains(host.name) || told.count < Self.mostTold else {
+        if !areMoreTold { news.append("more hosts can't be reached; they get no lines of their own") }
+        areMoreTold = true
+        continue
+      }
+      told.insert(host.name)
+      away.insert(host.name)
       news.append(
-        told > Self.mostTold
-          ? "more hosts can't be reached; they get no lines of their own"
-          : "\(host.name) can't be reached (\(host.code.word)): its URLs wait until it is back, \(patience)")
+        "\(host.name) can't be reached (\(host.code.word)): its URLs wait until it is back, \(patience)")
     }
     for name in away.subtracting(absent.map(\.name)) {
       away.remove(name)
-      if told <= Self.mostTold { news.append("the run no longer waits for \(name)") }
+      news.append("the run no longer waits for \(name): it answers again, or its URLs have failed")
     }
     return news
   }

@@ -12,10 +12,10 @@ enum PrefetchCommand: Command {
       Option("report", value: "FILE.html", "a page with the pictures, the failures and the timings"),
       Option("failed-out", value: "FILE", "the URLs that failed, one a line, readable again as input"),
       Option("min-success", value: "F", "the share of URLs that must succeed, 0 to 1 (1)", range: "0 to 1"),
-      Option("dry-run", "show which URLs would hit, be revalidated or be fetched; fetch nothing"),
+      Option("dry-run", "count the URLs that would hit, be revalidated or be fetched; fetch nothing"),
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "divide the list by host or by URL (host)", needs: "shard"),
-      Option("respect-noai", "don't keep pictures that their server marks noai or noimageai (X-Robots-Tag)"),
+      Option("respect-noai", "refuse (denied) and don't keep pictures that their server marks noai or noimageai"),
       CommonOptions.cache,
     ] + CommonOptions.words + [Option].ofLibrary(for: name).forList
   static let assumed = ["size"]
@@ -23,7 +23,7 @@ enum PrefetchCommand: Command {
     Each line of a list is a URL, including any commas. Blank lines and lines that begin with # are skipped. Files that
     end in .csv, .tsv or .jsonl, with or without .gz, .zst or .xz, are read as that. For other files the first line decides:
     JSON, names of columns, or a URL beside a tabulator. Without FILE, standard input is read. A list may have any length: it
-    is read as it is needed. Answers are written as they come, so a slow reader slows the run.
+    is read as it is needed. With --format jsonl, a slow reader of standard output slows the run.
 
     The first row of CSV decides whether its separator is a comma, a semicolon or a tabulator. UTF-16 needs a byte order
     mark. With --url-field a.b, the URL is the field b in the field a; with a.0, the first item of the array a. For an array
@@ -36,13 +36,14 @@ enum PrefetchCommand: Command {
 
     After Retry-After, nothing is sent to a host for the time that it asks for, five minutes at most. After 429 or 503, a
     host gets fewer requests a second. If a host can't be reached, for example while its server restarts, its URLs wait until
-    it is back, and the other hosts go on. --retries counts other failures. For a host that has not answered yet it counts
-    all failures until five in a row have failed; the last retry waits 5 s, because the host may be restarting. The run
-    prints which hosts it waits for. If a host gives no good answer for the time of --give-up-after, its URLs fail with the
-    host's error. A URL that hangs while its host answers others is moved to the end of the list.
+    it is back, and the other hosts go on. --retries counts other failures. A host that has never answered counts
+    as unreachable after five failed requests in a row; until then --retries limits its failures, too, and the last retry
+    waits 5 s, because the host may be restarting. The run prints which hosts it waits for. If a host gives no good answer
+    for the time of --give-up-after, its URLs fail with the host's error. A URL whose server sends nothing while other URLs
+    need its place is tried again at the end of the list.
 
-    By default a run has six requests at once at a host (32 over HTTP/2). At all hosts together it has as many as bring more
-    answers a second, 512 at most. --per-host-grows finds out how many requests a host accepts, up to 32. It halves the
+    By default a run has six requests at once at a host (32 over HTTP/2). The number of all
+    requests grows, up to 512, as long as more requests bring more answers a second. --per-host-grows finds out how many requests a host accepts, up to 32. It halves the
     number after the host's first 429, 503 or broken connection; then it adds one request a minute.
 
     If another process holds the lock of the cache for more than 30 s, nothing can be stored. Then nothing is fetched until
@@ -59,7 +60,7 @@ enum PrefetchCommand: Command {
     and kept in memory before anything is sent. A URL with its own password, https://NAME:PASSWORD@host/, signs in with that.
     Headers of --header go to every URL.
 
-    A read-only cache stores nothing: a URL that had to be fetched counts as a failure at the end.
+    A read-only cache stores nothing. If a picture had to be fetched, the run says so, and ends with exit status 1.
 
     A picture that is in the cache costs no request while it is fresh, and a conditional request after that. To continue a
     run that was interrupted, run the same command again.
@@ -73,8 +74,8 @@ enum PrefetchCommand: Command {
     terminals only, and not if NO_COLOR is set.
 
     Exit status: 0 every URL has its thumbnails, or the share of --min-success has; 4 fewer; 5 as 0, but some thumbnails
-    were dropped again, because the cache is too small; 1 the cache can't be opened, or the disk stays full; 2 wrong usage,
-    or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was closed.
+    were dropped again, because the cache is too small; 1 the cache, a file or standard output can't be
+    written, or the disk stays full; 2 wrong usage, or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was closed.
 
     Examples:
       nuthatch prefetch urls.txt
@@ -180,6 +181,9 @@ struct PrefetchSettings {
   /// list is taken for the report.
   fileprivate func checkReport(_ list: URLList) throws(UsageError) {
     guard let report else { return }
+    guard !isDryRun else {
+      throw UsageError("--report: a dry run fetches no pictures to show; --format jsonl names the plan of each URL")
+    }
     guard !list.has(report) else {
       throw UsageError("--report: \(report) is the list itself; name another file for the report")
     }

@@ -16,8 +16,8 @@ final class PrefetchRun {
   private var tally = Tally()
   private var output = RecordStream()
   private var progress: ProgressLine
-  /// Whether records are written to a terminal. It may be the terminal that shows the progress.
-  private let isOnOneTerminal = isatty(STDOUT_FILENO) == 1
+  /// Whether standard output is a terminal. The progress line, which may be on the same terminal, is cleared before a record.
+  private let writesToTerminal = isatty(STDOUT_FILENO) == 1
   private var disk: DiskWatch
   private var pauses = PauseWatch()
   private var hold: HoldWatch
@@ -279,9 +279,9 @@ final class PrefetchRun {
     json.removeAll()
     body(&json)
     json.endLine()
-    if isOnOneTerminal { progress.clear() }
+    if writesToTerminal { progress.clear() }
     output.write(json.bytes)
-    if isOnOneTerminal { output.flush() }
+    if writesToTerminal { output.flush() }
     if let ended = output.ended { failure = ended }
   }
 
@@ -330,7 +330,7 @@ final class PrefetchRun {
     let interruption = Interruption.exitCode
     if backlog.lost > 0, listFault == nil {
       listFault =
-        "\(Amounts.grouped(backlog.lost)) URLs that were moved to a file in \(cache.path) could not be read back; run again"
+        "\(Amounts.counted(backlog.lost, "URL")) moved to a file in \(cache.path) could not be read back; run again"
     }
     // The reader has closed standard output, so it needs no summary.
     if output.ended == .closedPipe { return .closedPipe }
@@ -352,7 +352,9 @@ final class PrefetchRun {
       code = interruption ?? .failure
     }
     if let listFault { say(listFault) }
-    if isSignInUnused, tally.urls > 0 { say(ListSignIn.unused) }
+    if isSignInUnused, tally.urls > 0, isListDone, listFault == nil, settings.shard == nil {
+      say(ListSignIn.unused)
+    }
     var summary = Summary(
       tally: tally, isDryRun: settings.isDryRun, bytes: cache.statistics.bytes, seconds: seconds,
       heldUp: cache.statistics.heldUp, disk: diskReport, interruption: interruption, exitCode: code,
@@ -394,6 +396,7 @@ final class PrefetchRun {
   }
 
   private var exitCode: ExitCode {
+    if backlog.lost > 0 { return .failure }
     if listFault != nil { return .usage }
     return tally.share >= settings.minSuccess ? .success : .notFetched
   }

@@ -28,7 +28,7 @@ enum ReportScript {
       wrong_format: 'The answer has an unexpected format: check the URL.',
       forked: 'A defect: please report it.', invalid: 'A defect: please report it.', internal: 'A defect: please report it.',
       frozen: 'The request waits for the network: run again when there is one.',
-      busy: 'Another process holds the lock of the cache. Check whether the process that the message names is stopped.',
+      busy: 'Another process holds the lock of the cache. Check whether the process that the message names hangs or is suspended (Ctrl-Z).',
       unsafe_file: 'Other users may have made or changed the file that the message names: check its owner (ls -l), and forbid others to write it (chmod go-w).',
       secret_needs_provider: 'Give the credentials with --user or --header.',
       conflict: 'The cache is open elsewhere with other options: leave them out here.',

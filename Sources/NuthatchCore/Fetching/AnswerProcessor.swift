@@ -5,7 +5,8 @@ import NuthatchTransport
 
 /// Processes an answer from the network on a worker's thread: judges, hashes, stores and decodes it.
 ///
-/// An answer is stored if it is whole and HTTP's rules allow it. Whether it is a picture matters only to requests for pictures.
+/// An answer is stored if it is whole and HTTP's rules allow it. Whether it is a picture matters in two cases: `isIntruder` and
+/// `isTakenForWhole`.
 /// Handed over from the loop's thread to a worker's, hence Sendable.
 final class AnswerProcessor: @unchecked Sendable {
   let arrival: ReceivedAnswer
@@ -142,7 +143,7 @@ final class AnswerProcessor: @unchecked Sendable {
     meta.bodyLength = Int64(body.count)
     meta.isPicture = Picture.isPicture(verdict ?? body.withBytes { ImageProbe.probe($0) })
     guard !isBodyMissing, arrival.mayStore(meta) else {
-      // If the new answer must not be stored, the stored one is outdated, so remove it.
+      // A 404 or 410, or a success that must not be stored, shows that the stored answer is outdated.
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }

@@ -5,7 +5,8 @@ import NuthatchTransport
 ///
 /// A part of its task. Made on the caller's thread, and confined to the loop's thread from `start` on.
 struct Deadline {
-  /// The extra time after the deadline to deliver a stored answer or to finish saving. No call is a second late.
+  /// The extra time after the deadline to deliver a stored answer or to finish saving. Less than a second, so that no call
+  /// returns a second after its deadline.
   private static let grace: Int64 = 750_000_000
 
   private let sharedTerms: SharedTerms

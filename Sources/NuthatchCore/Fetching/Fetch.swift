@@ -35,18 +35,18 @@ final class Fetch: @unchecked Sendable {
   private var ownPriority: Int8
   /// Whether the fetch only waits for its turn. Some deadlines don't include that time.
   private(set) var isWaitingForTurn = false
-  /// Whether a worker has read the moment of the fetch, or found that there is none.
-  private var isMomentKnown = false
+  /// Whether a worker has just read the moment, for the next `begin`, or found that there is none.
+  private var wasMomentRead = false
   /// When the last wait for a place in the queue began (monotonic, ns).
   private var queuedSince: Int64 = 0
   /// The tiers that were searched and haven't been told yet how the fetch ended.
   private var tiers = SearchedTiers()
   /// Made on first use, so that a fetch in the queue is small.
-  private var begunAttempt: FetchAttempt?
+  private var madeAttempt: FetchAttempt?
   private var attempt: FetchAttempt {
-    if let begunAttempt { return begunAttempt }
+    if let madeAttempt { return madeAttempt }
     let new = FetchAttempt(plan, shared)
-    begunAttempt = new
+    madeAttempt = new
     return new
   }
 
@@ -54,7 +54,7 @@ final class Fetch: @unchecked Sendable {
   var priority: Int { Int(ownPriority) }
   /// Whether stored answers must not be used.
   var isReload: Bool { plan.policy == .reload }
-  private var hasBegun: Bool { begunAttempt.map { $0.journey.attempts > 0 } ?? false }
+  private var hasBegun: Bool { madeAttempt.map { $0.journey.attempts > 0 } ?? false }
 
   /// - Parameter known: the number of the stored answer that was found, even if the server can't be asked to confirm it.
   init(_ plan: RequestPlan, base: StoredAnswer?, known: UInt64? = nil, _ shared: SharedCache) {
@@ -75,7 +75,7 @@ extension Fetch {
   /// that is sent.
   func mayJoin(_ waiter: any FetchWaiter) -> Bool {
     if case .over = phase { return false }
-    guard begunAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
+    guard madeAttempt?.mayBeJoined(by: waiter.plan) ?? true else { return false }
     return waiter.plan.policy != .reload || (isReload && !hasBegun)
   }
 
@@ -142,7 +142,7 @@ extension Fetch {
   var lastByteTime: Int64? {
     switch phase {
     case .processing, .over: nil
-    case .idle, .queued, .preparing, .transferring: begunAttempt?.lastByteTime ?? runtime.loop.now
+    case .idle, .queued, .preparing, .transferring: madeAttempt?.lastByteTime ?? runtime.loop.now
     }
   }
 }
@@ -168,7 +168,7 @@ extension Fetch: QueuedWork {
     for waiter in waiters { waiter.noteQueued() }
   }
 
-  private var origin: Origin { (begunAttempt?.hop ?? plan.first).url.origin }
+  private var origin: Origin { (madeAttempt?.hop ?? plan.first).url.origin }
 
   /// The pauses of the host in whose queue the fetch waits, in nanoseconds, and the status of the answer that asked for the
   /// last one.
@@ -187,12 +187,12 @@ extension Fetch: QueuedWork {
       for waiter in waiters { waiter.noteTurn() }
     }
     guard attempt.redirects.isEmpty else { return send(entry) }
-    if !isMomentKnown { attempt.began = shared.momentNow(plan) }
-    guard attempt.began != nil || isMomentKnown else {
+    if !wasMomentRead { attempt.began = shared.momentNow(plan) }
+    guard attempt.began != nil || wasMomentRead else {
       giveBack(entry)
       return findMoment()
     }
-    isMomentKnown = false
+    wasMomentRead = false
     // If something of the stored answer was removed before that moment, don't ask the server to confirm it.
     if let base, base.seen.map({ !shared.store.isCurrent($0) }) ?? true { self.base = nil }
     guard plan.isShareable, !plan.wantsPart,
@@ -227,7 +227,7 @@ extension Fetch: QueuedWork {
         guard case .preparing = self.phase else { return }
         // Without a moment, the answer isn't stored.
         self.attempt.began = moment
-        self.isMomentKnown = true
+        self.wasMomentRead = true
         self.enqueue()
       }
     }
@@ -309,7 +309,7 @@ extension Fetch {
       return runtime.queue.finished(entry, ending.outcome, ending.fault, now: now)
     }
     // The next attempt begins again at the first hop, so it needs a place at the first hop's host.
-    let isElsewhere = next.isHold && !attempt.redirects.isEmpty
+    let isElsewhere = attempt.hop.url.origin != plan.first.url.origin
     attempt.beginAgain()
     phase = isElsewhere ? .idle : .queued(entry)
     queuedSince = now

@@ -46,8 +46,8 @@ final class FetchAttempt: @unchecked Sendable {
   private var requestTime: Int64 = 0
   private var responseTime: Int64 = 0
   private var silence = SilenceWatch()
-  /// The store's moment when the first hop was sent. If something of the answer is removed later, the answer isn't stored. Nil:
-  /// nothing can be stored.
+  /// The counters of removals before the first hop was sent. If something of the answer is removed later, the answer isn't
+  /// stored. Nil: nothing can be stored.
   var began: Moment?
   /// Counts all attempts of the fetch.
   var retries = Retries()
@@ -136,8 +136,8 @@ extension FetchAttempt {
     return request
   }
 
-  /// Returns whether the record is this hop's answer, because only that answer's server can confirm it. Without redirects it
-  /// is, even if its URL is another: a caller's cache key may stand for several URLs.
+  /// Returns whether the record belongs to this hop: only then can this hop's server confirm it. A record without redirects
+  /// belongs to the first hop, whatever its URL, because several URLs may share a caller's cache key.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }

@@ -1,11 +1,11 @@
-/// A place where an answer may be that this process doesn't have. It is searched once for each fetch, for all its waiters,
+/// A place outside this process that may have an answer. It is searched once for each fetch, for all its waiters,
 /// before the origin server is asked. `OtherProcesses` is the first tier; tiers on other machines come after it.
 protocol FetchTier: Sendable {
-  /// Returns the part of one fetch in the tier. Called on the loop's thread.
+  /// Makes the object that searches this tier for one fetch. Called on the loop's thread.
   func request(for fetch: Fetch) -> any TierRequest
 }
 
-/// The part of one fetch in a tier.
+/// Searches a tier for one fetch.
 protocol TierRequest: AnyObject, Sendable {
   /// Looks for an answer. Called once, on the loop's thread.
   ///

@@ -7,8 +7,8 @@ protocol FetchWaiter: AnyObject {
   var priority: Int { get }
   /// The fetch that it waits for. Only that fetch sets it.
   var joined: Fetch? { get set }
-  /// When it began to wait for its fetch, or for its turn in the queue (monotonic, ns).
-  var joinedAt: Int64 { get }
+  /// When it began to wait (monotonic, ns). A ticket's task begins anew with each wait for a turn in the queue.
+  var waitsSince: Int64 { get }
   /// Nanoseconds until its deadline. Nil: there is none.
   var remaining: Int64? { get }
 
@@ -16,7 +16,7 @@ protocol FetchWaiter: AnyObject {
   func noteQueued()
   /// That turn has come.
   func noteTurn()
-  /// Its fetch has sent a request.
+  /// Its fetch now sends a request. Called for each hop of each attempt.
   func noteBegin()
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool)
   /// Ends because other requests need the place in the queue. Its caller may ask again later.

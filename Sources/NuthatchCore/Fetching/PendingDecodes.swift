@@ -1,7 +1,7 @@
 import NuthatchImaging
 import NuthatchTransport
 
-/// The source of a stored picture's thumbnails.
+/// The source of a picture's thumbnails.
 struct PictureSource: Sendable {
   let content: Digest
   /// The URL for messages.
@@ -10,7 +10,7 @@ struct PictureSource: Sendable {
   var made: [Recipe: Picture] = [:]
   /// The stored thumbnails.
   var thumbnails = StoredThumbnails()
-  /// The body, if it is stored.
+  /// The body, if it was read or received.
   var body: SharedBytes?
   /// The information of the picture's header, if it was read before.
   var info: ImageInfo?

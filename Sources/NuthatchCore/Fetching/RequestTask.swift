@@ -5,7 +5,7 @@ import NuthatchTransport
 ///
 /// Begun on the caller's thread, which looks in the store; afterwards confined to the loop's thread, hence Sendable.
 final class RequestTask: TicketWork, @unchecked Sendable {
-  /// Changes when the program has added something to the request, and with each redirect that is followed.
+  /// Changes when the program has added something to the request, and with each redirect that the task itself follows.
   private(set) var plan: RequestPlan
   let ticket: Ticket
   let shared: SharedCache
@@ -17,7 +17,7 @@ final class RequestTask: TicketWork, @unchecked Sendable {
   private var deadline: Deadline
   /// The questions to its program. Nil before the first one.
   private var questions: Questions?
-  /// The attempt to put the request into the outbox. Nil if it can't be frozen.
+  /// Puts the request into the outbox if needed. Nil if it isn't freezable.
   private var freezer: Freezer?
   private var ownPriority: Int8
   /// The number of redirects before the stored answer that was delivered, while the final event is still to come.
@@ -118,7 +118,7 @@ extension RequestTask {
     }
   }
 
-  /// Reads what is stored for another request: one that the program has changed, or the target of a redirect.
+  /// Reads the store again: for a request that the program has changed, for the target of a redirect, or to check a long body.
   ///
   /// - Parameter store: runs first, on the worker's thread.
   private func read(
@@ -399,7 +399,7 @@ extension RequestTask: FetchWaiter {
 
   var remaining: Int64? { deadline.due.map { $0 &- runtime.loop.now } }
 
-  var joinedAt: Int64 { deadline.queuedAt }
+  var waitsSince: Int64 { deadline.queuedAt }
 
   func noteQueued() { deadline.noteQueued(self) }
 

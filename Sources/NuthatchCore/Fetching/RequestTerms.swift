@@ -25,8 +25,8 @@ struct RequestTerms: Sendable {
   let partition: String?
   /// Every header that the caller set. Nil if the request never shares a fetch.
   private(set) var coalescingFields: [String]?
-  /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server answers, and its
-  /// answer isn't shared.
+  /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server is asked
+  /// without other processes' lock, and a part is never stored.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]
   let limits: ImageLimits

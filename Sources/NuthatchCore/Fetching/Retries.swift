@@ -50,7 +50,7 @@ struct Retries {
   /// Returns the nanoseconds until the next attempt, or nil if there is none. `outcome` may also be that of an attempt that
   /// couldn't even be sent.
   mutating func delay(after outcome: RetryPolicy.Outcome, of fetch: Fetch) -> Int64? {
-    // Without an answer, a freezable request goes to the outbox, or fails there.
+    // Without an answer, a freezable request goes to the outbox or fails. It isn't retried here.
     if fetch.plan.freezingPlan != nil { guard case .status = outcome else { return nil } }
     let waiters = fetch.waiters
     var policy = fetch.shared.retryPolicy

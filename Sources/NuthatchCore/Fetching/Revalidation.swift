@@ -43,7 +43,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
   // MARK: As a fetch's waiter
 
   var priority: Int { plan.priority }
-  var joinedAt: Int64 { begin }
+  var waitsSince: Int64 { begin }
   var remaining: Int64? { due &- loop.now }
   func noteQueued() {}
   func noteTurn() {}
@@ -78,7 +78,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
     end()
   }
 
-  /// Also fetches the target of a new redirect, if it isn't stored.
+  /// Also fetches the target of a new redirect, unless a valid answer is stored.
   private func follow(_ fetched: FetchedAnswer) {
     guard let next = try? plan.following(fetched.head, sentByPublic: fetched.isFromPublic) else {
       return end()

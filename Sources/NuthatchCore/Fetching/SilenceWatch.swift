@@ -27,7 +27,7 @@ struct SilenceWatch {
     var (late, next) = ([any FetchWaiter](), Int64.max)
     for waiter in waiters {
       guard let silence = waiter.plan.silence, silence < longest ?? .max else { continue }
-      let (due, isNever) = max(last, waiter.joinedAt).addingReportingOverflow(silence)
+      let (due, isNever) = max(last, waiter.waitsSince).addingReportingOverflow(silence)
       if isNever { continue }
       if due <= now { late.append(waiter) } else { next = min(next, due) }
     }

@@ -38,6 +38,6 @@ package struct HoldWatch {
         "\(holder.by) has held the lock of the cache for \(seconds) s: nothing can be stored, so nothing is fetched"
       )
     }
-    return .goOn("the lock of the cache is free: the run goes on")
+    return .goOn("the lock of the cache is free again, or has another owner: the run goes on")
   }
 }

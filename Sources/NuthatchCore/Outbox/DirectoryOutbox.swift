@@ -93,7 +93,7 @@ final class DirectoryOutbox: @unchecked Sendable {
     }
   }
 
-  /// Returns the options for sending, without those that a frozen request contains itself.
+  /// Returns the options for sending, without those that would change a frozen request or the key of its answer.
   private static func bare(_ options: Options) -> Options {
     var bare = options
     bare.headers = []

@@ -14,7 +14,7 @@ final class Freezer: @unchecked Sendable {
   var turn: UInt64 = 0
   /// The request's number in the outbox, if it was stored before its first attempt; else 0.
   private var id: UInt64 = 0
-  /// Whether the request is being stored.
+  /// Whether `storeInTurn` has taken the request, so that it isn't sent from here.
   private var isStoring = false
   /// Whether the ticket has the answer, or an error after which the request must not be sent.
   private var isAnswered = false
@@ -49,8 +49,8 @@ final class Freezer: @unchecked Sendable {
     // If the ticket has ended, don't add the request to the order: nothing would remove it. A request that is being stored
     // isn't sent, even if the program has added headers.
     guard ticket.isOpen, !isStoring, let freezingPlan = plan.freezingPlan else { return }
-    // This is a later call, after a question. The stored record isn't changed: for a later attempt, providers give what the
-    // program has added.
+    // This is a later call, after a question. The stored record isn't changed: for a later attempt, providers give the secrets,
+    // and other headers that the program has added aren't sent.
     if turn != 0 { return send() }
     outbox.join(self)
     work { () throws(NuthatchError) -> FirstStep in
@@ -155,7 +155,7 @@ final class Freezer: @unchecked Sendable {
   /// Call it when the ticket gets the answer.
   func noteAnswer() { isAnswered = true }
 
-  /// Call it at the end of the ticket. Later requests then no longer wait for this one, and it is no longer stored.
+  /// Call it at the end of the ticket. Later requests then no longer wait for this one, and it won't be stored any more.
   func abandon() {
     if turn != 0 {
       isStoring = false

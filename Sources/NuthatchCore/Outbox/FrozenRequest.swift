@@ -47,7 +47,7 @@ struct FrozenRequest: Sendable {
   var frozen: DurableTime
   /// The time since which the server may know of the request; nil if no attempt can have reached it.
   var exposed: DurableTime?
-  /// Whether the request was stored before its first attempt, which is still under way.
+  /// Whether the request was stored before its first attempt. `Entry.isLive` says whether that may still be under way.
   var isLive = false
   var body: Body
 

@@ -11,8 +11,9 @@ public struct Outbox: Sendable {
   /// The state of a request.
   public enum State: Int32, Sendable {
     /// The request waits for the network, for the time of its next attempt, for earlier requests of its queue, or for a secret
-    /// that isn't provided.
+    /// that isn't provided; or its first attempt is under way.
     case waiting = 1
+    /// The outbox is sending the request, in this or another process.
     case sending = 2
     /// The server has refused the request's credentials (401, 403), and the request waits for others. Meanwhile no request of
     /// its queue is sent.
@@ -23,13 +24,13 @@ public struct Outbox: Sendable {
     case dead = 5
   }
 
-  /// An attempt that didn't end the request.
+  /// An attempt that didn't end the request. After a replay, also the one that had ended it.
   public struct Attempt: Sendable {
     /// Seconds since 1970.
     public let time: Int64
     /// The status of the answer; 0 for none.
     public let status: Int
-    /// The reason why there was no answer; nil if there was one.
+    /// The reason why there was no answer that could be read to its end; nil if there was one.
     public let code: ErrorCode?
     /// The reason why the attempt didn't end the request, in words.
     public let reason: String
@@ -59,9 +60,10 @@ public struct Outbox: Sendable {
     public let frozenAt: Int64
     /// The number of attempts since the freeze.
     public let attempts: Int
-    /// Seconds until the next attempt; nil if it waits for something other than time.
+    /// Seconds until its next attempt may begin; 0 if it waits only for earlier requests, the network or a secret; nil if it is
+    /// paused or has ended.
     public let wait: Int64?
-    /// The status of the last answer; 0 for none.
+    /// The status of the last attempt; 0 if that had no answer.
     public let status: Int
     /// The reason why the request isn't done.
     public let reason: String?
@@ -210,8 +212,8 @@ extension Outbox {
     return try store.item(id)
   }
 
-  /// Sends the notice that a provider's secret is wanted once more, if the secret is still wanted. The first notice may have
-  /// found no listener. nil: does this for all providers.
+  /// Repeats the notice `secretWanted` of a provider, if its secret is still wanted. The first notice may have found no
+  /// listener. nil: does this for all providers.
   ///
   /// - Parameter listen: starts the listener.
   package func ask(for provider: String?, _ listen: @escaping @Sendable () -> Void) throws(NuthatchError) {

@@ -1,7 +1,7 @@
 import NuthatchBase
 import NuthatchStore
 
-/// The state of the outbox, rebuilt by replaying its log: every request that wasn't dropped or collected. Guarded by the
+/// The state of the outbox, made from the records of its log: every request that wasn't dropped or collected. Guarded by the
 /// journal's lock.
 final class OutboxContents: JournalReader {
   struct Entry {
@@ -15,7 +15,7 @@ final class OutboxContents: JournalReader {
     let id: UInt64
     var request: FrozenRequest
     var standing = Standing.waiting
-    /// The last attempts that didn't end the request, oldest first.
+    /// The last attempts that didn't end the request, oldest first. After a replay, also the one that had ended it.
     var history: [(attempt: AttemptRecord, place: JournalPlace)] = []
     /// The number of older attempts that aren't in `history`.
     var forgotten = 0
@@ -37,7 +37,8 @@ final class OutboxContents: JournalReader {
     /// The number of attempts, since the freeze or the last replay, that a server has answered or may have received.
     var counted: Int { last?.counted ?? 0 }
 
-    /// The time since which a server may know of the request. An attempt without a recorded end may have arrived.
+    /// The time since which a server may know of the request by an attempt since the last replay, or since the freeze. An attempt
+    /// without a recorded end may have arrived.
     var exposed: DurableTime? {
       if let last { return last.exposed ?? begun?.stamp }
       return replayed == nil ? request.exposed ?? begun?.stamp : begun?.stamp

@@ -90,7 +90,7 @@ final class OutboxNotices: Sendable {
   }
 
   /// - Parameters:
-  ///   - settled: the requests that have ended; nil if the outbox couldn't be read.
+  ///   - settled: the requests that have ended; nil if the outbox couldn't be read or doesn't exist.
   ///   - wanted: the providers whose secrets are missing.
   func take(_ settled: [(id: UInt64, handler: String?)]?, _ wanted: [String]) {
     let isNews = state.withLock { state in

@@ -36,7 +36,7 @@ final class OutboxProbes: @unchecked Sendable {
 
   /// - Parameters:
   ///   - servers: the servers that requests wait for.
-  ///   - known: these servers, and those to which a request is being sent.
+  ///   - known: these servers, and all others whose first request last failed as unreachable. Their state is kept.
   func watch(_ servers: [Server], known: Set<Origin>) {
     var waiting: [Origin: Int64] = [:]
     requests = [:]

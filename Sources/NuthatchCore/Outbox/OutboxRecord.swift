@@ -61,11 +61,11 @@ enum OutboxRecord {
   }
 }
 
-/// The end of an attempt that didn't end the request. `counted` and `exposed` include all earlier attempts, so that the earlier
-/// records aren't needed.
+/// The end of an attempt that didn't end the request. `counted` and `exposed` include all earlier attempts since the last replay,
+/// so that the earlier records aren't needed.
 struct AttemptRecord: Sendable {
   var ended: DurableTime
-  /// nil if the server answered.
+  /// nil if the server's answer could be read to its end.
   var code: ErrorCode?
   /// 0 if the server didn't answer.
   var status: Int
@@ -113,7 +113,7 @@ struct OutboxSettlement: Sendable {
   var isDone: Bool
   var code: ErrorCode?
   var reason: String
-  /// The status of the last answer; 0 for none.
+  /// The status of the stored answer; 0 if none is stored.
   var status = 0
   var finalURL = ""
   var headers: [(name: String, value: String)] = []

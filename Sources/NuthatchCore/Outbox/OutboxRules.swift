@@ -124,8 +124,8 @@ package struct OutboxRules: Sendable {
 
   /// Returns nanoseconds until a request may be sent; nil if it waits for other credentials.
   ///
-  /// - Parameter seen: the time at which this process first saw the request. After a reboot the wait counts from this time at
-  ///   the latest, even if the clock was set back meanwhile.
+  /// - Parameter seen: after a reboot, the time at which this process first saw the request; else nil. The wait counts from this
+  ///   time at the latest, even if the clock was set back meanwhile.
   static func delay(_ entry: OutboxContents.Entry, _ now: DurableTime, seen: DurableTime?) -> Int64? {
     guard let last = entry.last else { return 0 }
     guard let wait = last.wait else { return nil }

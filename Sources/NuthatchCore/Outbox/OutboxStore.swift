@@ -70,7 +70,7 @@ final class OutboxStore: @unchecked Sendable {
 
   /// Stores a request, and returns its number. The record then survives a loss of power.
   ///
-  /// - Throws: `no_space` if the disk or the outbox is full; `io`; `busy`. Then the request isn't stored.
+  /// - Throws: `no_space` if the disk or the outbox is full; `io`; `busy`. Then the request isn't stored, unless a failed write couldn't be undone.
   func freeze(
     _ request: FrozenRequest, claiming: ((UInt64) -> Void)? = nil
   ) throws(NuthatchError) -> UInt64 {
@@ -210,7 +210,7 @@ final class OutboxStore: @unchecked Sendable {
     }
   }
 
-  /// Records the end of a request. A body that was sent is deleted.
+  /// Records the end of a request. If it is done, the file of its body is deleted.
   func settle(_ id: UInt64, _ settlement: OutboxSettlement) throws(NuthatchError) {
     _ = try change { (outbox) throws(StoreFault) in
       guard let entry = outbox.contents.entries[id] else { return }
@@ -271,7 +271,7 @@ final class OutboxStore: @unchecked Sendable {
     var damage: [String] = []
   }
 
-  /// Takes the lease if a request is due, puts aside the requests that must not be sent any more, and returns the first request
+  /// Takes the lease (the right to send, which one process of the machine has) if a request is due, puts aside the requests that must not be sent any more, and returns the first request
   /// of each queue. Returns nil if there is no outbox.
   ///
   /// - Parameters:

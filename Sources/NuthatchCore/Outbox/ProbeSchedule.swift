@@ -26,7 +26,7 @@ struct ProbeSchedule {
 
   /// - Parameters:
   ///   - waiting: the servers that requests wait for, and how long they have been unreachable.
-  ///   - known: these servers, and those to which a request is being sent.
+  ///   - known: these servers, and all others whose first request last failed as unreachable. Their state is kept.
   mutating func adopt(waiting: [Origin: Int64], known: Set<Origin>, at now: Int64) {
     servers = servers.filter { known.contains($0.key) || waiting[$0.key] != nil }
     for origin in servers.keys { servers[origin]?.isWaiting = waiting[origin] != nil }

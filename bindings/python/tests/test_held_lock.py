@@ -290,7 +290,7 @@ def test_a_prefetch_stops_while_the_lock_is_held_and_continues(
     assert counts[0] == counts[1] < 600
     stop, go_on = told
     assert " has held the lock of the cache for " in stop and "nothing is fetched" in stop
-    assert go_on.startswith("the lock of the cache is free: the run goes on")
+    assert go_on.startswith("the lock of the cache is free again, or has another owner: the run goes on")
     assert sorted(item.index for item in items) == list(range(600))
     assert all(item.ok for item in items)
     with nuthatch.Cache(tmp_path / "c") as cache:
