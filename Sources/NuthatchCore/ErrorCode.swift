@@ -45,7 +45,7 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case closed = 20
   /// The handle belongs to the process that this one was forked from.
   case forked = 21
-  /// The request was put into the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing.
+  /// The request is in the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing.
   case frozen = 22
   /// A secret can't be stored with a frozen request; it needs a named provider.
   case secretNeedsProvider = 23
