@@ -29,8 +29,8 @@ enum GetCommand: Command {
     compressed answer is refused if it decodes to more than 64 MiB and to more than 1,000 times the received bytes. If a
     transfer breaks off, the bytes so far stay in a hidden file (.NAME.nuthatch-part). The next get of the same URL resumes
     there, if the server says that the answer is unchanged. If the server answers with a status of 400 or more, files stay
-    unchanged, and the body is written only without -o, or with -o -. If FILE is a named pipe or a device, the answer is written into it; a
-    pipe that no process has open for reading is an error.
+    unchanged, and the body is written only without -o, or with -o -. If FILE is a named pipe or a device, the answer is
+    written into it; a pipe that no process has open for reading is an error.
 
     Bytes that are not text, such as a picture, are written to a terminal only if -o names it, as -o - does.
     --verbose prints the outcome on standard error. A transfer that takes longer than a second shows its progress.

@@ -48,7 +48,7 @@ typedef enum nh_status {
     NH_CLOSED = 20,
     /** The handle belongs to the process that this one was forked from. */
     NH_FORKED = 21,
-    /** The request was put into the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing. */
+    /** The request is in the outbox and is sent later: its server can't be reached, others of its queue wait, or a secret is missing. */
     NH_FROZEN = 22,
     /** A secret can't be stored with a frozen request; it needs a named provider. */
     NH_SECRET_NEEDS_PROVIDER = 23,
