@@ -168,7 +168,9 @@ final class ExportRun {
     var seen: Set<String> = []
     var kept: [(name: String, url: String)] = []
     try cache.forEachAnswer { answer in
-      if answer.info.isPicture, exportsPrivateAnswers || !answer.isPrivate, seen.insert(answer.address).inserted {
+      if answer.info.isPicture, exportsPrivateAnswers || !answer.isPrivate,
+        seen.insert(answer.address).inserted
+      {
         kept.append((answer.address, answer.info.finalURL))
       }
       return Interruption.signal == nil

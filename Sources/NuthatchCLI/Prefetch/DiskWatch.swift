@@ -48,7 +48,8 @@ struct DiskWatch {
     private var loss: String {
       guard dropped > 0 else {
         return isOver
-          ? "the first thumbnails were dropped" : "the first thumbnails are dropped to make room for the last ones"
+          ? "the first thumbnails were dropped"
+          : "the first thumbnails are dropped to make room for the last ones"
       }
       let count = "\(Amounts.grouped(dropped)) of \(Amounts.grouped(thumbs)) thumbnails were dropped again"
       return isDroppedAtLeast ? "at least \(count)" : count

@@ -18,7 +18,8 @@ struct FailedList {
   private static func line(of listed: ListedURL) -> String {
     let url = listed.url
     let isHTTP = ["http://", "https://"].contains { url.prefix($0.count).lowercased() == $0 }
-    let isPlain = listed.fault == nil && url == url.printable && (isHTTP || !url.contains { ",;".contains($0) })
+    let isPlain =
+      listed.fault == nil && url == url.printable && (isHTTP || !url.contains { ",;".contains($0) })
     if isPlain, let first = url.first, !"#{[\" ".contains(first) { return url }
     return "# line \(listed.line): \(url.printable)"
   }
