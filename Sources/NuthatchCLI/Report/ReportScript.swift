@@ -103,9 +103,9 @@ enum ReportScript {
     const notes = [];
     if (summary.interrupted) notes.push('The run was interrupted: run it again to continue.');
     if (summary.list_fault) notes.push(`The list could not be read to its end: ${summary.list_fault}`);
-    if (items.length < summary.urls) notes.push(`Of ${grouped(summary.urls)} URLs, the first ${grouped(items.length)} are on this page.`);
+    if (items.length < summary.urls) notes.push(`This page shows ${grouped(items.length)} of ${grouped(summary.urls)} URLs: those that ended first.`);
     const bare = items.filter(item => !item.error && !item.thumb).length;
-    if (bare) notes.push(`${many(bare, 'picture is', 'pictures are')} linked, not embedded, to keep this page small.`);
+    if (bare) notes.push(`${many(bare, 'picture is', 'pictures are')} only linked: the thumbnail isn't stored, or this page would be too large.`);
     if (summary.warning) notes.push(summary.warning[0].toUpperCase() + summary.warning.slice(1) + '.');
     $('notes').append(...notes.map(text => element('p', {textContent: text})));
     const tile = (value, name, style = '') => $('tiles').append(element('li', {className: 'tile'},
@@ -153,9 +153,9 @@ enum ReportScript {
       const sorted = [...phases, 'total'].map(name => asked.map(item => item.ms[name]).sort((a, b) => a - b));
       const mean = list => list.reduce((sum, n) => sum + n, 0) / list.length;
       const at = (list, part) => list[Math.min(list.length - 1, Math.floor(list.length * part))];
-      $('timingLine').textContent = `${time(mean(sorted.at(-1)))} for a fetched URL, median ${time(at(sorted.at(-1), .5))}`;
+      $('timingLine').textContent = `mean ${time(mean(sorted.at(-1)))}, median ${time(at(sorted.at(-1), .5))} for a URL that was sent to its server`;
       timing(sorted.slice(0, -1).map(mean), $('timing'));
-      $('timing').append(table('Fetched URLs', ['phase', 'mean', 'median', '95 %', 'longest'], [...phases, 'total'].map((name, n) =>
+      $('timing').append(table('URLs that were sent to their servers', ['phase', 'mean', 'median', '95 %', 'longest'], [...phases, 'total'].map((name, n) =>
         [name.replace('_', ' '), ...[mean(sorted[n]), at(sorted[n], .5), at(sorted[n], .95), sorted[n].at(-1)].map(time)])));
       if (summary.slowest_hosts.length) $('timing').append(table('The slowest hosts', ['host', 'URLs', 'failed', 'mean', 'longest'],
         summary.slowest_hosts.map(host => [host.host, grouped(host.urls), grouped(host.failed), time(host.mean_ms), time(host.longest_ms)])));
