@@ -26,7 +26,7 @@ struct RequestTerms: Sendable {
   /// Every header that the caller set. Nil if the request never shares a fetch.
   private(set) var coalescingFields: [String]?
   /// Whether the caller wants a part, or sets conditions. A stored answer may be used. Otherwise the server is asked
-  /// without other processes' lock, and a part is never stored.
+  /// without other processes' lock. A part is never stored.
   private(set) var wantsPart: Bool
   let recipes: [Recipe]
   let limits: ImageLimits
