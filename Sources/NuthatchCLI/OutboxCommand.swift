@@ -21,8 +21,8 @@ enum OutboxCommand: Command {
     drop      remove the requests with these IDs; they are never sent after this
 
     'nuthatch get --freezable' and programs put requests into the outbox. Of these commands, only replay sends them; a
-    program that has the cache open sends them, too. An answer of 401 or 403 pauses a queue. Then replay tries the request again, with the current values of the environment variables, and drop
-    removes it, so that the queue goes on.
+    program that has the cache open sends them, too. An answer of 401 or 403 pauses a queue. Then replay tries the request
+    again, with the current values of the environment variables, and drop removes it, so that the queue goes on.
 
     Exit status: 0 done; 4 some requests remain after replay, or there is no request with that ID; 1 the cache can't be
     opened, read or written; 2 wrong usage; 141 standard output was closed.

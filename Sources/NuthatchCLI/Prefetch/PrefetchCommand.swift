@@ -74,8 +74,9 @@ enum PrefetchCommand: Command {
     terminals only, and not if NO_COLOR is set.
 
     Exit status: 0 every URL has its thumbnails, or the share of --min-success has; 4 fewer; 5 as 0, but some thumbnails
-    were dropped again, because the cache is too small; 1 the cache, a file or standard output can't be
-    written, or the disk stays full; 2 wrong usage, or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was closed.
+    were dropped again, because the cache is too small; 1 the cache, a file or standard output can't be written, or the
+    disk stays full; 2 wrong usage, or a list that can't be read; 129, 130 and 143 interrupted; 141 standard output was
+    closed.
 
     Examples:
       nuthatch prefetch urls.txt
