@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional
 
@@ -24,15 +25,23 @@ CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
 
-def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
-    """Builds the tests and runs them."""
+def run(
+    suite: Suite,
+    wanted: Wanted,
+    sanitizer: Optional[str] = None,
+    built: Optional[threading.Event] = None,
+) -> None:
+    """Builds the tests and runs them. ``built`` is set after the build."""
     name = suite.name
     for old in OUT.glob(name + "*.xml"):
         old.unlink()
     env = suite.environment()
     env.update(NUTHATCH_OPTIMISED="1", NO_COLOR="1")
     # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers.
-    if not _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env):
+    is_built = _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env)
+    if built:
+        built.set()
+    if not is_built:
         return
     tests = ROOT / ".build/debug" / TESTS
     if sanitizer:
