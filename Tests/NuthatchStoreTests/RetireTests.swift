@@ -94,8 +94,8 @@ import Testing
           do { #expect(try other.remove(Self.key)) } catch { Issue.record(error) }
           isRemoved.signal()
         }
-        // The removal may have to wait for the end of the move. If it hasn't to, a second is more than it needs.
-        Thread.sleep(forTimeInterval: 1)
+        // The removal may have to wait for the end of the move.
+        if isRemoved.wait(timeout: .now() + 1) == .success { isRemoved.signal() }
         // The rest of the copy is written, and nothing more is done.
         calls.arm(after: 1)
       }

@@ -355,7 +355,7 @@ import Testing
     let first = try #require(try ticket.next(within: 20_000))
     if isAnswered, let question = first.question {
       // At about the same time: whichever comes first, there is one end, and one record at most.
-      usleep(50_000)
+      usleep(.random(in: 30_000...60_000))
       try? ticket.answer(question, .headers([("X-Late", "1")]))
     }
     let kind = try first.isFinal ? first.kind : #require(try ticket.final(within: 20_000)?.kind)
