@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 from typing import Dict, Iterator, List, Optional
 
@@ -25,23 +24,15 @@ CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "
 SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
 
 
-def run(
-    suite: Suite,
-    wanted: Wanted,
-    sanitizer: Optional[str] = None,
-    built: Optional[threading.Event] = None,
-) -> None:
-    """Builds the tests and runs them. ``built`` is set after the build."""
+def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
+    """Builds the tests and runs them."""
     name = suite.name
     for old in OUT.glob(name + "*.xml"):
         old.unlink()
     env = suite.environment()
     env.update(NUTHATCH_OPTIMISED="1", NO_COLOR="1")
     # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers.
-    is_built = _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env)
-    if built:
-        built.set()
-    if not is_built:
+    if not _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env):
         return
     tests = ROOT / ".build/debug" / TESTS
     if sanitizer:
