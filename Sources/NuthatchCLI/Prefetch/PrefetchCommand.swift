@@ -15,7 +15,7 @@ enum PrefetchCommand: Command {
       Option("dry-run", "count the URLs that would hit, be revalidated or be fetched; fetch nothing"),
       Option("shard", value: "I/N", "this machine's share: I of 0 to N-1"),
       Option("shard-by", value: "host|url", "divide the list by host or by URL (host)", needs: "shard"),
-      Option("respect-noai", "refuse (denied) and don't keep pictures that servers mark noai or noimageai"),
+      Option("respect-noai", "refuse pictures that their server marks noai or noimageai (X-Robots-Tag)"),
       CommonOptions.cache,
     ] + CommonOptions.words + [Option].ofLibrary(for: name).forList
   static let assumed = ["size"]

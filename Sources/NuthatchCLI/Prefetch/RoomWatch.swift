@@ -37,10 +37,10 @@ struct RoomWatch {
     self.folder = folder
     var disk = statvfs()
     // A file system may say anything.
-    let (share, isTooMuch) =
+    let (sixteenth, isTooMuch) =
       statvfs(folder, &disk) == 0
       ? (disk.f_blocks / 16).multipliedReportingOverflow(by: disk.f_frsize) : (0, true)
-    mostRoom = max(Self.leastRoom, isTooMuch ? 64 << 20 : Int64(min(64 << 20, share)))
+    mostRoom = max(Self.leastRoom, isTooMuch ? 64 << 20 : Int64(min(64 << 20, sixteenth)))
     patience = (limit ?? Request.usualPatience).nanoseconds
   }
 

@@ -22,7 +22,7 @@ complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l min-success -x
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l dry-run -d 'count the URLs that would hit, be revalidated or be fetched; fetch nothing'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l shard -x -d 'this machine\'s share: I of 0 to N-1'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l shard-by -x -a 'host url' -d 'divide the list by host or by URL (host)'
-complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l respect-noai -d 'refuse (denied) and don\'t keep pictures that servers mark noai or noimageai'
+complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l respect-noai -d 'refuse pictures that their server marks noai or noimageai (X-Robots-Tag)'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l cache -x -a '(__fish_complete_directories)' -d 'the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l progress -x -a 'auto always never plain' -d 'show progress on standard error; auto: on a terminal; plain: a line every 5 s (auto)'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -s q -l quiet -d 'print errors only'
