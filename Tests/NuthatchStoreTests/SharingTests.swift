@@ -100,6 +100,36 @@ import Testing
     }
   }
 
+  @Test(
+    "a commit returns a readable lease, even if another store clears after each of its steps",
+    arguments: [500, 700_000])
+  func clearedEachTime(_ size: Int) throws {
+    let folder = try Folder()
+    let calls = FaultyCalls(.short)
+    func user(_ calls: any SystemCalls) throws -> Store {
+      try Store.open(folder.path, Store.Options(diskBytes: 8 << 20), calls)
+    }
+    let (own, other) = (try user(calls), try user(LinuxCalls()))
+    let clears = Counter()
+    @Sendable func clear() {
+      clears.add()
+      do { try other.clear() } catch { Issue.record(error) }
+      calls.interfere(at: 1, clear)
+    }
+    calls.interfere(at: 1, clear)
+    let bytes = content(7, size)
+    let lease = try own.commit(Self.key("7"), bytes)
+    calls.interfere(at: .max) {}
+    #expect(clears.count >= 3)
+    #expect(lease.copied() == bytes)
+    #expect(try own.lookup(Self.key("7")) == nil)
+    #expect(try other.verify().isClean)
+    #expect(try own.commit(Self.key("8"), bytes).copied() == bytes)
+    #expect(try other.lookup(Self.key("8"))?.copied() == bytes)
+    #expect(try own.statistics().packs == folder.files().count)
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("a trim and another store's commit to a left pack leave index and packs consistent")
   func adopted() throws {
     for count in 1...4 {

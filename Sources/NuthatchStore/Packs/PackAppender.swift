@@ -66,6 +66,7 @@ final class PackAppender: @unchecked Sendable {
       return try large.append(&header, key, parts, replacing: replacing)
     }
     var fault = StoreFault(.io, "a record was written, but its pack can't be mapped or was deleted")
+    var removed: Lease?
     // A concurrent `clear` can delete a pack between writing and publishing; then use the next one.
     for _ in 0..<3 {
       let room = RecordHeader.size + key.count + 128 + header.payloadLength
@@ -137,8 +138,11 @@ final class PackAppender: @unchecked Sendable {
       case .packIsGone:
         if case .moved = replacing { return .done(nil) }
         self.writer = nil
+        removed = Lease(pin, header, at: location.offset)
       }
     }
+    // Other processes remove all records faster than one is published. It counts as published and removed.
+    if let removed { return .done(removed) }
     throw fault
   }
 
@@ -259,9 +263,14 @@ final class PackAppender: @unchecked Sendable {
     }
     writer = try changer.changing { (index) throws(StoreFault) -> PackWriter? in
       // Moved records keep the turn of their old pack, so they go to a new pack, which has that turn.
-      if turn.load(ordering: .relaxed) == 0, let adopted = try adopt(index, room) { return adopted }
-      guard mayExceed || changer.current.limits.hasRoom(index, for: capacity(room)) else { return nil }
-      return try newPack(index, room)
+      var writer = turn.load(ordering: .relaxed) == 0 ? try adopt(index, room) : nil
+      if writer == nil {
+        guard mayExceed || changer.current.limits.hasRoom(index, for: capacity(room)) else { return nil }
+        writer = try newPack(index, room)
+      }
+      // Map it now: without the index lock, other processes may delete it.
+      if let writer { _ = openPacks.pin(writer.header) }
+      return writer
     }
     return writer
   }
