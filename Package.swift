@@ -35,9 +35,7 @@ func room(_ name: String, _ dependencies: [Target.Dependency], exclude: [String]
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  // `make test` needs no debugger's description of its tests. To make one takes a tenth of a build.
-  let bare: [SwiftSetting] = isOptimised ? [.unsafeFlags(["-gnone"])] : []
-  return .testTarget(name: name, dependencies: dependencies, swiftSettings: settings(of: name) + bare)
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
 }
 
 let package = Package(

@@ -11,7 +11,8 @@ from typing import Dict, Iterator, List, Optional
 
 from suites.running import MINUTE, OUT, ROOT, Suite, Wanted, distinct, ending
 
-TESTS = "nuthatchPackageTests.xctest"
+PRODUCT = "nuthatchPackageTests"
+TESTS = PRODUCT + ".xctest"
 # Tests that await run in a process of their own. Most others block their thread, and there are only as many threads as
 # processors. So tests that await would wait for a thread for minutes, and their questions would go unanswered. The
 # others run in two processes side by side, because blocked threads leave the processors idle.
@@ -31,8 +32,9 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         old.unlink()
     env = suite.environment()
     env.update(NUTHATCH_OPTIMISED="1", NO_COLOR="1")
-    # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers.
-    if not _succeeds(suite, name + "-build", ["swift", "build", "--build-tests"], env):
+    # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers. Build only
+    # what the tests link and start: `make` has built the command and the C library.
+    if not _succeeds(suite, name + "-build", ["swift", "build", "--product", PRODUCT], env):
         return
     tests = ROOT / ".build/debug" / TESTS
     if sanitizer:

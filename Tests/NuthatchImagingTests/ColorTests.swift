@@ -37,7 +37,7 @@ import Testing
     let tagged = Fixture.inserting(Fixture.iccSegments(profile), into: jpeg)
     let raw = try #require(Decode.whole(jpeg).picture).bytes
     let converted = try #require(Decode.whole(tagged).picture)
-    let rgb = (0..<40 * 30).flatMap { raw[4 * $0..<4 * $0 + 3] }
+    let rgb = (0..<40 * 30).flatMap { (pixel: Int) -> ArraySlice<UInt8> in raw[(4 * pixel)...].prefix(3) }
     #expect(worst(converted, rgb, profile, channels: 3) <= 1)
     var options = DecodeOptions()
     options.convertColors = false

@@ -50,7 +50,10 @@ import Testing
   func aProgressivePictureHasEnoughEarly() throws {
     let noise = Fixture.noise(640 * 480 * 3, seed: 3)
     let smooth = Fixture.rgb(640, 480)
-    let samples = zip(noise, smooth).map { UInt8((Int($0) / 8 + Int($1)) * 7 / 8) }
+    let samples = zip(noise, smooth).map { grain, level -> UInt8 in
+      let sum: Int = Int(grain) / 8 + Int(level)
+      return UInt8(sum * 7 / 8)
+    }
     let jpeg = Fixture.jpeg(640, 480, quality: 90, samples: samples) { $0.is_progressive = 1 }
     let decoder = IncrementalThumbnailer(boxes: [ThumbnailBox(40)])
     var used = 0

@@ -58,7 +58,10 @@ import Testing
     var random = Random(seed: UInt64(quality))
     for (number, sampling) in ([(1, 1), (2, 1), (2, 2)] as [(Int32, Int32)]).enumerated() {
       let noise = Fixture.noise(187 * 141 * 3, seed: UInt64(number + 1))
-      let samples = zip(noise, Fixture.rgb(187, 141)).map { UInt8((Int($0) + 2 * Int($1)) / 3) }
+      let samples = zip(noise, Fixture.rgb(187, 141)).map { grain, level -> UInt8 in
+        let sum: Int = Int(grain) + 2 * Int(level)
+        return UInt8(sum / 3)
+      }
       let jpeg = Fixture.jpeg(187, 141, sampling: sampling, quality: quality, samples: samples)
       for boxes in boxes { Self.expectSame(jpeg, boxes, 512) }
       for _ in 0..<12 {
@@ -92,8 +95,9 @@ import Testing
       let picture = try #require(Decode.whole(jpeg).picture)
       // With Adobe's marker 255 is no ink, without it 255 is full ink.
       let light = adobe == 1 ? ink : ink.map { 255 - $0 }
-      let expected = (0..<40 * 30).flatMap { i in
-        (0..<3).map { c in UInt8(Int(light[4 * i + c]) * Int(light[4 * i + 3]) / 255) }
+      let expected = (0..<40 * 30).flatMap { (pixel: Int) -> [UInt8] in
+        let black = Int(light[4 * pixel + 3])
+        return (0..<3).map { (channel: Int) -> UInt8 in UInt8(Int(light[4 * pixel + channel]) * black / 255) }
       }
       #expect(distance(picture, expected) < 3)
     }

@@ -118,7 +118,8 @@ import Testing
     var term = angle
     var sum = angle
     for n in 1...30 {
-      term *= -angle * angle / Double((2 * n) * (2 * n + 1))
+      let divisor: Int = 2 * n * (2 * n + 1)
+      term *= -angle * angle / Double(divisor)
       sum += term
     }
     return sum

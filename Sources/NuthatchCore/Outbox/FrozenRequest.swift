@@ -134,10 +134,13 @@ extension FrozenRequest {
   func encode(into encoder: inout RecordEncoder) {
     let hasSignIn = signIn != nil || certificate != nil
     let asked = user?.name == nil ? user?.provider : nil
-    encoder.put(
-      UInt8(
-        (isNamedQueue ? 1 : 0) | (isLive ? 4 : 0) | (hasSignIn ? 8 : 0)
-          | (asked == nil ? 0 : 16) | (proxy == nil ? 0 : 32) | (options.isEmpty ? 0 : 64)))
+    var flags: UInt8 = isNamedQueue ? 1 : 0
+    if isLive { flags |= 4 }
+    if hasSignIn { flags |= 8 }
+    if asked != nil { flags |= 16 }
+    if proxy != nil { flags |= 32 }
+    if !options.isEmpty { flags |= 64 }
+    encoder.put(flags)
     encoder.put(frozen)
     encoder.put(exposed)
     encoder.put(passedURL)
