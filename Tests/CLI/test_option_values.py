@@ -120,21 +120,28 @@ BEFORE = option_table.load().before
 
 @pytest.mark.parametrize("command", sorted(BEFORE))
 def test_shortened_names_of_version_0_1_keep_their_meaning(command: str, nuthatch: Runner) -> None:
-    """A short name means the same option, or is refused because curl or wget give it another meaning."""
+    """A short name means the same option, or is refused because curl or wget give it another meaning.
+
+    A longer form can be confused with fewer options than a shorter one. So the shortest form that has a meaning is
+    tried, with all refused ones before it, and the name itself.
+    """
     names = BEFORE[command]
     assert len(names) == len(set(names))
     for name in names:
-        for length in range(1, len(name) + 1):
-            short = name[:length]
-            if [other for other in names if other.startswith(short)] != [name] and short != name:
-                continue
-            said = nuthatch(command, f"--{short}=\x01", "--nonsense").stderr.decode()
-            assert "could be any of" not in said and not re.search(rf"no option --{short}[.;]", said), (
-                short,
-                said,
-            )
-            if "two meanings" in said:
-                assert f"--{short} has two meanings" in said
+        forms = [name[:length] for length in range(1, len(name))]
+        short = [form for form in forms if [other for other in names if other.startswith(form)] == [name]]
+        while short and "two meanings" in meaning(nuthatch, command, short[0]):
+            short.pop(0)
+        for form in [*short[:1], name]:
+            meaning(nuthatch, command, form)
+
+
+def meaning(nuthatch: Runner, command: str, name: str) -> str:
+    """Returns the message of a command that is given the option with a wrong value. The option must be known."""
+    said = nuthatch(command, f"--{name}=\x01", "--nonsense").stderr.decode()
+    assert "could be any of" not in said and not re.search(rf"no option --{name}[.;]", said), said
+    assert "two meanings" not in said or f"--{name} has two meanings" in said
+    return said
 
 
 def test_a_new_option_does_not_change_a_shortened_name(

@@ -320,8 +320,10 @@ import Testing
     }
     for (thread, ages) in peekers {
       thread.join()
-      #expect(ages.values == ages.values.sorted() && (ages.values.last ?? 0) > 0)
+      #expect(ages.values == ages.values.sorted())
     }
+    // The first thread moves the clock. Others may have ended before it began.
+    #expect(peekers[0].1.values.last ?? 0 > 0)
   }
 }
 
