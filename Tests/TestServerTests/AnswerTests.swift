@@ -124,7 +124,8 @@ struct AnswerTests {
     #expect(heads == ["HTTP/1.1 503", "HTTP/1.1 302", "HTTP/1.1 200", "HTTP/1.1 200"])
   }
 
-  @Test("Query before path, path before prefix, longer prefix before shorter, method before none")
+  @Test(
+    "Of several scripts for a request, its query's answers, else its path's, else its longest prefix's")
   func routes() throws {
     server.on("/p/a?q=1", .ok("query"))
     server.on("/p/a", .ok("path"))

@@ -11,7 +11,9 @@ struct GateTests {
     gate = server.gate("g")
   }
 
-  @Test("Before, within and behind the head, and within the body", arguments: [0, 1, 2, 3])
+  @Test(
+    "A gate holds the rest of an answer back, before, within and behind its head, and within its body",
+    arguments: [0, 1, 2, 3])
   func place(_ place: Int) throws {
     let wait = gate.step
     let steps: [[Script.Step]] = [
@@ -68,7 +70,7 @@ struct GateTests {
     #expect(gate.waiting == 0)
   }
 
-  @Test("A client that hangs up while a large body is sent is noticed, and kills nobody")
+  @Test("The server notices that a client hangs up while a large body is sent")
   func disconnectWhileSending() throws {
     server.on("/a", Script(steps: [.fill(count: 200_000_000, byte: 1)]))
     let client = try RawClient(server)
@@ -78,7 +80,7 @@ struct GateTests {
     #expect(server.waitForDisconnect(path: "/a"))
   }
 
-  @Test("Waiting ends after its time, falsely")
+  @Test("Waiting for a gate or for requests returns false when its time is over")
   func timeIsOver() {
     #expect(!gate.waitUntilReached(seconds: 0.01))
     #expect(!server.waitForRequests(1, seconds: 0.01))

@@ -105,7 +105,7 @@ struct ObservationTests {
     #expect(clients.allSatisfy { $0.rest().isEmpty })
   }
 
-  @Test("Servers start and stop by the dozen, also when nobody stops them")
+  @Test("Fifty servers in a row start, answer, and stop when they are released")
   func comeAndGo() throws {
     for round in 1...50 {
       let server = try TestServer.start(ipv6: round % 2 == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Scripts of the test server in JSON")
 struct ScriptCodingTests {
-  @Test("Every kind of step comes back as it went")
+  @Test("A script with steps of every kind is the same after encoding and decoding")
   func roundTrip() throws {
     let script = Script(
       status: 299, reason: "Odd", version: "HTTP/1.0", headers: ["A": "1", "A": "2"],
