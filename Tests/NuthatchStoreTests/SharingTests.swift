@@ -68,6 +68,10 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
+  private func small(_ folder: Folder, _ calls: any SystemCalls) throws -> Store {
+    try Store.open(folder.path, Store.Options(diskBytes: 8 << 20), calls)
+  }
+
   @Test(
     "a commit returns a readable lease, even if another store drops packs meanwhile",
     arguments: [500, 700_000], [true, false])
@@ -76,10 +80,7 @@ import Testing
     for count in 1...5 {
       let folder = try Folder()
       let calls = FaultyCalls(.short)
-      func user(_ calls: any SystemCalls) throws -> Store {
-        try Store.open(folder.path, Store.Options(diskBytes: 8 << 20), calls)
-      }
-      let (own, other) = (try user(calls), try user(LinuxCalls()))
+      let (own, other) = (try small(folder, calls), try small(folder, LinuxCalls()))
       let wasThere = Counter()
       calls.interfere(at: count) {
         wasThere.add()
@@ -106,10 +107,7 @@ import Testing
   func clearedEachTime(_ size: Int) throws {
     let folder = try Folder()
     let calls = FaultyCalls(.short)
-    func user(_ calls: any SystemCalls) throws -> Store {
-      try Store.open(folder.path, Store.Options(diskBytes: 8 << 20), calls)
-    }
-    let (own, other) = (try user(calls), try user(LinuxCalls()))
+    let (own, other) = (try small(folder, calls), try small(folder, LinuxCalls()))
     let clears = Counter()
     @Sendable func clear() {
       clears.add()

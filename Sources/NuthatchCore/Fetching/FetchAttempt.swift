@@ -137,7 +137,7 @@ extension FetchAttempt {
   }
 
   /// Returns whether the record belongs to this hop: only then can this hop's server confirm it. A record without redirects
-  /// belongs to the first hop, whatever its URL, because several URLs may share a caller's cache key.
+  /// belongs to the first hop, even with another URL, because several URLs may share a caller's cache key.
   private func isAt(_ record: AnswerRecord) -> Bool {
     redirects.count == record.redirects && (redirects.isEmpty || hop.url.address == record.finalURL)
   }

@@ -69,6 +69,7 @@ final class PackAppender: @unchecked Sendable {
     var removed: Lease?
     // A concurrent `clear` can delete a pack between writing and publishing; then use the next one.
     for _ in 0..<3 {
+      removed = nil
       let room = RecordHeader.size + key.count + 128 + header.payloadLength
       guard let writer = try writer(with: room, for: header, mayExceed: mayExceed) else {
         return .needsRoom(capacity(room))
@@ -141,7 +142,7 @@ final class PackAppender: @unchecked Sendable {
         removed = Lease(pin, header, at: location.offset)
       }
     }
-    // Other processes remove all records faster than one is published. It counts as published and removed.
+    // The last pack, too, was deleted before the record was published. The record counts as stored and removed.
     if let removed { return .done(removed) }
     throw fault
   }
