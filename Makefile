@@ -5,6 +5,9 @@ LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 SWIFTFLAGS ?=
 
+# Package.swift says what it changes.
+export NUTHATCH_OWN_BUILD = 1
+
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all

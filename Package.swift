@@ -6,36 +6,55 @@ let isStrict = Context.environment["CI"] != nil
 let swiftSettings: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
 let cSettings: [CSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
 
-// The .so and the command carry the Swift runtime inside, so that they run where no Swift is installed. Unsafe flags
-// are kept to these two: a target that has some can't be a dependency of other packages.
-let runtimeInside: LinkerSetting = .unsafeFlags(["-static-stdlib"])
-let libraryShape: LinkerSetting = .unsafeFlags([
+// The project's own builds set this variable. They have unsafe flags, and a target with such a flag can't be a dependency of
+// other packages.
+let isOwnBuild = Context.environment["NUTHATCH_OWN_BUILD"] != nil
+
+func own(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSetting] {
+  isOwnBuild ? [.unsafeFlags(flags, .when(configuration: configuration))] : []
+}
+
+// The .so and the command carry the Swift runtime inside, so that they run where no Swift is installed.
+let runtimeInside: [LinkerSetting] = [
   // The default linker leaves names of Swift in the table of dynamic symbols, as local ones.
-  "-use-ld=lld",
+  .unsafeFlags([
+    "-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--as-needed",
+  ])
+]
+let libraryShape: LinkerSetting = .unsafeFlags([
   "-Xlinker", "-soname=libnuthatch.so.1",
   "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/NuthatchABI/nuthatch.map",
   "-Xlinker", "-z", "-Xlinker", "nodelete",
   "-Xlinker", "-z", "-Xlinker", "relro",
-  "-Xlinker", "--gc-sections",
-  "-Xlinker", "--as-needed",
 ])
+// The runtime's flags ask for a table of all its names.
+let noNames: LinkerSetting = .unsafeFlags(["-Xlinker", "--no-export-dynamic"])
 
-// Unoptimised loops over bytes and pixels would take most of the tests' time: the tests optimise C and these targets.
-// Not the others, because optimised Swift shares arrays in a way that the thread sanitizer takes for races.
-let isOptimised = Context.environment["NUTHATCH_OPTIMISED"] != nil
-let optimised = isOptimised ? ["NuthatchImaging", "NuthatchImagingTests"] : []
-let loopsInC = cSettings + (isOptimised ? [.unsafeFlags(["-O2"])] : [])
+// Left out are checks of exclusive access while the program runs: a tenth of the work of a request that waits in the queue.
+// Debug builds have them, and the sanitizers use these. With sections for functions, the linker leaves out those without a
+// caller.
+let released = own(["-enforce-exclusivity=unchecked", "-Xfrontend", "-function-sections"], .release)
+let swift = swiftSettings + released
+// `make test` links its tests with the objects of the library and of the command.
+let testable = own(["-enable-testing"], .release)
 
-func settings(of name: String) -> [SwiftSetting] {
-  swiftSettings + (optimised.contains(name) ? [.unsafeFlags(["-O"])] : [])
-}
+// Unoptimised loops over bytes and pixels would take most of the time of tests: these targets, and C, are optimised in debug
+// builds, too. Not the others, because optimised Swift shares arrays in a way that the thread sanitizer takes for races.
+let hasLoops = ["NuthatchImaging", "NuthatchImagingTests"]
+let loopsInC = cSettings + (isOwnBuild ? [.unsafeFlags(["-O2"])] : [])
 
 func room(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings(of: name))
+  let debug = hasLoops.contains(name) ? own(["-O"], .debug) : []
+  return .target(
+    name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swift + testable + debug)
 }
 
+// Compiling takes longer than running them, so tests aren't optimised.
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings(of: name))
+  let flag = hasLoops.contains(name) ? "-O" : "-Onone"
+  return .testTarget(
+    name: name, dependencies: dependencies,
+    swiftSettings: swiftSettings + own([flag], .debug) + own([flag], .release))
 }
 
 let package = Package(
@@ -68,11 +87,10 @@ let package = Package(
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],
       exclude: ["nuthatch.map"],
-      swiftSettings: swiftSettings, linkerSettings: [runtimeInside, libraryShape]),
+      swiftSettings: swift + own(["-Osize"], .release), linkerSettings: runtimeInside + [libraryShape]),
     .executableTarget(
       name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
-      swiftSettings: swiftSettings,
-      linkerSettings: [runtimeInside]),
+      swiftSettings: swift, linkerSettings: runtimeInside + [noNames]),
 
     // Tests. The server and its command serve every suite, in whatever language.
     .target(
@@ -80,26 +98,26 @@ let package = Package(
       linkerSettings: [.linkedLibrary("z")]),
     .target(
       name: "TestServer", dependencies: ["CTestSockets"], path: "Tests/TestServer",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift + testable),
     .executableTarget(
       name: "nuthatch-testserver", dependencies: ["TestServer"], path: "Tests/TestServerCommand",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     tests("TestServerTests", ["TestServer"]),
     tests("NuthatchBaseTests", ["NuthatchBase"]),
     tests("NuthatchHTTPTests", ["NuthatchHTTP"]),
     .executableTarget(
       name: "nuthatch-storecrash", dependencies: ["CSystem", "NuthatchStore"], path: "Tests/StoreCrash",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     .executableTarget(
       name: "nuthatch-bench-store", dependencies: ["CSystem", "NuthatchStore"], path: "Benchmarks/Store",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     tests("NuthatchStoreTests", ["CSystem", "NuthatchBase", "NuthatchStore", "nuthatch-storecrash"]),
     .executableTarget(
       name: "nuthatch-bench-fetch", dependencies: ["CSystem", "NuthatchTransport"], path: "Benchmarks/fetch",
-      exclude: ["inflate.c", "limit.c", "pictures.c", "run.sh"], swiftSettings: swiftSettings),
+      exclude: ["inflate.c", "limit.c", "pictures.c", "run.sh"], swiftSettings: swift),
     .executableTarget(
       name: "nuthatch-bench-core", dependencies: ["CSystem", "NuthatchCore"], path: "Benchmarks/core",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     .target(name: "FakeNames", path: "Tests/FakeNames", cSettings: cSettings),
     tests(
       "NuthatchTransportTests", ["CSystem", "NuthatchBase", "NuthatchTransport", "TestServer", "FakeNames"]),
@@ -109,10 +127,10 @@ let package = Package(
     tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
     .executableTarget(
       name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     .executableTarget(
       name: "nuthatch-decisions", dependencies: ["NuthatchCore"], path: "Tests/DecisionTable",
-      swiftSettings: swiftSettings),
+      swiftSettings: swift),
     .target(name: "SlowDisk", path: "Tests/SlowDisk", cSettings: cSettings),
     tests(
       "NuthatchCoreTests",
@@ -124,7 +142,7 @@ let package = Package(
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
       name: "nuthatch-visitor", dependencies: ["Nuthatch"], path: "Tests/Visitors",
-      exclude: ["visitor.c", "visitor.py"], swiftSettings: swiftSettings),
+      exclude: ["visitor.c", "visitor.py"], swiftSettings: swift),
   ],
   swiftLanguageModes: [.v6]
 )

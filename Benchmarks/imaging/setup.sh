@@ -24,5 +24,5 @@ fi
 "$work/venv/bin/python" "$here/pictures.py" "$work/photographs" "$work/pictures"
 # Otherwise SwiftPM may miss new C files of the library.
 touch "$root/Benchmarks/Package.swift"
-swift build --package-path "$root/Benchmarks" -c release --product ImagingBench >&2
+NUTHATCH_OWN_BUILD=1 swift build --package-path "$root/Benchmarks" -c release --product ImagingBench >&2
 echo "$work"

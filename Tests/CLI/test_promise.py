@@ -92,7 +92,7 @@ def test_an_answer_that_prefetch_stored_is_a_hit_in_all_languages(
         visitors = {name: stack.enter_context(Visitor(command)) for name, command in programs.items()}
         done = nuthatch("prefetch", "--size", "256", "--thumb-store", store, given="\n".join(urls).encode())
         assert done.returncode == 0, done.stderr
-        server.stop()
+        server.go_down()
         for late in [False, True]:
             for name, visitor in visitors.items():
                 answers = [visitor.ask(url) for url in urls]
@@ -124,7 +124,7 @@ def test_memory_pressure_makes_private_records_visible_to_other_processes(
     ):
         assert [fetching.ask(url) for url in urls] == ["fetched 256x192"] * count
         assert json.loads(fetching.ask("stats"))["spilled_bytes"] == 0
-        server.stop()
+        server.go_down()
         assert {looking.ask(url) for url in urls} <= {"refused", "circuit_open"}
         assert [fetching.ask(url) for url in urls] == ["hit 256x192"] * count
         assert fetching.ask("pressure") == "ok"

@@ -47,7 +47,8 @@ import Testing
     for (number, pictures) in made.values {
       let picture = try #require(try pictures[recipe]?.get())
       let isExact = picture.payload.withBytes { Array($0) } == exact.payload.withBytes { Array($0) }
-      #expect(isExact == (number == 1))
+      // The first one may find what the second one has already kept.
+      #expect(isExact || number == 0)
     }
     #expect(made.values.count == 2)
   }
