@@ -19,6 +19,8 @@ let runtimeInside: [LinkerSetting] = [
   // The default linker leaves names of Swift in the table of dynamic symbols, as local ones.
   .unsafeFlags([
     "-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--as-needed",
+    // Functions with the same code become one. No code here compares addresses of functions or key paths.
+    "-Xlinker", "--icf=all",
   ])
 ]
 let libraryShape: LinkerSetting = .unsafeFlags([
@@ -87,7 +89,7 @@ let package = Package(
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],
       exclude: ["nuthatch.map"],
-      swiftSettings: swift + own(["-Osize"], .release), linkerSettings: runtimeInside + [libraryShape]),
+      swiftSettings: swift, linkerSettings: runtimeInside + [libraryShape]),
     .executableTarget(
       name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
       swiftSettings: swift, linkerSettings: runtimeInside + [noNames]),
