@@ -63,6 +63,10 @@ final class ColorConverter {
     return nil
   }
 
+  func convert(_ pictures: [PixelBuffer]) {
+    for picture in pictures { convert(picture.pixels, count: picture.width * picture.height) }
+  }
+
   /// Converts in place, to RGBA.
   func convert(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
     nhs_icc_convert(icc, pixels, count)

@@ -13,5 +13,5 @@ public enum ImageFormat: String, Sendable, CaseIterable {
   case ico
 
   /// Whether this room can decode it.
-  public var isDecodable: Bool { self == .jpeg || self == .png }
+  public var isDecodable: Bool { PictureFormats.of(self) != nil }
 }

@@ -39,16 +39,7 @@ public struct ImageInfo: Equatable, Sendable {
   var meansBytes: Int?
 
   /// "a progressive JPEG", for messages.
-  var kindForMessage: String {
-    switch format {
-    case .jpeg where isProgressive: "a progressive JPEG"
-    case .jpeg where wholePictureBytes > 0: "a JPEG of several scans"
-    case .jpeg: "a JPEG"
-    case .png where isProgressive: "an interlaced PNG"
-    case .png: "a PNG"
-    default: "a picture"
-    }
-  }
+  var kindForMessage: String { PictureFormats.of(format)?.kind(self) ?? "a picture" }
 
   /// The size of the upright picture, as callers see it.
   public var orientedSize: ImageSize { orientation.applied(to: size) }

@@ -13,25 +13,25 @@ public struct ImageProbe: Sendable {
     case notAnImage
     /// A picture of a format that isn't decoded here.
     case unsupported(ImageFormat)
-    /// A JPEG or PNG that is damaged, truncated, or of a variant that isn't decoded.
+    /// A picture that is damaged, truncated, or of a variant that isn't decoded.
     case fault(ImageFault)
   }
 
   private enum Stage: Sendable {
-    case sniffing, jpeg, png, over
+    case sniffing, header, over
   }
 
   /// The last answer.
   public private(set) var answer = Answer.needMore
   private var stage = Stage.sniffing
+  private let collectsProfile: Bool
   // Next to the stage, not inside it: moving a parser out of an enum and back costs more than one of its steps.
-  private var jpeg: JPEGHeaderParser
-  private var png = PNGHeaderParser()
+  private var parser: (any HeaderParser)?
   private var kept: [UInt8] = []
   private var skip = 0
   private var wanted = 0
   private var position = 0
-  /// The JPEG's ICC profile, if it was requested and is complete.
+  /// The ICC profile, if it was requested, is complete and the format's decoder needs it.
   private(set) var profile: [UInt8]?
 
   /// A probe without input.
@@ -40,7 +40,7 @@ public struct ImageProbe: Sendable {
   }
 
   init(collectsProfile: Bool) {
-    jpeg = JPEGHeaderParser(collectsProfile: collectsProfile)
+    self.collectsProfile = collectsProfile
   }
 
   /// The stored size as soon as it is known, maybe long before `found`, so that a caller can refuse it early.
@@ -53,7 +53,7 @@ public struct ImageProbe: Sendable {
     while !rest.isEmpty {
       switch stage {
       case .sniffing: sniff(&rest)
-      case .jpeg, .png: read(&rest)
+      case .header: read(&rest)
       case .over: return answer
       }
     }
@@ -67,7 +67,7 @@ public struct ImageProbe: Sendable {
     case .sniffing:
       let verdict = kept.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) }
       if case .format(let format) = verdict { settle(.unsupported(format)) } else { settle(.notAnImage) }
-    case .jpeg, .png:
+    case .header:
       settle(.fault(ImageFault(.truncated, "the picture ends within its header", at: position)))
     case .over:
       break
@@ -109,16 +109,12 @@ public struct ImageProbe: Sendable {
 
   /// Passes the bytes so far to the parser of the format.
   private mutating func begin(_ format: ImageFormat, _ head: UnsafeRawBufferPointer) {
-    switch format {
-    case .jpeg:
-      stage = .jpeg
-      take(JPEGHeaderParser.first)
-    case .png:
-      stage = .png
-      take(PNGHeaderParser.first)
-    default:
-      settle(.unsupported(format))
+    guard let parser = PictureFormats.of(format)?.headerParser(collectsProfile: collectsProfile) else {
+      return settle(.unsupported(format))
     }
+    self.parser = parser
+    stage = .header
+    take(parser.first)
     var rest = head
     while stage != .over && !rest.isEmpty { read(&rest) }
   }
@@ -145,19 +141,10 @@ public struct ImageProbe: Sendable {
   }
 
   private mutating func step(_ bytes: UnsafeRawBufferPointer) {
-    switch stage {
-    case .jpeg:
-      let step = jpeg.consume(bytes, end: position)
-      if case .found = step { profile = jpeg.profile }
-      size = jpeg.size
-      take(step)
-    case .png:
-      let step = png.consume(bytes, end: position)
-      size = png.size
-      take(step)
-    case .sniffing, .over:
-      break
-    }
+    guard let step = parser?.consume(bytes, end: position) else { return }
+    if case .found = step { profile = parser?.profile }
+    size = parser?.size
+    take(step)
   }
 
   private mutating func take(_ step: HeaderStep) {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Makes thumbnails while the bytes arrive, and tells when it needs no more bytes.
 ///
-/// A JPEG is decoded as it arrives; a small thumbnail of a progressive one needs only its first scans. A PNG is collected and
-/// decoded at the end. The result doesn't depend on how the input is split.
+/// Some formats are decoded as they arrive; a small thumbnail of a progressive JPEG needs only its first scans. Others are
+/// collected and decoded at the end. The result doesn't depend on how the input is split.
 ///
 /// Use it on one thread at a time. After a fault every call throws that fault.
 public final class IncrementalThumbnailer {
@@ -17,8 +17,7 @@ public final class IncrementalThumbnailer {
 
   private enum Stage {
     case probing(ImageProbe)
-    case jpeg(JPEGRowDecoder, Job)
-    case png(Job)
+    case decoding(any PictureDecoder, Job)
     case over
   }
 
@@ -61,11 +60,9 @@ public final class IncrementalThumbnailer {
         } else {
           try begin(Thumbnailer.info(from: answer), profile: probe.profile)
         }
-      case .jpeg(let decoder, _):
+      case .decoding(let decoder, _):
         try decoder.feed(bytes)
         isDone = try decoder.advance() == .done
-      case .png:
-        try kept.append(bytes)
       case .over:
         throw ImageFault(.invalid, "bytes were fed after the decoder was finished")
       }
@@ -86,16 +83,9 @@ public final class IncrementalThumbnailer {
     case .probing(var probe):
       _ = try Thumbnailer.info(from: probe.finish())
       throw ImageFault(.internal, "the decoder has found the header, but has not begun")
-    case .jpeg(let decoder, let job):
-      if !isDone {
-        decoder.end()
-        guard try decoder.advance() == .done else {
-          throw ImageFault(.internal, "the JPEG decoder waits for more bytes after the end")
-        }
-      }
+    case .decoding(let decoder, let job):
+      if !isDone { decoder.end() }
       return try job.finish(decoder)
-    case .png(let job):
-      return try job.decodePNG(kept.bytes)
     case .over:
       throw ImageFault(.invalid, "the decoder was finished twice")
     }
@@ -108,14 +98,11 @@ public final class IncrementalThumbnailer {
       ? Job(wholeOf: info, profile: profile, options: options)
       : try Job(info: info, boxes: boxes, profile: profile, options: options)
     try job.judge()
-    guard info.format == .jpeg else {
-      stage = .png(job)
-      return
-    }
-    let decoder = try job.jpegDecoder()
-    try decoder.feed(kept.bytes)
-    kept = ByteStore()
-    stage = .jpeg(decoder, job)
+    let decoder = try job.decoder()
+    var begun = ByteStore()
+    swap(&begun, &kept)
+    try decoder.begin(begun)
+    stage = .decoding(decoder, job)
     isDone = try decoder.advance() == .done
   }
 }

@@ -24,27 +24,10 @@ struct MemoryNeed {
 
 extension Job {
   static func memoryNeed(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool) -> MemoryNeed {
-    var sum = Sum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
-    if info.format == .jpeg {
-      // One bit for each scale.
-      let scales = plans.reduce(0) { $0 | $1.denominator }
-      for denominator in [1, 2, 4, 8] where scales & denominator != 0 {
-        // For each component, two rows of MCUs inside the codec, before and after upsampling. Also the batch of finished rows.
-        sum.add((info.size.width + denominator - 1) / denominator, 4 * 64)
-        sum.add(info.size.width, 64)
-      }
-      // Each further scale has a codec. All share the coefficients of one row of MCUs, each of at most ten blocks.
-      sum.add(scales.nonzeroBitCount - 1, 128 << 10)
-      if scales.nonzeroBitCount > 1 { sum.add(info.size.width + 64, 160) }
-    } else {
-      // A ring of rows of up to eight bytes a pixel, and the batch.
-      sum.add(info.size.width, 4 * 60)
-    }
-    // A progressive JPEG at 1:8 may need only the blocks' means (jpeg_means.c).
-    let isAtEighth = plans.allSatisfy { $0.denominator == 8 }
-    sum.add(earlyStop && isAtEighth ? info.meansBytes ?? info.wholePictureBytes : info.wholePictureBytes, 1)
+    var sum = MemorySum(bytes: 512 << 10)  // the codecs' tables and fixed buffers
+    PictureFormats.of(info.format)?.addMemory(info, plans, earlyStop: earlyStop, to: &sum)
     for plan in plans {
-      let factor = max(1, info.format == .jpeg ? plan.denominator : 1)
+      let factor = plan.denominator
       let rowWidth = (info.size.width + factor - 1) / factor
       let ratio = plan.crop.height / Double(factor) / Double(plan.target.height)
       // The source rows of two neighbouring windows (`AxisPlan`) and the two rows made from them, at eight bytes a pixel. From a
@@ -56,15 +39,15 @@ extension Job {
     }
     return MemoryNeed(picture: sum.bytes, hasProfile: info.hasICC)
   }
+}
 
-  /// A sum that saturates instead of overflowing.
-  private struct Sum {
-    var bytes: Int
+/// A sum that saturates instead of overflowing.
+struct MemorySum {
+  fileprivate(set) var bytes: Int
 
-    mutating func add(_ count: Int, _ each: Int) {
-      let (product, tooLarge) = count.multipliedReportingOverflow(by: each)
-      let (sum, overflow) = bytes.addingReportingOverflow(product)
-      bytes = tooLarge || overflow ? Int.max : sum
-    }
+  mutating func add(_ count: Int, _ each: Int) {
+    let (product, tooLarge) = count.multipliedReportingOverflow(by: each)
+    let (sum, overflow) = bytes.addingReportingOverflow(product)
+    bytes = tooLarge || overflow ? Int.max : sum
   }
 }

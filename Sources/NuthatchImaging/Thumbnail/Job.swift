@@ -2,7 +2,7 @@
 struct Job {
   let info: ImageInfo
   let plans: [StoredPlan]
-  /// A JPEG's ICC profile; a PNG's decoder finds its own.
+  /// The ICC profile, if the format's decoder needs it from the probe.
   let profile: [UInt8]?
   let memoryNeed: MemoryNeed
   private(set) var options: DecodeOptions
@@ -43,61 +43,21 @@ struct Job {
     }
   }
 
-  func jpegDecoder() throws(ImageFault) -> JPEGRowDecoder {
-    try JPEGRowDecoder(plans: plans, profile: profile, options: options)
-  }
-
-  /// Converts colours and orientation of thumbnails whose rows are complete.
-  func finish(_ decoder: JPEGRowDecoder) throws(ImageFault) -> DecodeResult {
-    var warnings = decoder.warnings
-    var report = decoder.report
-    let stored = try decoder.finish()
-    if info.color != .cmyk && info.color != .ycck {
-      let before = warnings.count
-      let converter = try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
-        try ColorConverter.make(
-          UnsafeRawBufferPointer(bytes), for: info.color == .gray ? .gray : .rgb,
-          most: options.limits.profileMemory, warnings: &warnings)
-      }
-      report.warningCount += warnings.count - before
-      convert(stored, by: converter ?? nil)
+  func decoder() throws(ImageFault) -> any PictureDecoder {
+    guard let format = PictureFormats.of(info.format) else {
+      throw ImageFault(.internal, "there is no decoder for \(info.format.rawValue)")
     }
-    return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
+    return try format.decoder(self)
   }
 
-  func decodePNG(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> DecodeResult {
-    var decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: false)
-    var stored: [PixelBuffer]
-    do throws(ImageFault) {
-      // First without `allowDamaged`, so that a partial picture always comes from libpng.
-      var strict = options
-      strict.allowDamaged = false
-      stored = try decoder.decode(plans, options: strict)
-    } catch {
-      guard error.leavesPixels else { throw error }
-      // ISA-L failed: libpng decides about the error and delivers the rows before it.
-      decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: true)
-      stored = try decoder.decode(plans, options: options)
+  /// Decodes what is missing, and returns the thumbnails upright. Call it after the decoder got all bytes, or has enough.
+  func finish(_ decoder: any PictureDecoder) throws(ImageFault) -> DecodeResult {
+    guard try decoder.advance() == .done else {
+      throw ImageFault(.internal, "the decoder of \(info.kindForMessage) waits for more bytes after the end")
     }
-    var warnings = decoder.warnings
-    var report = decoder.report
-    let before = warnings.count
-    if options.convertColors {
-      let most = options.limits.profileMemory
-      convert(stored, by: try decoder.colorConverter(most: most, warnings: &warnings))
-    }
-    report.warningCount += warnings.count - before
-    return DecodeResult(info: info, pictures: try upright(stored), warnings: warnings, report: report)
-  }
-
-  private func convert(_ pictures: [PixelBuffer], by converter: ColorConverter?) {
-    guard let converter else { return }
-    for picture in pictures { converter.convert(picture.pixels, count: picture.width * picture.height) }
-  }
-
-  private func upright(_ stored: [PixelBuffer]) throws(ImageFault) -> [PixelBuffer] {
     var pictures: [PixelBuffer] = []
-    for picture in stored { pictures.append(try picture.oriented(info.orientation)) }
-    return pictures
+    for picture in try decoder.finish() { pictures.append(try picture.oriented(info.orientation)) }
+    return DecodeResult(
+      info: info, pictures: pictures, warnings: decoder.warnings, report: decoder.report)
   }
 }

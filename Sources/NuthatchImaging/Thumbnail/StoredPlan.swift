@@ -13,6 +13,12 @@ struct StoredPlan: Equatable {
   init(_ plan: ThumbnailBox.Plan, scaling: ThumbnailBox.Scaling, of info: ImageInfo) {
     let crop = Self.stored(plan.crop, info)
     let target = info.orientation.applied(to: plan.target)
+    self.crop = crop
+    self.target = target
+    guard PictureFormats.of(info.format)?.reduces == true else {
+      denominator = 1
+      return
+    }
     // With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows,
     // and no result of a dozen photographs was below 42 dB against an exact reference.
     let margin = scaling == .best ? 1.85 : 1
@@ -20,9 +26,7 @@ struct StoredPlan: Equatable {
       crop.width >= Double(target.width * denominator) * margin
         && crop.height >= Double(target.height * denominator) * margin
     }
-    self.crop = crop
-    self.target = target
-    self.denominator = fits ?? 1
+    denominator = fits ?? 1
   }
 
   /// The whole picture at full size.
@@ -35,9 +39,6 @@ struct StoredPlan: Equatable {
     self.target = target
     self.denominator = denominator
   }
-
-  /// The plan for rows of full size.
-  var withoutReduction: StoredPlan { StoredPlan(crop: crop, target: target, denominator: 1) }
 
   /// Returns the crop in coordinates of reduced rows. These end outside the picture if its sides aren't multiples of
   /// `denominator`.

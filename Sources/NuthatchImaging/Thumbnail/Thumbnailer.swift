@@ -67,14 +67,8 @@ public enum Thumbnailer {
 
   private static func make(_ bytes: UnsafeRawBufferPointer, _ job: Job) throws(ImageFault) -> DecodeResult {
     try job.judge()
-    if job.info.format == .jpeg {
-      let decoder = try job.jpegDecoder()
-      decoder.borrow(bytes)
-      guard try decoder.advance() == .done else {
-        throw ImageFault(.internal, "the JPEG decoder waits for more bytes after the end")
-      }
-      return try job.finish(decoder)
-    }
-    return try job.decodePNG(bytes)
+    let decoder = try job.decoder()
+    decoder.borrow(bytes)
+    return try job.finish(decoder)
   }
 }

@@ -1,7 +1,7 @@
 import CSystem
 
 /// Parses a PNG's chunks up to the first with pixels.
-struct PNGHeaderParser {
+struct PNGHeaderParser: HeaderParser {
   private enum State {
     case header
     case chunk
@@ -15,10 +15,13 @@ struct PNGHeaderParser {
   private var info: ImageInfo?
 
   /// Skips the signature and reads all of IHDR.
-  static let first = HeaderStep.read(skip: 8, count: 25)
+  var first: HeaderStep { .read(skip: 8, count: 25) }
 
   /// Known after IHDR.
   var size: ImageSize? { info?.size }
+
+  /// The decoder finds the profile itself.
+  var profile: [UInt8]? { nil }
 
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {
     switch state {

@@ -4,12 +4,7 @@ import CSystem
 ///
 /// Each thumbnail has the same scale and the same pixels as if it were made alone. With several scales, only the largest one
 /// (the leader) reads the input, and the others follow it.
-final class JPEGRowDecoder {
-  enum Progress {
-    case needMore
-    case done
-  }
-
+final class JPEGRowDecoder: PictureDecoder {
   private enum Stage {
     case header
     case scans
@@ -21,6 +16,7 @@ final class JPEGRowDecoder {
   private let leader: JPEGScale
   /// The leader and the followers.
   private let scales: [JPEGScale]
+  private let info: ImageInfo
   private let options: DecodeOptions
   private let profile: [UInt8]?
   private var stage = Stage.header
@@ -30,13 +26,13 @@ final class JPEGRowDecoder {
   private var passedOver: ImageFault?
 
   /// Warnings in addition to the codec's.
-  private(set) var ownWarnings: [String] = []
+  private var ownWarnings: [String] = []
 
-  init(plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) throws(ImageFault) {
-    let limits = options.limits
+  init(_ job: Job) throws(ImageFault) {
+    let (plans, limits) = (job.plans, job.options.limits)
     let codecLimits = nhs_jpeg_limits(
       max_memory: Int64(limits.memory), max_scans: Int64(limits.scans),
-      max_scan_blocks: Int64(limits.scanBlocks), allow_damaged: options.allowDamaged ? 1 : 0)
+      max_scan_blocks: Int64(limits.scanBlocks), allow_damaged: job.options.allowDamaged ? 1 : 0)
     var scales: [JPEGScale] = []
     for denominator in [1, 2, 4, 8] where plans.contains(where: { $0.denominator == denominator }) {
       scales.append(try JPEGScale(denominator, of: plans, limits: codecLimits))
@@ -47,8 +43,9 @@ final class JPEGRowDecoder {
     self.leader = leader
     self.scales = scales
     count = plans.count
-    self.options = options
-    self.profile = profile
+    info = job.info
+    options = job.options
+    profile = job.profile
   }
 
   /// Passes the whole input, which must stay valid while this object is used.
@@ -56,6 +53,8 @@ final class JPEGRowDecoder {
     for scale in scales { nhs_jpeg_borrow(scale.handle, bytes.baseAddress, bytes.count) }
     end()
   }
+
+  func begin(_ bytes: consuming ByteStore) throws(ImageFault) { try feed(bytes.bytes) }
 
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     try leader.check(nhs_jpeg_feed(leader.handle, bytes.baseAddress, bytes.count))
@@ -69,8 +68,7 @@ final class JPEGRowDecoder {
     for scale in scales { nhs_jpeg_end(scale.handle) }
   }
 
-  /// Decodes as far as the input allows.
-  func advance() throws(ImageFault) -> Progress {
+  func advance() throws(ImageFault) -> DecodeProgress {
     while true {
       let goesOn =
         switch stage {
@@ -147,9 +145,20 @@ final class JPEGRowDecoder {
     }
   }
 
-  /// Returns the thumbnails in stored orientation. Call it after `advance` has returned `done`.
   func finish() throws(ImageFault) -> [PixelBuffer] {
     guard stage == .done else { throw ImageFault(.internal, "decoding ended before the last row") }
+    let stored = try stored()
+    // The colours of ink were converted row by row.
+    guard info.color != .cmyk, info.color != .ycck else { return stored }
+    try profile?.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
+      try ColorConverter.make(
+        UnsafeRawBufferPointer(bytes), for: info.color == .gray ? .gray : .rgb,
+        most: options.limits.profileMemory, warnings: &ownWarnings)
+    }?.convert(stored)
+    return stored
+  }
+
+  private func stored() throws(ImageFault) -> [PixelBuffer] {
     if scales.count == 1 { return try leader.finish() }
     var found = [PixelBuffer?](repeating: nil, count: count)
     for scale in scales {

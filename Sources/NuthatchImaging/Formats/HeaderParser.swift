@@ -1,3 +1,18 @@
+/// Parses a picture's bytes up to the pixels, in the pieces that it asks for.
+protocol HeaderParser: Sendable {
+  /// The first step.
+  var first: HeaderStep { get }
+
+  /// The stored size, as soon as it is known.
+  var size: ImageSize? { get }
+
+  /// The ICC profile, if it was asked for and is complete.
+  var profile: [UInt8]? { get }
+
+  /// Takes the bytes that the last step asked for. They end at the offset `end` of the file.
+  mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep
+}
+
 /// The next step of a header parser. Small reads allow input in pieces of any size.
 enum HeaderStep {
   /// Skip `skip` bytes, then collect `count` (at most 64 KiB).

@@ -27,9 +27,7 @@ final class PNGRowDecoder {
   func decode(_ plans: [StoredPlan], options: DecodeOptions) throws(ImageFault) -> [PixelBuffer] {
     try check(nhs_png_open(handle, &info))
     let size = ImageSize(width: Int(info.width), height: Int(info.height))
-    // Only JPEGs are reduced while decoding.
-    let fanOut = try RowFanOut(
-      plans.map(\.withoutReduction), rowSize: size, denominator: 1, opaque: info.is_opaque != 0)
+    let fanOut = try RowFanOut(plans, rowSize: size, denominator: 1, opaque: info.is_opaque != 0)
     let rows = try RowBatch(width: size.width, rows: Self.batch)
     do throws(ImageFault) {
       while fanOut.rows < size.height {

@@ -1,5 +1,5 @@
 /// Parses a JPEG's segments up to the first scan.
-struct JPEGHeaderParser {
+struct JPEGHeaderParser: HeaderParser {
   private enum State {
     case marker
     case code
@@ -51,7 +51,7 @@ struct JPEGHeaderParser {
   }
 
   /// Skips the two bytes of SOI.
-  static let first = HeaderStep.read(skip: 2, count: 1)
+  var first: HeaderStep { .read(skip: 2, count: 1) }
 
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {
     switch state {

@@ -1,0 +1,57 @@
+/// A format that can be decoded. `PictureFormats` lists them.
+protocol PictureFormat: Sendable {
+  var format: ImageFormat { get }
+
+  /// Whether the decoder can reduce a picture by 2, 4 or 8 while it decodes.
+  var reduces: Bool { get }
+
+  /// Returns a parser for the bytes before the pixels.
+  ///
+  /// - Parameter collectsProfile: whether the decoder will need the ICC profile that the parser finds.
+  func headerParser(collectsProfile: Bool) -> any HeaderParser
+
+  /// Returns "a progressive JPEG", for messages.
+  func kind(_ info: ImageInfo) -> String
+
+  /// Adds an upper bound of the memory that the decoder holds, without the thumbnails and the rows that they are made of.
+  func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum)
+
+  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder
+}
+
+/// Decodes one picture to the thumbnails of its job, from the whole input (`borrow`) or from pieces (`begin`, `feed`, `end`).
+protocol PictureDecoder: AnyObject {
+  /// Passes the whole input, which must stay valid while this object is used.
+  func borrow(_ bytes: UnsafeRawBufferPointer)
+
+  /// Takes the bytes that the probe has read.
+  func begin(_ bytes: consuming ByteStore) throws(ImageFault)
+
+  func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault)
+
+  /// There are no more bytes.
+  func end()
+
+  /// Decodes as far as the input allows.
+  func advance() throws(ImageFault) -> DecodeProgress
+
+  /// Returns the thumbnails in stored orientation, in sRGB. Call it once, after `advance` has returned `done`.
+  func finish() throws(ImageFault) -> [PixelBuffer]
+
+  /// Complete after `finish`, as are the warnings.
+  var report: DecodeReport { get }
+  var warnings: [String] { get }
+}
+
+enum DecodeProgress {
+  case needMore
+  /// More bytes would change nothing.
+  case done
+}
+
+/// The formats that can be decoded.
+enum PictureFormats {
+  private static let all: [any PictureFormat] = [JPEGFormat(), PNGFormat()]
+
+  static func of(_ format: ImageFormat) -> (any PictureFormat)? { all.first { $0.format == format } }
+}
