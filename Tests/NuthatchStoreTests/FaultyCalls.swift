@@ -107,6 +107,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func failSyncs(_ fail: Bool) { syncsFail.store(fail, ordering: .relaxed) }
   /// The next writes are errors of the disk.
   func failWrites(_ count: Int) { writesToFail.store(count, ordering: .relaxed) }
+  /// How many more writes will fail; negative if writes succeeded since.
+  var writesThatWillFail: Int { writesToFail.load(ordering: .relaxed) }
   /// There is no room for the next zeros.
   func failZeros(_ count: Int) { zerosToFail.store(count, ordering: .relaxed) }
   /// The next files can't be mapped to be read.

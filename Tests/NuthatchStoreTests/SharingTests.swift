@@ -128,6 +128,34 @@ import Testing
     for user in [own, other] { user.finish() }
   }
 
+  @Test(
+    "a commit whose last write fails says so, even if an earlier record was removed",
+    arguments: 4...9)
+  func failsAtLast(_ count: Int) throws {
+    let folder = try Folder()
+    let calls = FaultyCalls(.short)
+    let (own, other) = (try small(folder, calls), try small(folder, LinuxCalls()))
+    let clears = Counter()
+    @Sendable func clear() {
+      clears.add()
+      do { try other.clear() } catch { Issue.record(error) }
+      if clears.count == count { calls.failWrites(1000) }
+      calls.interfere(at: 1, clear)
+    }
+    calls.interfere(at: 1, clear)
+    do throws(StoreFault) {
+      _ = try own.commit(Self.key("7"), content(7, 500))
+      // Without a failed write, the record was stored, or stored and removed.
+      #expect(calls.writesThatWillFail == 1000 || clears.count < count)
+    } catch {
+      #expect(error.kind == .io && calls.writesThatWillFail < 1000)
+    }
+    calls.failWrites(0)
+    calls.interfere(at: .max) {}
+    #expect(try other.verify().isClean)
+    for user in [own, other] { user.finish() }
+  }
+
   @Test("a trim and another store's commit to a left pack leave index and packs consistent")
   func adopted() throws {
     for count in 1...4 {
