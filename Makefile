@@ -11,7 +11,7 @@ export NUTHATCH_OWN_BUILD = 1
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test check install wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test check archive release install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -33,8 +33,23 @@ test: test-machine all ## run every test: Swift, C, Python, command line, house;
 check: test-machine ## what to run before each commit: forms, house rules and the tests of what changed
 	@Scripts/check
 
-install: all wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
+# The packages' names of source files don't say where this checkout is. SwiftPM keeps a build for each set of flags.
+release: machine ## build what packages contain into build/release, without what tests need
+	@for product in nuthatch-c nuthatch; do \
+	  NUTHATCH_OWN_BUILD=release swift build -c release --scratch-path .build-release --product $$product $(SWIFTFLAGS) \
+	    -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.' || exit 1; \
+	done
+	@Scripts/place .build-release build/release
+	@Scripts/make-archive .build-release build/release
+
+archive: all ## make build/libnuthatch.a, the library that is linked into C programs
+	@Scripts/make-archive
+
+install: archive wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
 	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'
+
+uninstall: ## remove what `make install` put into $(DESTDIR)$(PREFIX)
+	@Scripts/uninstall '$(abspath $(PREFIX))' '$(DESTDIR)'
 
 wheel: all ## make the Python wheel in dist/
 	@python3 Scripts/make-wheel
@@ -89,7 +104,7 @@ bench-bindings: all ## what hits cost from C and Python, beside lru_cache, cache
 bench: bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings ## every benchmark
 
 clean: ## remove everything that was built
-	rm -rf .build Benchmarks/.build build dist
+	rm -rf .build .build-release Benchmarks/.build build dist
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 @ \2/p' Makefile | column -t -s @

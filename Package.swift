@@ -7,8 +7,9 @@ let swiftSettings: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] :
 let cSettings: [CSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
 
 // The project's own builds set this variable. They have unsafe flags, and a target with such a flag can't be a dependency of
-// other packages.
-let isOwnBuild = Context.environment["NUTHATCH_OWN_BUILD"] != nil
+// other packages. Builds for packages set it to "release".
+let ownBuild = Context.environment["NUTHATCH_OWN_BUILD"]
+let isOwnBuild = ownBuild != nil
 
 func own(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSetting] {
   isOwnBuild ? [.unsafeFlags(flags, .when(configuration: configuration))] : []
@@ -37,8 +38,8 @@ let noNames: LinkerSetting = .unsafeFlags(["-Xlinker", "--no-export-dynamic"])
 // caller.
 let released = own(["-enforce-exclusivity=unchecked", "-Xfrontend", "-function-sections"], .release)
 let swift = swiftSettings + released
-// `make test` links its tests with the objects of the library and of the command.
-let testable = own(["-enable-testing"], .release)
+// `make test` links its tests with the objects of the library and of the command. No test is linked with those of packages.
+let testable = ownBuild == "release" ? [] : own(["-enable-testing"], .release)
 
 // Unoptimised loops over bytes and pixels would take most of the time of tests: these targets, and C, are optimised in debug
 // builds, too. Not the others, because optimised Swift shares arrays in a way that the thread sanitizer takes for races.

@@ -1,6 +1,7 @@
 """The files of `make install`, and a program that is built with them by pkg-config."""
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Dict
 
@@ -22,13 +23,18 @@ def test_make_install_puts_every_file_in_its_place(prefix: Path, root: Path) -> 
         "bin/nuthatch",
         "include/nuthatch.h",
         "include/nuthatch.hpp",
+        "lib/cmake/Nuthatch/NuthatchConfig.cmake",
+        "lib/cmake/Nuthatch/NuthatchConfigVersion.cmake",
+        "lib/libnuthatch.a",
         "lib/libnuthatch.so",
         "lib/libnuthatch.so.1",
+        "lib/pkgconfig/nuthatch-static.pc",
         "lib/pkgconfig/nuthatch.pc",
         "share/bash-completion/completions/nuthatch",
         "share/fish/vendor_completions.d/nuthatch.fish",
         *sorted("share/man/man1/" + page.name for page in (root / "share/man/man1").iterdir()),
         "share/nuthatch/LICENSE",
+        "share/nuthatch/installed",
         "share/zsh/site-functions/_nuthatch",
     ]
     assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"
@@ -62,8 +68,45 @@ def test_the_installed_examples_are_short_and_build(user: Dict[str, str], root: 
         sh(["sh", "-c", command], user, tmp_path)
 
 
-def test_make_install_uses_destdir(clean_environment: Dict[str, str], root: Path, tmp_path: Path) -> None:
-    sh(["make", "install", "PREFIX=/usr", "DESTDIR=%s" % tmp_path], clean_environment, root)
-    described = (tmp_path / "usr" / "lib" / "pkgconfig" / "nuthatch.pc").read_text()
+def test_make_install_uses_destdir_and_make_uninstall_removes_all_of_it(
+    clean_environment: Dict[str, str], root: Path, tmp_path: Path
+) -> None:
+    places = ["PREFIX=/usr", "LIBDIR=/usr/lib/here", "DESTDIR=%s" % (tmp_path / "root")]
+    sh(["make", "install", *places], clean_environment, root)
+    described = (tmp_path / "root/usr/lib/here/pkgconfig/nuthatch.pc").read_text()
     assert described.startswith("prefix=/usr\n")
-    assert str(tmp_path) not in described
+    for file in (tmp_path / "root").rglob("*"):
+        assert file.is_dir() or str(tmp_path).encode() not in file.read_bytes(), file
+    sh(["make", "uninstall", *places], clean_environment, root)
+    assert list((tmp_path / "root").iterdir()) == []
+
+
+def test_make_uninstall_leaves_what_others_have_there(
+    clean_environment: Dict[str, str], root: Path, tmp_path: Path
+) -> None:
+    others = [tmp_path / "bin", tmp_path / "lib/pkgconfig", tmp_path / "share/man/man1/other.1"]
+    for path in others:
+        path.mkdir(parents=True)
+    places = ["PREFIX=%s" % tmp_path]
+    sh(["make", "install", *places], clean_environment, root)
+    # Files that came later, and one of an earlier version that this one doesn't have.
+    later = tmp_path / "include" / "later.h"
+    later.write_text("")
+    earlier = tmp_path / "share" / "nuthatch" / "nuthatch-0.0.1-py3-none-any.whl"
+    earlier.write_text("")
+    with (tmp_path / "share" / "nuthatch" / "installed").open("a") as file:
+        file.write(str(earlier) + "\n")
+    sh(["make", "install", *places], clean_environment, root)
+    assert not earlier.exists()
+    sh(["make", "uninstall", *places], clean_environment, root)
+    left = {path for path in tmp_path.rglob("*") if path.is_file() or not any(path.iterdir())}
+    assert left == {*others, later}
+
+
+def test_make_uninstall_says_that_nothing_is_installed_there(
+    clean_environment: Dict[str, str], root: Path, tmp_path: Path
+) -> None:
+    command = ["make", "uninstall", "PREFIX=%s" % tmp_path]
+    outcome = subprocess.run(command, env=clean_environment, cwd=str(root), capture_output=True, text=True)
+    assert outcome.returncode != 0
+    assert "%s/share/nuthatch/installed is missing" % tmp_path in outcome.stderr
