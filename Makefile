@@ -11,7 +11,7 @@ export NUTHATCH_OWN_BUILD = 1
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test check archive release install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test check archive release deb packages install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -41,6 +41,13 @@ release: machine ## build what packages contain into build/release, without what
 	done
 	@Scripts/place .build-release build/release
 	@Scripts/make-archive .build-release build/release
+
+deb: ## make the Debian packages in dist/, and look at them with lintian
+	@Scripts/bootstrap packages
+	@Scripts/make-deb
+
+packages: deb ## make the packages, and use them in a bare Debian 12; needs root
+	@Tests/Packages/run.py
 
 archive: all ## make build/libnuthatch.a, the library that is linked into C programs
 	@Scripts/make-archive

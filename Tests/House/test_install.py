@@ -82,13 +82,14 @@ def test_make_install_uses_destdir_and_make_uninstall_removes_all_of_it(
 
 
 def test_make_uninstall_leaves_what_others_have_there(
-    clean_environment: Dict[str, str], root: Path, tmp_path: Path
+    prefix: Path, clean_environment: Dict[str, str], root: Path, tmp_path: Path
 ) -> None:
+    """`prefix` has had everything built."""
     others = [tmp_path / "bin", tmp_path / "lib/pkgconfig", tmp_path / "share/man/man1/other.1"]
     for path in others:
         path.mkdir(parents=True)
-    places = ["PREFIX=%s" % tmp_path]
-    sh(["make", "install", *places], clean_environment, root)
+    install = ["Scripts/install", str(tmp_path), str(tmp_path / "lib"), ""]
+    sh(install, clean_environment, root)
     # Files that came later, and one of an earlier version that this one doesn't have.
     later = tmp_path / "include" / "later.h"
     later.write_text("")
@@ -96,9 +97,9 @@ def test_make_uninstall_leaves_what_others_have_there(
     earlier.write_text("")
     with (tmp_path / "share" / "nuthatch" / "installed").open("a") as file:
         file.write(str(earlier) + "\n")
-    sh(["make", "install", *places], clean_environment, root)
+    sh(install, clean_environment, root)
     assert not earlier.exists()
-    sh(["make", "uninstall", *places], clean_environment, root)
+    sh(["make", "uninstall", "PREFIX=%s" % tmp_path], clean_environment, root)
     left = {path for path in tmp_path.rglob("*") if path.is_file() or not any(path.iterdir())}
     assert left == {*others, later}
 
