@@ -1,4 +1,4 @@
-"""``python -m nuthatch``: runs the command that the wheel contains."""
+"""``python -m nuthatch``: runs the command that the wheel contains, or to which Debian's package has a link."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def main(arguments: Optional[List[str]] = None) -> NoReturn:
     """Replaces this process by the command. Never returns."""
     path = command()
     if path is None:
-        sys.exit("nuthatch: the package has no command: install the wheel, or run `make` in the checkout")
+        sys.exit(
+            "nuthatch: the package has no command: install the wheel or the Debian package nuthatch, "
+            "or run `make` in the checkout"
+        )
     sys.stdout.flush()
     # Python ignores these signals, and the command would inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
