@@ -1,4 +1,4 @@
-"""Makes the man pages and docs/OPTIONS.md from the table and from the command's description of itself."""
+"""Makes the man pages of the command and docs/OPTIONS.md from the table and the command's description of itself."""
 
 import re
 from pathlib import Path
@@ -31,7 +31,7 @@ def pages(table: Table, described: Dict[str, Any]) -> Dict[Path, str]:
 # Roff
 
 
-def _roff(text: str, is_code: bool = False) -> str:
+def roff(text: str, is_code: bool = False) -> str:
     """Returns a text that roff prints unchanged. Text between backticks becomes bold."""
     special = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "^": "\\(ha", "~": "\\(ti"}
     if is_code:
@@ -40,28 +40,30 @@ def _roff(text: str, is_code: bool = False) -> str:
     return made if is_code else re.sub(r"`([^`]*)`", r"\\fB\1\\fR", made)
 
 
-def _line(text: str, is_code: bool = False) -> str:
+def roff_line(text: str, is_code: bool = False) -> str:
     """Returns a line that roff doesn't read as a request."""
-    made = _roff(text, is_code)
+    made = roff(text, is_code)
     return "\\&" + made if made.startswith((".", "\\(aq")) else made
 
 
 def _head(name: str, summary: str, synopsis: List[str]) -> List[str]:
-    lines = [f'.\\" {SOURCE}', f'.TH {_roff(name.upper())} 1 "" "" Nuthatch', ".SH NAME"]
-    lines += [f"{_roff(name)} \\- {_roff(summary)}", ".SH SYNOPSIS"]
+    lines = [f'.\\" {SOURCE}', f'.TH {roff(name.upper())} 1 "" "" Nuthatch', ".SH NAME"]
+    lines += [f"{roff(name)} \\- {roff(summary)}", ".SH SYNOPSIS"]
     return [*lines, *synopsis]
 
 
 def _page(command: Dict[str, Any], docs: Dict[str, str]) -> str:
     name = command["name"]
-    lines = _head(f"nuthatch-{name}", command["summary"], [f".B nuthatch {name}", _line(command["usage"])])
+    lines = _head(
+        f"nuthatch-{name}", command["summary"], [f".B nuthatch {name}", roff_line(command["usage"])]
+    )
     details, status, examples = _parts(command["details"])
     if details:
         lines += [".SH DESCRIPTION", *details]
     lines.append(".SH OPTIONS")
     groups = list(dict.fromkeys(option["group"] for option in command["options"]))
     for group in groups:
-        lines += [f'.SS "{_roff(group)}"'] if group else []
+        lines += [f'.SS "{roff(group)}"'] if group else []
         for option in command["options"]:
             if option["group"] == group:
                 lines += _option(option, docs)
@@ -69,25 +71,25 @@ def _page(command: Dict[str, Any], docs: Dict[str, str]) -> str:
         lines.append(".SH VALUES")
         for entry in command["notation"].splitlines():
             value, _, words = entry.partition(": ")
-            lines += [".TP", f".I {value}", _line(words[0].upper() + words[1:])]
+            lines += [".TP", f".I {value}", roff_line(words[0].upper() + words[1:])]
     lines += [".SH EXIT STATUS", *status] if status else []
     if examples:
-        lines += [".SH EXAMPLES", ".EX", *[_line(example, is_code=True) for example in examples], ".EE"]
+        lines += [".SH EXAMPLES", ".EX", *[roff_line(example, is_code=True) for example in examples], ".EE"]
     lines += [".SH SEE ALSO", ".BR nuthatch (1)"]
     return "\n".join(lines) + "\n"
 
 
 def _option(option: Dict[str, Any], docs: Dict[str, str]) -> List[str]:
     letter = f"\\fB\\-{option['letter']}\\fR, " if option["letter"] else ""
-    value = f" \\fI{_roff(option['value'], is_code=True)}\\fR" if option["value"] else ""
-    lines = [".TP", f"{letter}\\fB\\-\\-{_roff(option['name'])}\\fR{value}"]
+    value = f" \\fI{roff(option['value'], is_code=True)}\\fR" if option["value"] else ""
+    lines = [".TP", f"{letter}\\fB\\-\\-{roff(option['name'])}\\fR{value}"]
     text = (
         option["help"] if ":" in option["help"].split()[0] else option["help"][0].upper() + option["help"][1:]
     )
-    lines.append(_line(_sentence(text)))
+    lines.append(roff_line(_sentence(text)))
     doc = docs.get(option["row"] or "", "")
     for paragraph in filter(None, doc.split("\n\n")):
-        lines += [".IP", *[_line(line) for line in paragraph.splitlines()]]
+        lines += [".IP", *[roff_line(line) for line in paragraph.splitlines()]]
     return lines
 
 
@@ -105,27 +107,29 @@ def _parts(details: str) -> Tuple[List[str], List[str], List[str]]:
         if lines and lines[0] == "Examples:":
             examples = [line.strip() for line in lines[1:]]
         elif paragraph.startswith("Exit status:"):
-            status = [_line(line) for line in paragraph[len("Exit status: ") :].splitlines()]
+            status = [roff_line(line) for line in paragraph[len("Exit status: ") :].splitlines()]
         elif all("  " in line for line in lines):
             for line in lines:
                 word, _, text = line.partition(" ")
-                told += [".TP", f".B {_roff(word)}", _line(_sentence(text.strip()))]
+                told += [".TP", f".B {roff(word)}", roff_line(_sentence(text.strip()))]
         elif lines:
-            told += [".PP", *[_line(line) for line in lines]]
+            told += [".PP", *[roff_line(line) for line in lines]]
     return told, status, examples
 
 
 def _overview(commands: List[Dict[str, Any]], remarks: str) -> str:
-    synopsis = [".B nuthatch", _line("COMMAND [OPTION…] [ARGUMENT…]")]
+    synopsis = [".B nuthatch", roff_line("COMMAND [OPTION…] [ARGUMENT…]")]
     lines = _head(
         "nuthatch", "fetch pictures and other assets once, and keep them and their thumbnails", synopsis
     )
-    lines += [".SH DESCRIPTION", *[_line(line) for line in remarks.strip().splitlines()], ".SH COMMANDS"]
+    lines += [".SH DESCRIPTION", *[roff_line(line) for line in remarks.strip().splitlines()], ".SH COMMANDS"]
     for command in commands:
-        lines += [".TP", f".BR nuthatch\\-{command['name']} (1)", _line(_sentence(command["summary"]))]
-    lines += [".TP", ".B nuthatch \\-\\-version", "Show the version.", ".SH ENVIRONMENT"]
+        lines += [".TP", f".BR nuthatch\\-{command['name']} (1)", roff_line(_sentence(command["summary"]))]
+    lines += [".TP", '.BR "nuthatch \\-\\-version" " [\\-\\-verbose]"']
+    lines += ["Show the version, and the libraries in use.", ".SH ENVIRONMENT"]
     for name, text in ENVIRONMENT.items():
-        lines += [".TP", f".B {_roff(name)}", _line(text)]
+        lines += [".TP", f".B {roff(name)}", roff_line(text)]
+    lines += [".SH SEE ALSO", ".BR nuthatch (3)"]
     return "\n".join(lines) + "\n"
 
 

@@ -52,8 +52,8 @@
  *     }
  *
  * A request can ask its program a question while it runs (nh_answer). A request that can't reach its server can wait in the outbox
- * (nh_options.freezable). Each section below begins with an example; bindings/c/examples in the sources has whole programs. C++ has
- * nuthatch.hpp.
+ * (nh_options.freezable). Each section of nuthatch.h begins with an example; bindings/c/examples in the sources has whole
+ * programs. C++ has nuthatch.hpp.
  *
  * Caveats
  * =======
@@ -966,6 +966,15 @@ const char *nh_version(void);
  * The version of the library as a number, to compare with NH_VERSION_NUM, the version of the header.
  */
 uint32_t nh_version_num(void);
+
+/**
+ * What is in use in this process, as a JSON object: `version`, that of the library; `simd`, the instructions that pictures are
+ * resampled with (avx2, sse2 or scalar); and `libraries`, a list of objects with `name`, `version`, `linked` ("static" if it is a part of
+ * the library's file, "dynamic" if not) and `version_from` ("library" if the loaded library said its version; "build" if it can't, and
+ * this is the version that the build was made with). libcurl has `uses`, its TLS and other libraries, and `features` besides. Later
+ * versions may add members. Never NULL; valid as long as the process.
+ */
+const char *nh_build_info(void);
 
 /**
  * The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for any other number.

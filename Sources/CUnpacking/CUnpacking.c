@@ -154,3 +154,7 @@ int nhp_unpack(nhp_unpacker *u, const uint8_t **in, size_t *in_count, uint8_t *o
 int nhp_unpacker_is_whole(const nhp_unpacker *u) { return u->gzip ? nhs_unpacker_is_whole(u->gzip) : u->is_between; }
 
 int nhp_unpacker_left_something(const nhp_unpacker *u) { return u->gzip && nhs_unpacker_left_something(u->gzip); }
+
+const char *nhp_zstd_version(void) { return ZSTD_versionString(); }
+
+const char *nhp_xz_version(void) { return lzma_version_string(); }

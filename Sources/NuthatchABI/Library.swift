@@ -23,6 +23,14 @@ public func nhVersion() -> UnsafePointer<CChar>? { staticStrings.version }
 @_cdecl("nh_version_num")
 public func nhVersionNum() -> UInt32 { UInt32(Version.number) }
 
+/// What is in use in this process, as a JSON object: `version`, that of the library; `simd`, the instructions that pictures are
+/// resampled with (avx2, sse2 or scalar); and `libraries`, a list of objects with `name`, `version`, `linked` ("static" if it is a part of
+/// the library's file, "dynamic" if not) and `version_from` ("library" if the loaded library said its version; "build" if it can't, and
+/// this is the version that the build was made with). libcurl has `uses`, its TLS and other libraries, and `features` besides. Later
+/// versions may add members. Never NULL; valid as long as the process.
+@_cdecl("nh_build_info")
+public func nhBuildInfo() -> UnsafePointer<CChar>? { buildInfo }
+
 /// The stable word of a status, such as "too_large"; "ok" for NH_OK, "unknown" for any other number.
 @_cdecl("nh_status_name")
 public func nhStatusName(_ status: nh_status) -> UnsafePointer<CChar>? {
@@ -67,7 +75,9 @@ private struct StaticStrings: @unchecked Sendable {
     return words
   }()
 
-  private static func permanent(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
+  static func permanent(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
 }
 
 private let staticStrings = StaticStrings()
+// Apart from the others, because asking the libraries takes longer. Never written again, hence safe.
+private nonisolated(unsafe) let buildInfo = StaticStrings.permanent(BuildInfo.current.json)

@@ -24,8 +24,7 @@ enum HelpCommand: Command {
   }
 
   static var overview: String {
-    let list =
-      Program.commands.map { ("\($0.name) \($0.usage)", $0.summary) } + [("--version", "show the version")]
+    let list = (Program.commands + [VersionCommand.self]).map { ("\($0.name) \($0.usage)", $0.summary) }
     return """
       \(headline("nuthatch", "\(Version.string): fetches pictures and other assets once, and keeps them and their thumbnails"))
 

@@ -42,8 +42,7 @@ enum Program {
     [
       PrefetchCommand.self, GetCommand.self, StatCommand.self, ListCommand.self, ExplainCommand.self,
       RemoveCommand.self, VerifyCommand.self, TrimCommand.self, ClearCommand.self, ExportCommand.self,
-      OutboxCommand.self,
-      HelpCommand.self,
+      OutboxCommand.self, CompletionsCommand.self, HelpCommand.self,
     ]
   }
 
@@ -69,8 +68,9 @@ enum Program {
       }
       switch first {
       case "--version", "-V":
-        Terminal.print("nuthatch \(Version.string)\n")
-        return .success
+        return try runCommand(VersionCommand.self, Array(arguments.dropFirst()))
+      case HelpCommand.name where arguments.dropFirst() == [VersionCommand.name]:
+        return try runCommand(VersionCommand.self, ["--help"])
       case Description.name where arguments.count == 1:
         Terminal.print(Description.text)
         return .success

@@ -1,5 +1,6 @@
 """The examples of bindings/c are compiled and run as a user would. Each function of the header is in one of them."""
 
+import json
 import os
 import re
 import shutil
@@ -178,6 +179,14 @@ def test_options_example_prints_the_options(tmp_path: Path) -> None:
     assert "    one of: kit,rfc9111,offline,reload\n" in done.stdout
     assert run("options", ["timeout"], tmp_path).stdout.count("\n") == 4
     assert run("options", ["nonsense"], tmp_path).returncode == 1
+
+
+def test_versions_example_prints_the_libraries_in_use(tmp_path: Path) -> None:
+    done = run("versions", [], tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert done.stderr.startswith(f"Nuthatch {told['version']}, compiled for ")
+    assert {"libcurl", "OpenSSL", "libpng", "Swift"} <= {library["name"] for library in told["libraries"]}
 
 
 def test_upkeep_example_removes_trims_and_clears(server: TestServer, tmp_path: Path) -> None:

@@ -308,6 +308,12 @@ static void places(void) {
     CHECK("asked beforehand", nh_option_next("redirects", &option) == NH_OK && nh_option_next("shine", &option) == NH_INVALID);
 }
 
+static void builds(void) {
+    const char *told = nh_build_info();
+    CHECK("build info", told != NULL && told[0] == '{' && strstr(told, "\"libcurl\"") && strstr(told, nh_version()));
+    CHECK("build info stays where it is", nh_build_info() == told);
+}
+
 int main(int count, char **arguments) {
     char url[512];
     if (count < 2) return 2;
@@ -320,7 +326,10 @@ int main(int count, char **arguments) {
     counts();
     telling();
     places();
+    builds();
     nh_response_release(response);
+    const char *before = nh_build_info();
     nh_close(cache, 2000);
+    CHECK("build info outlives a cache", nh_build_info() == before && strlen(before) > 100);
     return failures != 0;
 }

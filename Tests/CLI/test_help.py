@@ -15,7 +15,8 @@ from pictures import png
 from testserver import TestServer, ok
 
 NAMES = [
-    *("prefetch", "get", "stat", "ls", "explain", "rm", "verify", "trim", "clear", "export", "outbox", "help")
+    *("prefetch", "get", "stat", "ls", "explain", "rm", "verify", "trim", "clear", "export", "outbox"),
+    *("completions", "help"),
 ]
 STAND_INS = {
     "jq": "exec cat >/dev/null",

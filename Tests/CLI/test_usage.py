@@ -1,5 +1,6 @@
 """Help, version, and wrong command lines."""
 
+import json
 import re
 from pathlib import Path
 
@@ -11,6 +12,51 @@ def test_version_prints_the_version(nuthatch: Runner) -> None:
     version = re.search(r'string = "(.*)"', (ROOT / "Sources/NuthatchCore/Cache.swift").read_text())
     assert version
     assert nuthatch("--version").stdout.decode() == f"nuthatch {version.group(1)}\n"
+
+
+LIBRARIES = [
+    *("libcurl", "OpenSSL", "libpng", "Little CMS", "zlib", "libjpeg-turbo", "ISA-L", "xxHash", "Swift"),
+    *("Zstandard", "liblzma"),
+]
+
+
+def test_version_names_every_library_with_its_version(nuthatch: Runner) -> None:
+    told = json.loads(nuthatch("--version", "--format=json").stdout)
+    assert [library["name"] for library in told["libraries"]] == LIBRARIES
+    text = nuthatch("--version", "--verbose").stdout.decode()
+    assert text.startswith(f"nuthatch {told['version']}\n  SIMD           {told['simd']}\n")
+    for library in told["libraries"]:
+        assert re.fullmatch(r"\d+\.\d+(\.\d+)?[a-z]?(-\w+)?", library["version"]), library
+        assert re.search(rf"^  {library['name']} +{re.escape(library['version'])}\b", text, re.MULTILINE)
+    assert nuthatch("-V", "-v").stdout.decode() == text
+
+
+def test_members_of_the_version_are_documented(nuthatch: Runner) -> None:
+    """docs/COMMAND.md names every member that is printed, and no other."""
+    told = json.loads(nuthatch("--version", "--format=json").stdout)
+    page = (ROOT / "docs/COMMAND.md").read_text()
+    row = re.findall(r"^\| `--version` \| (.*) \|$", page, re.MULTILINE)
+    printed = {*told, *(name for library in told["libraries"] for name in library)}
+    documented = set(re.findall(r"`([a-z_]+)`", re.sub(r"\([^()]*\)", "", row[0])))
+    assert printed == documented
+
+
+@pytest.mark.parametrize(
+    "line, hint",
+    [
+        ("--version now", "it takes no arguments"),
+        ("--version --verbos --nonsense", "there is no option --nonsense"),
+        ("--version --format xml", "it must be text or json"),
+    ],
+)
+def test_wrong_usage_of_version_is_refused(line: str, hint: str, nuthatch: Runner) -> None:
+    done = nuthatch(*line.split())
+    assert (done.returncode, done.stdout, hint in done.stderr.decode()) == (2, b"", True)
+
+
+def test_the_version_has_a_help(nuthatch: Runner) -> None:
+    page = nuthatch("--version", "--help").stdout
+    assert b"--verbose" in page and nuthatch("help", "--version").stdout == page
 
 
 def test_help_prints_an_overview(nuthatch: Runner) -> None:

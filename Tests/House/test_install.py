@@ -33,8 +33,10 @@ def test_make_install_puts_every_file_in_its_place(prefix: Path, root: Path) -> 
         "share/bash-completion/completions/nuthatch",
         "share/fish/vendor_completions.d/nuthatch.fish",
         *sorted("share/man/man1/" + page.name for page in (root / "share/man/man1").iterdir()),
+        "share/man/man3/nuthatch.3",
         "share/nuthatch/LICENSE",
         "share/nuthatch/installed",
+        "share/nuthatch/nuthatch.cdx.json",
         "share/zsh/site-functions/_nuthatch",
     ]
     assert os.readlink(prefix / "lib" / "libnuthatch.so") == "libnuthatch.so.1"

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARE = ROOT / "share"
-PAGES = sorted((SHARE / "man/man1").glob("*.1"))
+PAGES = sorted((SHARE / "man").glob("man*/*"))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def needed(tool: str) -> None:
         pytest.skip(f"no {tool} here")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_man_page_renders_without_a_warning(page: Path) -> None:
     needed("groff")
     done = subprocess.run(
@@ -40,14 +40,14 @@ def test_a_man_page_renders_without_a_warning(page: Path) -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     text = re.sub(".\b", "", done.stdout)
-    assert re.match(rf"{page.stem.upper()}\(1\) .*\n+NAME\n", text)
+    assert re.match(rf"{page.stem.upper()}\({page.suffix[1:]}\) .*\n+NAME\n", text)
     for mark in (r"\f", r"\-", r"\(", "[u"):
         assert mark not in text
 
 
 def test_every_command_has_a_man_page_with_every_option(commands: List[Dict[str, Any]]) -> None:
     assert {f"nuthatch-{command['name']}" for command in commands} | {"nuthatch"} == {
-        page.stem for page in PAGES
+        page.stem for page in PAGES if page.suffix == ".1"
     }
     for command in commands:
         text = (SHARE / f"man/man1/nuthatch-{command['name']}.1").read_text().replace("\\-", "-")
@@ -58,6 +58,45 @@ def test_every_command_has_a_man_page_with_every_option(commands: List[Dict[str,
         )
 
 
+def test_the_manual_of_the_library_has_its_overview_and_every_function(header_functions: List[str]) -> None:
+    needed("groff")
+    page = SHARE / "man/man3/nuthatch.3"
+    told = subprocess.run(
+        ["groff", "-man", "-Tutf8", "-rHY=0", "-P-c", page], stdout=subprocess.PIPE, check=True
+    ).stdout
+    text = re.sub(".\b", "", told.decode())
+    named = re.findall(r"\bnh_\w+", text.split("\nFUNCTIONS\n")[1])
+    assert sorted(named) == header_functions
+    words = " ".join(text.split())
+    header = (ROOT / "include/nuthatch.h").read_text().split("*/")[1]
+    for line in re.sub(r"^ \* ?", "", header, flags=re.MULTILINE).splitlines():
+        # Headings are in capitals, and the marks of lists differ.
+        line = line.strip().removeprefix("- ")
+        if line and not set(line) <= {"=", "/", "*"} and line.upper() not in text:
+            assert " ".join(line.split()[1:]).rstrip(".") in words, line
+
+
+@pytest.mark.parametrize(
+    "shell, file",
+    [
+        ("bash", "bash-completion/completions/nuthatch"),
+        ("zsh", "zsh/site-functions/_nuthatch"),
+        ("fish", "fish/vendor_completions.d/nuthatch.fish"),
+    ],
+)
+def test_the_command_prints_the_installed_completions(shell: str, file: str) -> None:
+    told = subprocess.run(
+        [ROOT / "build/nuthatch", "completions", shell], stdout=subprocess.PIPE, check=True
+    ).stdout
+    assert told.decode() == (SHARE / file).read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["tcsh"], ["bash", "zsh"], ["--shell", "bash"]], ids=" ".join)
+def test_a_shell_without_completions_is_refused(words: List[str]) -> None:
+    done = subprocess.run([ROOT / "build/nuthatch", "completions", *words], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"") and b"completions: " in done.stderr
+
+
 #: Typed text, and words that are offered for its last word.
 TYPED = [
     ("nuthatch pre", {"prefetch"}),
@@ -66,6 +105,9 @@ TYPED = [
     ("nuthatch get --fit=c", {"cover"}),
     ("nuthatch explain --max-p", {"--max-pixels"}),
     ("nuthatch outbox re", {"replay"}),
+    ("nuthatch completions z", {"zsh"}),
+    ("nuthatch --version --verb", {"--verbose"}),
+    ("nuthatch --version --format j", {"json"}),
     ("nuthatch ls --format j", {"json", "jsonl"}),
     ("nuthatch prefetch li", {"list.txt"}),
     ("nuthatch get --netrc-file li", {"list.txt"}),
@@ -119,6 +161,15 @@ def test_zsh_completes_commands_options_and_values(typed: str, words: set[str], 
     start += f"compinit -u -d {folder}/dump; setopt auto_list; unsetopt list_beep always_last_prompt; echo REA''DY\n"
     said = at_a_prompt(["zsh", "-f", "-i"], folder, start, "READY", typed + "\t\t", words)
     assert all(word in said for word in words), said
+
+
+def test_zsh_completes_when_the_printed_completions_are_sourced(folder: Path) -> None:
+    needed("zsh")
+    start = "PS1=; unsetopt zle_bracketed_paste; autoload -U compinit; "
+    start += f"compinit -u -d {folder}/dump; setopt auto_list; unsetopt list_beep always_last_prompt; "
+    start += f"source <({ROOT}/build/nuthatch completions zsh); echo REA''DY\n"
+    said = at_a_prompt(["zsh", "-f", "-i"], folder, start, "READY", "nuthatch outbox re\t\t", {"replay"})
+    assert "replay" in said
 
 
 def at_a_prompt(shell: List[str], folder: Path, start: str, mark: str, keys: str, words: set[str]) -> str:

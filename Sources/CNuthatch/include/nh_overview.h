@@ -50,8 +50,8 @@
  *     }
  *
  * A request can ask its program a question while it runs (nh_answer). A request that can't reach its server can wait in the outbox
- * (nh_options.freezable). Each section below begins with an example; bindings/c/examples in the sources has whole programs. C++ has
- * nuthatch.hpp.
+ * (nh_options.freezable). Each section of nuthatch.h begins with an example; bindings/c/examples in the sources has whole
+ * programs. C++ has nuthatch.hpp.
  *
  * Caveats
  * =======

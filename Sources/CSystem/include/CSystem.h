@@ -14,6 +14,7 @@
 #include "nhs_fault.h"
 #include "nhs_icc.h"
 #include "nhs_inflate.h"
+#include "nhs_libraries.h"
 #include "nhs_jpeg_decode.h"
 #include "nhs_linux.h"
 #include "nhs_mapping.h"

@@ -39,4 +39,8 @@ int nhp_unpacker_is_whole(const nhp_unpacker *unpacker);
    formats nhp_unpack returns NHP_FOLLOWED. */
 int nhp_unpacker_left_something(const nhp_unpacker *unpacker);
 
+/* The versions of the libraries that unpack. */
+const char *nhp_zstd_version(void);
+const char *nhp_xz_version(void);
+
 #endif

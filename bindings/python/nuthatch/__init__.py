@@ -25,7 +25,7 @@ Errors are :class:`nuthatch.Error` and its subclasses, with a stable word in ``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List
+from typing import TYPE_CHECKING, Any, Dict, List
 
 from ._cache import Cache
 from ._errors import (
@@ -69,6 +69,8 @@ if TYPE_CHECKING:
     from ._prefetch import Item
 
 __version__: str
+#: What is in use in this process: ``version``, ``simd`` and ``libraries``, as in ``nuthatch --version --format json``.
+build_info: Dict[str, Any]
 
 __all__ = [
     "AsyncCache",
@@ -110,6 +112,7 @@ __all__ = [
     "UnsupportedFormat",
     "WrongFormat",
     "__version__",
+    "build_info",
     "queue",
 ]
 
@@ -129,6 +132,11 @@ def __getattr__(name: str) -> Any:
         from ._library import version
 
         globals()[name] = version()
+        return globals()[name]
+    if name == "build_info":
+        from ._library import build_info
+
+        globals()[name] = build_info()
         return globals()[name]
     if name in _LATER:
         from importlib import import_module

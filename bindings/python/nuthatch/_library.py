@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, Iterator, Optional
+from typing import Any, Dict, Iterator, Optional
 
 from . import _prototypes
 from ._errors import error_for
@@ -94,6 +94,14 @@ bare = ctypes.PyDLL(library._name)
 def version() -> str:
     """Returns the version of the loaded library."""
     return str(library.nh_version().decode())
+
+
+def build_info() -> Dict[str, Any]:
+    """Returns what the loaded library says about itself and the libraries that it uses."""
+    from json import loads
+
+    told: Dict[str, Any] = loads(library.nh_build_info())
+    return told
 
 
 def check(status: int, url: Optional[str] = None) -> None:

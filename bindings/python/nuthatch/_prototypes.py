@@ -670,6 +670,7 @@ TYPES: Dict[str, Any] = {
 SIGNATURES: Dict[str, Tuple[str, Tuple[str, ...]]] = {
     "nh_version": ("const char *", ()),
     "nh_version_num": ("uint32_t", ()),
+    "nh_build_info": ("const char *", ()),
     "nh_status_name": ("const char *", ("nh_status",)),
     "nh_error_message": ("const char *", ()),
     "nh_error_get_info": ("nh_status", ("nh_error_info *",)),

@@ -1,10 +1,13 @@
 """The package finds its library, and examples of its modules run."""
 
+import ctypes
 import doctest
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Dict
 
 import nuthatch
 import pytest
@@ -36,6 +39,35 @@ def test_only_the_library_of_nuthatch_library_is_loaded() -> None:
 def test_a_library_that_is_not_nuthatch_is_refused() -> None:
     done = import_with(NUTHATCH_LIBRARY="libm.so.6")
     assert "ImportError" in done.stderr and "different versions" in done.stderr
+
+
+def test_build_info_names_the_libraries_with_the_versions_that_are_loaded() -> None:
+    told = nuthatch.build_info
+    assert told is nuthatch.build_info and "build_info" in dir(nuthatch)
+    assert told["version"] == nuthatch.__version__ and told["simd"] in ("avx2", "sse2", "scalar")
+    libraries = {library["name"]: library for library in told["libraries"]}
+    for name, version in versions_by_other_means().items():
+        assert libraries[name]["version"] == version and libraries[name]["version_from"] == "library", name
+    curl = libraries["libcurl"]
+    assert "SSL" in curl["features"] and any(used.startswith("OpenSSL/") for used in curl["uses"])
+
+
+def versions_by_other_means() -> Dict[str, str]:
+    """Asks the loaded libraries, each as its documents say."""
+    mapped = re.findall(r"/\S+\.so[.\d]*", Path("/proc/self/maps").read_text())
+
+    def asked(library: str, function: str, *arguments: object) -> str:
+        path = next(path for path in mapped if Path(path).name.startswith(library))
+        call = ctypes.CDLL(path)[function]
+        call.restype = ctypes.c_char_p
+        return str(call(*arguments).decode())
+
+    return {
+        "libcurl": asked("libcurl", "curl_version").split()[0].partition("/")[2],
+        "OpenSSL": asked("libcrypto", "OpenSSL_version", 0).split()[1],
+        "libpng": asked("libpng16", "png_get_libpng_ver", None),
+        "zlib": asked("libz.", "zlibVersion"),
+    }
 
 
 @pytest.mark.parametrize("module", [_cache, _image, _response])

@@ -1,4 +1,4 @@
-# Generated from options.toml and Sources/NuthatchCLI by Scripts/make-header; edit those instead.
+# Printed by nuthatch completions. Its sources are Sources/NuthatchCLI and options.toml.
 complete -c nuthatch -f
 complete -c nuthatch -n __fish_use_subcommand -l version -d 'show the version'
 complete -c nuthatch -n __fish_use_subcommand -a prefetch -d 'fetch many URLs and keep their thumbnails'
@@ -12,6 +12,7 @@ complete -c nuthatch -n __fish_use_subcommand -a trim -d 'remove the records tha
 complete -c nuthatch -n __fish_use_subcommand -a clear -d 'remove everything that is stored'
 complete -c nuthatch -n __fish_use_subcommand -a export -d 'write thumbnails out as files; never fetches'
 complete -c nuthatch -n __fish_use_subcommand -a outbox -d 'list, send, collect or drop requests that wait for the network'
+complete -c nuthatch -n __fish_use_subcommand -a completions -d 'print the completions for bash, zsh or fish'
 complete -c nuthatch -n __fish_use_subcommand -a help -d 'show this overview, or the help of one command'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l input -x -a 'auto lines csv tsv jsonl' -d 'auto, lines, csv, tsv or jsonl; also compressed by gzip, zstd or xz (auto)'
 complete -c nuthatch -n '__fish_seen_subcommand_from prefetch' -l url-field -x -d 'the column, by name or number, or the JSON field with the URL, such as a.b (url)'
@@ -298,5 +299,10 @@ complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -l wait -x -d 'with
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -l cache -x -a '(__fish_complete_directories)' -d 'the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)'
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -s h -l help -d 'show this help'
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -a 'list replay collect drop'
+complete -c nuthatch -n '__fish_seen_subcommand_from completions' -s h -l help -d 'show this help'
+complete -c nuthatch -n '__fish_seen_subcommand_from completions' -a 'bash zsh fish'
 complete -c nuthatch -n '__fish_seen_subcommand_from help' -s h -l help -d 'show this help'
-complete -c nuthatch -n '__fish_seen_subcommand_from help' -a 'prefetch get stat ls explain rm verify trim clear export outbox help'
+complete -c nuthatch -n '__fish_seen_subcommand_from help' -a 'prefetch get stat ls explain rm verify trim clear export outbox completions help'
+complete -c nuthatch -n '__fish_seen_subcommand_from --version' -s v -l verbose -d 'show the libraries in use with their versions, and the SIMD level'
+complete -c nuthatch -n '__fish_seen_subcommand_from --version' -l format -x -a 'text json' -d 'write text or JSON (text)'
+complete -c nuthatch -n '__fish_seen_subcommand_from --version' -s h -l help -d 'show this help'

@@ -1,0 +1,32 @@
+enum FishCompletions {
+  static var script: String {
+    let first = "complete -c nuthatch -n __fish_use_subcommand"
+    var lines = ["# \(Completable.banner)", "complete -c nuthatch -f"]
+    lines.append("\(first) -l version -d 'show the version'")
+    lines += Completable.commands.map { "\(first) -a \($0.name) -d '\($0.summary.escaping("\\'"))'" }
+    for command in Completable.all {
+      let seen = "complete -c nuthatch -n '__fish_seen_subcommand_from \(command.name)'"
+      for option in command.options {
+        let letter = option.letter.map { " -s \($0)" } ?? ""
+        lines.append(
+          "\(seen)\(letter) -l \(option.name)\(value(option)) -d '\(option.help.escaping("\\'"))'")
+      }
+      switch command.operands {
+      case .files: lines.append("\(seen) -F")
+      case .these(let list): lines.append("\(seen) -a '\(list.joined(separator: " "))'")
+      case .folders, .unknown: break
+      }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func value(_ option: Option) -> String {
+    guard option.value != nil else { return "" }
+    return switch option.values {
+    case .files: " -r -F"
+    case .folders: " -x -a '(__fish_complete_directories)'"
+    case .these(let list): " -x -a '\(list.joined(separator: " "))'"
+    case .unknown: " -x"
+    }
+  }
+}
