@@ -16,21 +16,22 @@ func own(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSettin
 }
 
 // The .so and the command carry the Swift runtime inside, so that they run where no Swift is installed.
-let runtimeInside: [LinkerSetting] = [
+let runtimeInside: LinkerSetting = .unsafeFlags([
+  "-static-stdlib",
   // The default linker leaves names of Swift in the table of dynamic symbols, as local ones.
-  .unsafeFlags([
-    "-static-stdlib", "-use-ld=lld", "-Xlinker", "--gc-sections", "-Xlinker", "--as-needed",
-    // Functions with the same code become one. No code here compares addresses of functions or key paths.
-    "-Xlinker", "--icf=all",
-  ])
-]
+  "-use-ld=lld",
+  "-Xlinker", "--gc-sections",
+  "-Xlinker", "--as-needed",
+  // Functions with the same code become one. No code here compares addresses of functions or key paths.
+  "-Xlinker", "--icf=all",
+])
 let libraryShape: LinkerSetting = .unsafeFlags([
   "-Xlinker", "-soname=libnuthatch.so.1",
   "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/NuthatchABI/nuthatch.map",
   "-Xlinker", "-z", "-Xlinker", "nodelete",
   "-Xlinker", "-z", "-Xlinker", "relro",
 ])
-// The runtime's flags ask for a table of all its names.
+// The flags of the static runtime would export all names of the command.
 let noNames: LinkerSetting = .unsafeFlags(["-Xlinker", "--no-export-dynamic"])
 
 // Left out are checks of exclusive access while the program runs: a tenth of the work of a request that waits in the queue.
@@ -90,10 +91,10 @@ let package = Package(
     .target(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],
       exclude: ["nuthatch.map"],
-      swiftSettings: swift, linkerSettings: runtimeInside + [libraryShape]),
+      swiftSettings: swift, linkerSettings: [runtimeInside, libraryShape]),
     .executableTarget(
       name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
-      swiftSettings: swift, linkerSettings: runtimeInside + [noNames]),
+      swiftSettings: swift, linkerSettings: [runtimeInside, noNames]),
 
     // Tests. The server and its command serve every suite, in whatever language.
     .target(

@@ -76,8 +76,8 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
 def _configuration(wanted: Wanted) -> str:
     """Returns the configuration to build.
 
-    `make` has built everything but the tests for release, and what is installed is tested so. After a change, a debug
-    build takes a fifth of the time.
+    `make` has built everything but the tests for release, so the tests run what is installed. After a change, the files
+    of tests that a developer names are run in a debug build, because it compiles only the files that changed.
     """
     tests = ROOT / ".build/release" / TESTS
     if not wanted.filter and not wanted.files:
