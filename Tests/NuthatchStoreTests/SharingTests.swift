@@ -101,6 +101,21 @@ import Testing
     }
   }
 
+  /// Has `other` clear whenever the user of `calls` has given a lock back. Passes the number of clears to `then`.
+  private func clearAfterEachStep(
+    _ calls: FaultyCalls, _ other: Store, _ then: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> Counter {
+    let clears = Counter()
+    @Sendable func clear() {
+      clears.add()
+      do { try other.clear() } catch { Issue.record(error) }
+      then(clears.count)
+      calls.interfere(at: 1, clear)
+    }
+    calls.interfere(at: 1, clear)
+    return clears
+  }
+
   @Test(
     "a commit returns a readable lease, even if another store clears after each of its steps",
     arguments: [500, 700_000])
@@ -108,13 +123,7 @@ import Testing
     let folder = try Folder()
     let calls = FaultyCalls(.short)
     let (own, other) = (try small(folder, calls), try small(folder, LinuxCalls()))
-    let clears = Counter()
-    @Sendable func clear() {
-      clears.add()
-      do { try other.clear() } catch { Issue.record(error) }
-      calls.interfere(at: 1, clear)
-    }
-    calls.interfere(at: 1, clear)
+    let clears = clearAfterEachStep(calls, other)
     let bytes = content(7, size)
     let lease = try own.commit(Self.key("7"), bytes)
     calls.interfere(at: .max) {}
@@ -135,14 +144,7 @@ import Testing
     let folder = try Folder()
     let calls = FaultyCalls(.short)
     let (own, other) = (try small(folder, calls), try small(folder, LinuxCalls()))
-    let clears = Counter()
-    @Sendable func clear() {
-      clears.add()
-      do { try other.clear() } catch { Issue.record(error) }
-      if clears.count == count { calls.failWrites(1000) }
-      calls.interfere(at: 1, clear)
-    }
-    calls.interfere(at: 1, clear)
+    let clears = clearAfterEachStep(calls, other) { if $0 == count { calls.failWrites(1000) } }
     do throws(StoreFault) {
       _ = try own.commit(Self.key("7"), content(7, 500))
       // Without a failed write, the record was stored, or stored and removed.
