@@ -54,9 +54,10 @@ package final class Closing: Sendable {
     guard !isForked, !hasBegun.exchange(true, ordering: .acquiringAndReleasing) else { return }
     Log.note(.info, "closing \(path)")
     instant.shut()
+    // The outbox ends first: it would send a durable request again whose first attempt `open.end` ends.
+    shared.outbox.close(notices, shared)
     open.end(.closed)
     notices.close()
-    shared.outbox.close(notices, shared)
     wasLast.store(OpenCaches.release(shared), ordering: .releasing)
     note(1)
   }

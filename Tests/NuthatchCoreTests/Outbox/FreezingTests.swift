@@ -297,7 +297,28 @@ import Testing
     let id = try #require(try bench.list().first?.id)
     #expect(try bench.waitUntilEnded(id).body == Array("second".utf8))
     let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
-    #expect(keys.count == 2 && keys[0] == keys[1])
+    #expect(keys.count == 2 && keys[0] == keys[1], "\(keys)")
+  }
+
+  @Test("a close doesn't send a durable request again whose first attempt it ends")
+  func sentByClose() throws {
+    try bench.server.goUp()
+    bench.server.on("/a", Script(steps: [.wait("g")]))
+    let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
+    #expect(bench.server.waitForRequests(1, path: "/a"))
+    nonisolated(unsafe) let bench = bench
+    let wasSettled = Collected<Bool>()
+    ticket.whenFinal { _ in
+      // Runs during the close, which waits for it.
+      bench.server.gate("g").open()
+      wasSettled.add((try? bench.settle()) != nil)
+    }
+    bench.close()
+    #expect(wasSettled.values == [true])
+    #expect(bench.server.count("/a") == 1)
+    try bench.open()
+    try bench.wait { $0.isEmpty || $0.first?.state == .done }
+    #expect(bench.server.count("/a") == 2)
   }
 
   @Test(
