@@ -19,6 +19,8 @@ package struct CacheSeams: Sendable {
   var tiers: [any FetchTier] = []
   /// Called before a note about a fetch is read or written (`FetchLocks`).
   package var beforeNotes: (@Sendable () -> Void)?
+  /// Whether the pixels of a thumbnail that was made or unpacked stay in memory for later requests.
+  package var keepsPixels = true
 
   /// Without replacements.
   package init() {}

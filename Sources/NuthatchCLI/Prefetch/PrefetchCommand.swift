@@ -92,9 +92,11 @@ enum PrefetchCommand: Command {
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     var settings = try PrefetchSettings(arguments)
     var options = settings.said.cache
+    if options.memoryBytes == nil, options.spill != .pressure { options.memoryBytes = 4 << 20 }
     // This process doesn't use the pixels again. If they are freed at once, the next picture reuses memory that is still in the
     // processor's cache.
-    if options.memoryBytes == nil, options.spill != .pressure { options.memoryBytes = 4 << 20 }
+    var seams = CacheSeams()
+    seams.keepsPixels = false
     let queue = settings.said.process
     let list: URLList
     do throws(ListFault) {
@@ -110,7 +112,7 @@ enum PrefetchCommand: Command {
       try ProcessQueue.set(queue)
       // Call it before other threads start. Without it, the loop's thread preempts a decoder for each packet.
       nhs_work_as_batch()
-      let cache = try Cache(path: arguments.value("cache"), options: options)
+      let cache = try Cache(path: arguments.value("cache"), options: options, seams: seams)
       let run = try PrefetchRun(settings, cache, list, atHost: queue.perHost ?? 32)
       let code = run.run()
       // Background revalidations have a minute to end. After a signal, don't wait for them.

@@ -10,6 +10,8 @@ struct PictureMaker: Sendable {
   let keeping: ThumbStore
   /// Whether thumbnails are stored at all.
   var keepsThumbs = true
+  /// Whether pixels stay in memory.
+  var keepsPixels = true
   let limits: ImageLimits
   let counts: CacheCounts
 
@@ -124,7 +126,7 @@ struct PictureMaker: Sendable {
           counts.note(error)
         }
       }
-      if picture.ownsPixels { thumbnails.remember(picture, key) }
+      if keepsPixels, picture.ownsPixels { thumbnails.remember(picture, key) }
     }
     if keepsThumbs { ThumbList.add(recipes, of: content, in: thumbnails.store) }
   }
@@ -154,7 +156,7 @@ struct PictureMaker: Sendable {
     case .record(let stored):
       guard limits.admits(stored.originalSize), let picture = try? stored.picture() else { return nil }
       // A picture that was made from a larger thumbnail is of lower quality, so it isn't kept.
-      if picture.ownsPixels, stored.smaller == nil {
+      if keepsPixels, picture.ownsPixels, stored.smaller == nil {
         thumbnails.remember(picture, ThumbRecord.key(content, recipe))
       }
       return picture

@@ -36,6 +36,7 @@ final class SharedCache: @unchecked Sendable {
   let transport: any Transport
   let clock: WallClock
   let retryPolicy: RetryPolicy
+  private let keepsPixels: Bool
   let outbox: DirectoryOutbox
   let cookies: CookieJars
   /// Whether a retry of due removals is planned.
@@ -57,6 +58,7 @@ final class SharedCache: @unchecked Sendable {
     transport = seams.transport?(runtime.loop) ?? runtime.transport
     clock = seams.clock
     retryPolicy = seams.retryPolicy
+    keepsPixels = seams.keepsPixels
     outbox = DirectoryOutbox(path, settings, seams, runtime)
     cookies = CookieJars(path, seams.clock, runtime.writers)
     decodes = PendingDecodes(runtime)
@@ -102,7 +104,7 @@ final class SharedCache: @unchecked Sendable {
   func maker(_ limits: ImageLimits) -> PictureMaker {
     PictureMaker(
       workers: runtime.workers, thumbnails: reader.thumbnails, keeping: settings.thumbs,
-      limits: limits, counts: counts)
+      keepsPixels: keepsPixels, limits: limits, counts: counts)
   }
 
   /// Makes a worker read and verify an answer, because that takes too long for a peek. A later peek finds the result.
