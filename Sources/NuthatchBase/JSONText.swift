@@ -80,9 +80,27 @@ package struct JSONText {
       && byte != UInt8(ascii: "<")
   }
 
-  @inlinable
+  package mutating func put(_ name: String? = nil, _ number: Int?) { put(name, number.map { Int64($0) }) }
+
+  // Not generic: a run over a list writes millions of these.
+  package mutating func put(_ name: String? = nil, _ number: Int64?) {
+    begin(name)
+    guard let number else { return raw("null") }
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    append(number.magnitude)
+  }
+
   package mutating func put(_ name: String? = nil, _ number: (some BinaryInteger)?) {
     put(name, raw: number.map { String($0) })
+  }
+
+  private mutating func append(_ number: UInt64) {
+    if number >= 10 { append(number / 10) }
+    append(digit: number % 10)
+  }
+
+  private mutating func append(digit: UInt64) {
+    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
   }
 
   package mutating func put(_ name: String? = nil, _ value: Bool?) {
@@ -91,12 +109,17 @@ package struct JSONText {
 
   /// Writes a number with at most three digits after the point.
   package mutating func put(thousandths: Int64, _ name: String? = nil) {
-    let text = String(Double(max(0, thousandths)) / 1000)
-    put(name, raw: text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    let (whole, rest) = max(0, thousandths).magnitude.quotientAndRemainder(dividingBy: 1000)
+    begin(name)
+    append(whole)
+    guard rest > 0 else { return }
+    bytes.append(UInt8(ascii: "."))
+    append(digit: rest / 100)
+    if rest % 100 > 0 { append(digit: rest / 10 % 10) }
+    if rest % 10 > 0 { append(digit: rest % 10) }
   }
 
-  @usableFromInline
-  mutating func put(_ name: String?, raw text: String?) {
+  private mutating func put(_ name: String?, raw text: String?) {
     begin(name)
     raw(text ?? "null")
   }

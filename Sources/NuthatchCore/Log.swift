@@ -144,7 +144,7 @@ extension Log {
       }
       let what =
         event.response.map { "status \($0.status), \($0.bodySize) bytes" } ?? "\(event.images.count) images"
-      let source = event.source.map { "\($0)" } ?? "nowhere"
+      let source = event.source?.word ?? "nowhere"
       note(.debug, "\(event.kind) from \(source) after \(milliseconds) ms: \(what): \(url)")
     }
   }

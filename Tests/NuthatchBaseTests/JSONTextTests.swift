@@ -34,6 +34,24 @@ import Testing
   }
 
   @Test(
+    "JSON text gives whole numbers of every width and sign",
+    arguments: [(0, "0"), (7, "7"), (-7, "-7"), (1230, "1230"), (.max, "9223372036854775807")]
+      + [(.min, "-9223372036854775808")] as [(Int64, String)])
+  func whole(_ number: Int64, _ text: String) {
+    var json = JSONText()
+    json.put(nil, number)
+    #expect(json.text == text)
+  }
+
+  @Test("JSON text gives numbers beyond 64 bits with a sign")
+  func large() {
+    var json = JSONText()
+    json.put(nil, UInt64.max)
+    json.put(nil, nil as Int?)
+    #expect(json.text == "18446744073709551615,null")
+  }
+
+  @Test(
     "JSON text gives thousandths at most three digits after the point",
     arguments: [
       (0, "0"), (-5, "0"), (1, "0.001"), (20, "0.02"), (300, "0.3"), (1000, "1"), (12_000, "12"),

@@ -124,7 +124,7 @@ struct Record: Sendable {
   /// How the URL ended, on one line, for a human reader.
   var outcome: String {
     if let error { return "\(error)" }
-    var facts = [kind == .hit ? "hit" + (source.map { ", \($0)" } ?? "") : kind.rawValue]
+    var facts = [kind == .hit ? "hit" + (source.map { ", " + $0.word } ?? "") : kind.rawValue]
     if isStale { facts.append("stale") }
     if let originalSize { facts.append("\(originalSize.width)×\(originalSize.height)") }
     if let contentType { facts.append(contentType) }
@@ -144,7 +144,7 @@ struct Record: Sendable {
       json.put("status", status)
       json.put("is_in_cache", isInCache)
       json.put("is_stored", isStored)
-      json.put("source", source.map { "\($0)" })
+      json.put("source", source?.word)
       json.put("original_width", originalSize?.width)
       json.put("original_height", originalSize?.height)
       json.objects("thumbs", thumbs) { json, thumb in

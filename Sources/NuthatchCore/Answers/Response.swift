@@ -62,6 +62,16 @@ public final class Response: Sendable {
     case revalidated = 3
     /// It came from the network.
     case network = 4
+
+    /// The word of the command and the log.
+    public var word: String {
+      switch self {
+      case .memory: "memory"
+      case .disk: "disk"
+      case .revalidated: "revalidated"
+      case .network: "network"
+      }
+    }
   }
 
   /// The times of an exchange, in microseconds from its start; 0 for a phase that didn't happen.

@@ -148,7 +148,7 @@ extension StoredAnswerInfo {
       thumbs.append(
         Thumb(
           box: recipe.box, width: Int(stored.lease.shape.width), height: Int(stored.lease.shape.height),
-          form: "\(stored.form)", bytes: stored.lease.count))
+          form: stored.form.word, bytes: stored.lease.count))
     case .inMemory(let kept):
       // The thumbnail isn't on disk yet, or was dropped there.
       let picture = kept.picture

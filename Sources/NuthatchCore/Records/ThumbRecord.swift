@@ -8,6 +8,14 @@ enum ThumbRecord {
     case raw = 1
     case jpeg = 2
     case png = 3
+
+    var word: String {
+      switch self {
+      case .raw: "raw"
+      case .jpeg: "jpeg"
+      case .png: "png"
+      }
+    }
   }
 
   /// The bytes before the pixels: a multiple of the alignment of payloads, so that the pixels can be used without a copy.
