@@ -135,18 +135,24 @@ class Bench:
         self.goals.append((what, f"{value:,.2f}{unit}", f"{least:,.2f}{unit}", verdict))
         print(f"  {what:<52}{value:>10,.2f}{unit}  of at least {least:>10,.2f}{unit}  {verdict}", flush=True)
 
-    def rates(self, ways: dict[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    def rates(
+        self, ways: dict[str, Callable[[], float]], rounds: int, pairs: tuple[tuple[str, str], ...] = ()
+    ) -> dict[str, list[float]]:
         """Runs each way once in every round. An additional first round warms up.
 
-        The order differs in each round: a way is slower after one that leaves memory or disk busy.
+        The order differs in each round: a way is slower after one that leaves memory or disk busy. The ways of a pair
+        run one after the other, because the machine's speed changes by a third within a minute.
         """
         found: dict[str, list[float]] = {name: [] for name in ways}
+        paired = {name for pair in pairs for name in pair}
+        groups = [*pairs, *((name,) for name in ways if name not in paired)]
         chance = random.Random(1)
         for step in range(rounds + 1):
-            for name in chance.sample(list(ways), len(ways)):
-                rate = ways[name]()
-                if step > 0:
-                    found[name].append(rate)
+            for group in chance.sample(groups, len(groups)):
+                for name in chance.sample(group, len(group)):
+                    rate = ways[name]()
+                    if step > 0:
+                        found[name].append(rate)
         rows = []
         for name, row in found.items():
             middle, low, high = statistics.median(row), min(row), max(row)
@@ -209,20 +215,17 @@ class Bench:
         urls = self.urls("small.txt", paths)
         files = [self.work / path for path in paths]
         print(f"  mean size {statistics.mean(file.stat().st_size for file in files) / 1000:.1f} KB")
-        found = self.rates(
-            {
-                "nuthatch prefetch": lambda: count / self.prefetch(urls).seconds,
-                "nuthatch prefetch --scaling fast": lambda: count
-                / self.prefetch(urls, "--scaling=fast").seconds,
-                "limit: decoding at 1/2, and curl": lambda: self.limit(files, 2),
-                "limit: decoding at 1/4, and curl": lambda: self.limit(files, 4),
-                "bare C at 1/2, nothing kept but bytes": lambda: count / self.bare(urls, 2).seconds,
-                "bare C at 1/4, nothing kept but bytes": lambda: count / self.bare(urls, 4).seconds,
-                **self.peers(urls, count),
-            },
-            self.rounds,
-        )
-        names = list(found)
+        ways = {
+            "nuthatch prefetch": lambda: count / self.prefetch(urls).seconds,
+            "nuthatch prefetch --scaling fast": lambda: count / self.prefetch(urls, "--scaling=fast").seconds,
+            "limit: decoding at 1/2, and curl": lambda: self.limit(files, 2),
+            "limit: decoding at 1/4, and curl": lambda: self.limit(files, 4),
+            "bare C at 1/2, nothing kept but bytes": lambda: count / self.bare(urls, 2).seconds,
+            "bare C at 1/4, nothing kept but bytes": lambda: count / self.bare(urls, 4).seconds,
+            **self.peers(urls, count),
+        }
+        names = list(ways)
+        found = self.rates(ways, self.rounds, ((names[0], names[4]), (names[1], names[5])))
         for own, limit, bare in ((names[0], names[2], names[4]), (names[1], names[3], names[5])):
             self.compare(found, own, bare, 0.95)
             ratio, most = self.ratio(found, own, limit), self.ratio(found, bare, limit)
