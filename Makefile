@@ -11,7 +11,7 @@ export NUTHATCH_OWN_BUILD = 1
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test check archive release deb packages install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test check archive release deb image packages arm install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -46,8 +46,17 @@ deb: ## make the Debian packages in dist/, and look at them with lintian
 	@Scripts/bootstrap packages
 	@Scripts/make-deb
 
-packages: deb ## make the packages, and use them in a bare Debian 12; needs root
+image: deb ## make an image for containers of the packages, and run it; needs root
+	@rm -f dist/nuthatch_*_oci_*.tar
+	@Scripts/make-image
+	@Tests/Packages/image.py
+
+packages: image ## make the packages and the image, and use them in a bare Debian 12; needs root
 	@Tests/Packages/run.py
+
+arm: ## compile the parts in C for 64-bit ARM, and compare their pixels with those of this machine; needs root
+	@Scripts/bootstrap arm
+	@Tests/ARM/run.py
 
 archive: all ## make build/libnuthatch.a, the library that is linked into C programs
 	@Scripts/make-archive

@@ -51,6 +51,22 @@ import Testing
     #expect(bench.server.count("/a.png") == 1)
   }
 
+  @Test("a cache that keeps no pixels in memory takes the picture from the disk each time", arguments: [true, false])
+  func withoutPixels(_ keeps: Bool) throws {
+    let bench = try Bench { $0.keepsPixels = keeps }
+    bench.server.on(
+      "/a.png",
+      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 200, height: 100))]))
+    // Larger than pixels that are stored as they are.
+    let made = try bench.thumbnail("/a.png", 128)
+    for _ in 0..<2 {
+      let again = try bench.thumbnail("/a.png", 128)
+      #expect(again.isInCache && again.source == (keeps ? .memory : .disk))
+      #expect(again.width == made.width && again.height == made.height)
+    }
+    #expect(bench.server.count("/a.png") == 1)
+  }
+
   @Test("a peeked picture's age grows, and a stale one isn't found")
   func expiry() throws {
     put("/a.png")

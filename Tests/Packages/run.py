@@ -6,19 +6,14 @@ server runs on loopback, which the bare system shares. It ends at the first fail
 the line `N passed, 0 failed`.
 """
 
-import http.server
 import sys
-import threading
 import time
-from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional
 
 from bare import OUT, ROOT, Bare, why_not
-
-sys.path.insert(0, str(ROOT / "Tests" / "support"))
-from pictures import png
+from picture_server import serve
 
 PACKAGES = ["libnuthatch-dev", "libnuthatch1", "nuthatch", "python3-nuthatch"]
-PICTURE = png(400, 300)
 #: Debian's own packages leave these after a purge.
 LEFT_BY_OTHERS = ("etc/ssl", "etc/ca-certificates", "usr/local/", "usr/share/ca-certificates")
 
@@ -46,21 +41,6 @@ print("%%s: %%.1f ms at best of 20" %% (" ".join(words), min(times)))
 class State(NamedTuple):
     packages: str
     files: Dict[str, Optional[str]]
-
-
-class Pictures(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        found = self.path.endswith(".png") and "missing" not in self.path
-        body = PICTURE if found else b"not found"
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "image/png" if found else "text/plain")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "max-age=3600")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
 
 def installed(bare: Bare) -> str:
@@ -151,9 +131,7 @@ def main() -> int:
         print("make packages: no bare system can be made here: %s" % reason, file=sys.stderr)
         return 1
     begin = time.monotonic()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = "http://127.0.0.1:%d" % server.server_address[1]
+    url = serve()
     bare = Bare(OUT / "bare")
     bare.run("apt-get update")
     before = State(installed(bare), bare.files())

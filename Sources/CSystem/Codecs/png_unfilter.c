@@ -256,7 +256,6 @@ __attribute__((target("ssse3"))) static size_t widen3_ssse3(uint8_t *to, const u
     }
     return i;
 }
-#endif
 
 static size_t widen_gray(uint8_t *to, const uint8_t *row, size_t pixels) {
     const __m128i opaque = _mm_set1_epi8(-1);
@@ -285,6 +284,17 @@ static size_t widen_gray_alpha(uint8_t *to, const uint8_t *row, size_t pixels) {
     }
     return i;
 }
+#else
+static size_t widen_gray(uint8_t *to, const uint8_t *row, size_t pixels) {
+    (void)to, (void)row, (void)pixels;
+    return 0;
+}
+
+static size_t widen_gray_alpha(uint8_t *to, const uint8_t *row, size_t pixels) {
+    (void)to, (void)row, (void)pixels;
+    return 0;
+}
+#endif
 
 void png_expand(uint8_t *to, const uint8_t *row, size_t pixels, const nhs_png *p) {
     size_t i = 0;
