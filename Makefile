@@ -35,10 +35,8 @@ check: test-machine ## what to run before each commit: forms, house rules and th
 
 # The packages' names of source files don't say where this checkout is. SwiftPM keeps a build for each set of flags.
 release: machine ## build what packages contain into build/release, without what tests need
-	@for product in nuthatch-c nuthatch; do \
-	  NUTHATCH_OWN_BUILD=release swift build -c release --scratch-path .build-release --product $$product $(SWIFTFLAGS) \
-	    -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.' || exit 1; \
-	done
+	@NUTHATCH_OWN_BUILD=release swift build -c release --scratch-path .build-release --product nuthatch-c $(SWIFTFLAGS) \
+	  -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.' -Xcc '-ffile-prefix-map=$(CURDIR)=.'
 	@Scripts/place .build-release build/release
 	@Scripts/make-archive .build-release build/release
 

@@ -15,7 +15,7 @@ func own(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSettin
   isOwnBuild ? [.unsafeFlags(flags, .when(configuration: configuration))] : []
 }
 
-// The .so and the command carry the Swift runtime inside, so that they run where no Swift is installed.
+// The .so carries the Swift runtime inside, so that it runs where no Swift is installed. It has the code of the command, too.
 let runtimeInside: LinkerSetting = .unsafeFlags([
   "-static-stdlib",
   // The default linker leaves names of Swift in the table of dynamic symbols, as local ones.
@@ -30,9 +30,9 @@ let libraryShape: LinkerSetting = .unsafeFlags([
   "-Xlinker", "--version-script=\(Context.packageDirectory)/Sources/NuthatchABI/nuthatch.map",
   "-Xlinker", "-z", "-Xlinker", "nodelete",
   "-Xlinker", "-z", "-Xlinker", "relro",
+  // The static libraries are compiled for programs. Their names can be used in a library only if no other can replace them.
+  "-Xlinker", "-Bsymbolic",
 ])
-// The flags of the static runtime would export all names of the command.
-let noNames: LinkerSetting = .unsafeFlags(["-Xlinker", "--no-export-dynamic"])
 
 // Left out are checks of exclusive access while the program runs: a tenth of the work of a request that waits in the queue.
 // Debug builds have them, and the sanitizers use these. With sections for functions, the linker leaves out those without a
@@ -65,8 +65,7 @@ let package = Package(
   name: "nuthatch",
   products: [
     .library(name: "Nuthatch", targets: ["Nuthatch"]),
-    .library(name: "nuthatch-c", type: .dynamic, targets: ["NuthatchABI"]),
-    .executable(name: "nuthatch", targets: ["NuthatchCLI"]),
+    .library(name: "nuthatch-c", type: .dynamic, targets: ["NuthatchABI", "NuthatchCLI"]),
     .library(name: "NuthatchImaging", targets: ["NuthatchImaging"]),
   ],
   targets: [
@@ -74,7 +73,7 @@ let package = Package(
       name: "CSystem", cSettings: loopsInC,
       linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl"].map { .linkedLibrary($0) }),
     .target(name: "CNuthatch", cSettings: cSettings),
-    // Linked statically, so that machines and wheels need nothing more for the command.
+    // Linked statically, so that neither a machine nor a wheel needs them.
     .target(
       name: "CUnpacking", dependencies: ["CSystem"], cSettings: cSettings,
       linkerSettings: ["lzma", "zstd"].map { .linkedLibrary(":lib\($0).a") }),
@@ -92,9 +91,9 @@ let package = Package(
       name: "NuthatchABI", dependencies: ["CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore"],
       exclude: ["nuthatch.map"],
       swiftSettings: swift, linkerSettings: [runtimeInside, libraryShape]),
-    .executableTarget(
+    .target(
       name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
-      swiftSettings: swift, linkerSettings: [runtimeInside, noNames]),
+      exclude: ["launcher.c"], swiftSettings: swift),
 
     // Tests. The server and its command serve every suite, in whatever language.
     .target(
@@ -155,7 +154,7 @@ let package = Package(
 if Context.environment["NUTHATCH_SANITIZED"] != nil {
   let started = ["nuthatch-storecrash", "nuthatch-outboxcrash", "nuthatch-decisions"]
   let unlinked = ["NuthatchABI", "NuthatchCLI", "CUnpacking"]
-  package.products.removeAll { ["nuthatch-c", "nuthatch"].contains($0.name) }
+  package.products.removeAll { $0.name == "nuthatch-c" }
   package.targets.removeAll {
     $0.type == .test || unlinked.contains($0.name) || $0.path != nil && !started.contains($0.name)
   }

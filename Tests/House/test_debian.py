@@ -28,7 +28,7 @@ def test_the_symbols_file_lists_every_function_with_its_version(root: Path) -> N
     assert node
     functions: List[str] = re.findall(r"^ +(nh_\w+);", text, re.MULTILINE)
     listed = re.findall(
-        r"^ (\S+)@(\S+) (\S+)$", (root / "debian/libnuthatch1.symbols").read_text(), re.MULTILINE
+        r"^ (nh_\S+)@(\S+) (\S+)$", (root / "debian/libnuthatch1.symbols").read_text(), re.MULTILINE
     )
     assert [name for name, _, _ in listed] == functions
     assert {version for _, version, _ in listed} == {node.group(1)}

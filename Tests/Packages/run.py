@@ -63,8 +63,9 @@ def packages_of(bare: Bare, *names: str) -> str:
 
 
 def in_a_shell(bare: Bare, url: str) -> None:
-    """The command alone, where nothing else is installed."""
-    bare.run("apt-get install --yes --no-install-recommends %s" % packages_of(bare, "nuthatch"))
+    """The command and its library, where nothing else is installed."""
+    wanted = packages_of(bare, "nuthatch", "libnuthatch1")
+    bare.run("apt-get install --yes --no-install-recommends %s" % wanted)
     bare.run("printf '%%s\\n' %s/a.png %s/missing.png >urls.txt" % (url, url))
     said = bare.run("nuthatch prefetch --size 64 --report report.html urls.txt || echo status $?")
     expect("status 4" in said, "exit status 4 for the missing picture")

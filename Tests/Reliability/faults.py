@@ -159,7 +159,6 @@ class Bench:
         subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(self.shim), source, "-ldl"], check=True)
         release = build.parent / ".build" / "release"
         spares = {
-            "nuthatch": spare_ranges(build / "nuthatch", release / "nuthatch"),
             "libnuthatch.so.1": spare_ranges(build / "libnuthatch.so.1", release / "libnuthatch-c.so"),
         }
         self.spare = ";".join(f"{name}={ranges}" for name, ranges in spares.items() if ranges)
@@ -291,8 +290,8 @@ class Bench:
             FAULTS_AT=str(round.number),
             FAULTS_GOOD="1" if round.is_for_good else "0",
             FAULTS_COUNT=str(counts),
-            FAULTS_FILES=":".join(["nuthatch", "libnuthatch.so.1", *LIBRARIES]) + ":",
-            FAULTS_OWN="nuthatch" if step.arguments else "libnuthatch.so.1",
+            FAULTS_FILES=":".join(["libnuthatch.so.1", *LIBRARIES]) + ":",
+            FAULTS_OWN="libnuthatch.so.1",
             FAULTS_SPARE=self.spare,
         )
         if step.arguments:
