@@ -12,7 +12,8 @@ import NuthatchCore
 ///
 /// The symbol is private: only a launcher of the same version may call it.
 @_cdecl("nhs_run_command")
-public func runCommand(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32 {
+public func runCommand(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+{
   // If the caller closed a standard descriptor, the next file or connection would get its number, and messages would be
   // written into it. So open /dev/null there, in the wrong direction: every use fails, as with a closed descriptor.
   for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {

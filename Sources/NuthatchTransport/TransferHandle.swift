@@ -118,15 +118,20 @@ final class TransferHandle {
       try configureTrust(request, environment)
     }
     if !isIdempotent(method: request.method) { configureOnceOnly(transfer) }
-    configureRoute(transfer)
+    configureRoute(transfer, environment)
     configureMethod(request, transfer)
     try configureCertificate(request)
-    configureCredentials(request)
+    try configureCredentials(request)
     configureHeaders(request, transfer)
     if hasFailed { throw Self.noMemory }
   }
 
   static let noMemory = TransportFault(.outOfMemory, "there is no memory for libcurl's options")
+
+  private static let cannotNegotiate = TransportFault(
+    .invalid,
+    "signing in by Negotiate (Kerberos) needs a libcurl that has it and the library libgssapi_krb5.so.2, which can't be "
+      + "loaded: install the system's package of it (Debian: libgssapi-krb5-2, Fedora: krb5-libs)")
 
   private func configureConnection(_ request: TransferRequest) {
     set(CURLOPT_CONNECT_ONLY, 1)
@@ -167,9 +172,14 @@ final class TransferHandle {
   private static let addressesKept = 3
 
   /// Always sets both proxy options, so that libcurl never reads the environment.
-  private func configureRoute(_ transfer: Transfer) {
+  private func configureRoute(_ transfer: Transfer, _ environment: TransportEnvironment) {
     set(CURLOPT_PROXY, transfer.route.proxy ?? "")
     set(CURLOPT_NOPROXY, "")
+    // Only the system's certificates count for a proxy over https.
+    if transfer.route.proxy != nil, let system = environment.system {
+      if let file = system.file { set(CURLOPT_PROXY_CAINFO, file) }
+      if let folder = system.folder { set(CURLOPT_PROXY_CAPATH, folder) }
+    }
     set(CURLOPT_DNS_CACHE_TIMEOUT, Self.addressesKept)
     guard let resolution = transfer.route.resolution(port: transfer.request.url.port) else { return }
     if let list = curl_slist_append(nil, resolution) {
@@ -223,8 +233,11 @@ final class TransferHandle {
       set(CURLOPT_SSL_VERIFYHOST, 0)
       return
     case nil:
-      if let file = environment.certificateFile { set(CURLOPT_CAINFO, file) }
-      if let folder = environment.certificateFolder { set(CURLOPT_CAPATH, folder) }
+      let file = environment.certificateFile ?? environment.system?.file
+      let folder = environment.certificateFolder ?? environment.system?.folder
+      if environment.system != nil, file == nil, folder == nil { throw SystemCertificates.missing }
+      if let file { set(CURLOPT_CAINFO, file) }
+      if let folder { set(CURLOPT_CAPATH, folder) }
       return
     }
     // Check them before libcurl reads them: its error for a missing file doesn't name the file, and a pipe would block the
@@ -269,8 +282,11 @@ final class TransferHandle {
       .tls, "the \(what) can't be read: \(path.printable): \(String(cString: strerror(errno)))")
   }
 
-  private func configureCredentials(_ request: TransferRequest) {
+  private func configureCredentials(_ request: TransferRequest) throws(TransportFault) {
     let signIn = request.extras?.signIn ?? .basic
+    let mayNegotiate = signIn.bits & TransferExtras.SignIn.negotiate.bits != 0
+    let canNegotiate = mayNegotiate && nhs_curl_can_negotiate() != 0
+    if signIn == .negotiate, !canNegotiate { throw Self.cannotNegotiate }
     if signIn == .negotiate, request.credentials == nil {
       // libcurl needs a user name here; Kerberos knows whose ticket it is.
       set(CURLOPT_HTTPAUTH, signIn.bits)
@@ -279,7 +295,7 @@ final class TransferHandle {
     guard let credentials = request.credentials else { return }
     // Leave out Negotiate: libcurl would prefer it, although it doesn't use the password.
     let isForPasswords = signIn == .any && !credentials.password.isEmpty
-    let leftOut = isForPasswords ? TransferExtras.SignIn.negotiate.bits : 0
+    let leftOut = isForPasswords || !canNegotiate ? TransferExtras.SignIn.negotiate.bits : 0
     set(CURLOPT_HTTPAUTH, signIn.bits & ~leftOut)
     // As bytes, because those from a URL's escapes need not be UTF-8. libcurl copies them.
     for (option, bytes) in [

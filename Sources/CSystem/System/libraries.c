@@ -1,7 +1,8 @@
 #define _GNU_SOURCE
 #include "nhs_libraries.h"
 
-#include <curl/curl.h>
+#include "nhs_curl.h"
+
 #include <dlfcn.h>
 #include <isa-l.h>
 #include <lcms2.h>
@@ -30,13 +31,34 @@ static int put_zlib(char *version) {
     return ask != NULL;
 }
 
+/* What a libcurl that is linked in uses; nothing is known of the system's. */
+static const char *inside_of_curl(size_t place, char *version) {
+    const curl_version_info_data *curl = curl_version_info(CURLVERSION_NOW);
+    if (!nhs_is_inside((const void *)curl_version_info)) return NULL;
+    const char *versions[] = {curl->nghttp2_version, curl->libidn};
+    static const char *const names[] = {"nghttp2", "libidn2"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (versions[i] == NULL) continue;
+        if (place-- > 0) continue;
+        put(version, versions[i]);
+        return names[i];
+    }
+    return NULL;
+}
+
 const char *nhs_library_at(size_t place, char version[nhs_version_size], int *is_inside, int *is_told) {
     int number;
     *is_inside = 0;
     *is_told = 1;
     switch (place) {
-    case 0: put(version, curl_version_info(CURLVERSION_NOW)->version); return "libcurl";
-    case 1: put(version, OpenSSL_version(OPENSSL_VERSION_STRING)); return "OpenSSL";
+    case 0:
+        put(version, curl_version_info(CURLVERSION_NOW)->version);
+        *is_inside = nhs_is_inside((const void *)curl_version_info);
+        return "libcurl";
+    case 1:
+        put(version, OpenSSL_version(OPENSSL_VERSION_STRING));
+        *is_inside = nhs_is_inside((const void *)OpenSSL_version);
+        return "OpenSSL";
     case 2: put(version, png_get_libpng_ver(NULL)); return "libpng";
     case 3:
         /* 2.14 is 2140. */
@@ -56,7 +78,10 @@ const char *nhs_library_at(size_t place, char version[nhs_version_size], int *is
         put_numbers(version, XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
         *is_inside = 1;
         return "xxHash";
-    default: return NULL;
+    default:
+        *is_inside = 1;
+        *is_told = 1;
+        return inside_of_curl(place - 8, version);
     }
 }
 

@@ -73,4 +73,16 @@ CURL *nhs_multi_next_done(CURLM *multi, CURLcode *result);
 char *nhs_host_to_ascii(const char *host);
 void nhs_string_free(char *string);
 
+/* Returns whether this code is in one file with the function: it is linked in. */
+int nhs_is_inside(const void *function);
+
+/* Writes the path of the library or program that contains this code. Returns 0 if it can't be known. */
+int nhs_own_file(char *path, size_t size);
+
+/* Returns whether libcurl has places of certificates built in. */
+int nhs_curl_knows_certificates(void);
+
+/* Returns whether libcurl can sign in by Negotiate, and the library for it can be loaded. */
+int nhs_curl_can_negotiate(void);
+
 #endif

@@ -8,7 +8,7 @@ enum { nhs_version_size = 40 };
 
 /*
  * Returns the name of the library with this place, and writes its version; NULL after the last place. Only those that are
- * written in C.
+ * written in C. The last places are those that a linked-in libcurl contains.
  *
  * is_inside: it is linked in, and not a file of its own.
  * is_told:   the library that is loaded said its version. Otherwise it can't, and the version is that of the header that
