@@ -4,6 +4,7 @@ PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 SWIFTFLAGS ?=
+BOOTSTRAP ?= Scripts/bootstrap
 
 # Package.swift says what it changes.
 export NUTHATCH_OWN_BUILD = 1
@@ -18,7 +19,7 @@ all: machine ## build the library, the command and the test server into build/
 	@Scripts/place
 
 machine:
-	@Scripts/bootstrap build
+	@$(BOOTSTRAP) build
 
 test-machine:
 	@Scripts/bootstrap test
@@ -49,8 +50,9 @@ image: deb ## make an image for containers of the packages, and run it; needs ro
 	@Scripts/make-image
 	@Tests/Packages/image.py
 
-packages: image ## make the packages and the image, and use them in a bare Debian 12; needs root
+packages: image wheel test-machine ## make packages, image and wheel, and use them in bare systems; needs root and the network
 	@Tests/Packages/run.py
+	@build/venv/bin/python Tests/Packages/wheel.py
 
 arm: ## compile the parts in C for 64-bit ARM, and compare their pixels with those of this machine; needs root
 	@Scripts/bootstrap arm
@@ -59,14 +61,18 @@ arm: ## compile the parts in C for 64-bit ARM, and compare their pixels with tho
 archive: all ## make build/libnuthatch.a, the library that is linked into C programs
 	@Scripts/make-archive
 
-install: archive wheel ## install into $(DESTDIR)$(PREFIX), by default /usr/local
+install: archive ## install into $(DESTDIR)$(PREFIX), by default /usr/local
+	@python3 Scripts/make-wheel --system
 	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'
 
 uninstall: ## remove what `make install` put into $(DESTDIR)$(PREFIX)
 	@Scripts/uninstall '$(abspath $(PREFIX))' '$(DESTDIR)'
 
-wheel: all ## make the Python wheel in dist/
-	@python3 Scripts/make-wheel
+wheel: release ## make the Python wheel in dist/, with all libraries inside; needs the network the first time
+	@Scripts/bootstrap wheel
+	@Scripts/make-libcurl
+	@Scripts/link-wheel
+	@Scripts/make-wheel
 
 header: machine ## print include/nuthatch.h and Python's prototypes anew from the sources
 	@Scripts/make-header

@@ -1,4 +1,4 @@
-"""The Python wheel: two builds are equal, and it works in an empty environment."""
+"""The Python wheel for this machine: two builds are equal, and it works in an empty environment."""
 
 import base64
 import hashlib
@@ -71,7 +71,7 @@ def test_the_wheel_lists_its_files(wheel: Path, figure: Callable[[str, str], Non
     not Path("/usr/share/doc/libzstd-dev/copyright").exists(), reason="not as Debian keeps it"
 )
 def test_the_wheel_has_the_licenses_of_its_libraries(wheel: Path) -> None:
-    """Libraries that are linked into the command count, too."""
+    """Libraries that are linked in count, too."""
     with zipfile.ZipFile(wheel) as archive:
         texts = [re.split("/licenses/", name)[-1] for name in archive.namelist() if "/licenses/" in name]
     assert {"liblzma-dev.txt", "libzstd-dev.txt"} <= set(texts)
@@ -129,11 +129,10 @@ def system_libraries() -> List[Path]:
     return sorted({Path(path).resolve() for path in paths})
 
 
-def test_the_wheel_needs_what_its_tag_says(
+def test_the_wheel_needs_what_it_may_need(
     wheel: Path, tmp_path: Path, figure: Callable[[str, str], None]
 ) -> None:
-    match = re.search(r"-manylinux_2_(\d+)_", wheel.name)
-    assert match
+    assert re.search(r"-py3-none-linux_\w+\.whl$", wheel.name)
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if archive.read(name).startswith(b"\x7fELF")]
         archive.extractall(tmp_path)
@@ -150,8 +149,9 @@ def test_the_wheel_needs_what_its_tag_says(
         # Distributions name the symbol versions of libcurl differently.
         assert "CURL_" not in versions
         assert elf.dynamic(path, "RUNPATH") in ([], ["$ORIGIN"]) and elf.dynamic(path, "RPATH") == []
-    assert max(levels) <= int(match.group(1))
-    figure("glibc that the wheel needs", "2.%d (tag 2.%s)" % (max(levels), match.group(1)))
+    # What the self-contained wheel promises.
+    assert max(levels) <= 34
+    figure("glibc that the wheel needs", "2.%d" % max(levels))
 
 
 def check_output(lines: List[str], python: Path) -> None:

@@ -1,4 +1,4 @@
-"""A bare Debian 12 in a folder, in which commands run as root."""
+"""A bare Debian in a folder, in which commands run as root."""
 
 import re
 import shutil
@@ -9,7 +9,6 @@ from typing import Dict, Optional
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "packages"
-BASE = OUT / "base.tar"
 #: What apt has downloaded, for the next run.
 ARCHIVES = OUT / "archives"
 # The mounts end with the command, because they are in a namespace of its own.
@@ -42,17 +41,18 @@ KEPT_BY_OTHERS = (
 
 
 class Bare:
-    """Unpacks the base into a folder. Makes the base first if there is none."""
+    """Unpacks the base into a folder. Makes the base first if there is none. The default is Debian 12."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, suite: str = "bookworm") -> None:
         self.folder = folder
-        if not BASE.exists():
-            _make_base()
+        base = OUT / ("base-%s.tar" % suite)
+        if not base.exists():
+            _make_base(base, suite)
         shutil.rmtree(folder, ignore_errors=True)
         (ARCHIVES / "partial").mkdir(parents=True, exist_ok=True)
         folder.mkdir(parents=True)
         # The host's /dev is mounted over that of the base.
-        unpack = ["tar", "-xf", str(BASE), "-C", str(folder), "--numeric-owner", "--exclude=./dev/*"]
+        unpack = ["tar", "-xf", str(base), "-C", str(folder), "--numeric-owner", "--exclude=./dev/*"]
         subprocess.run(unpack, check=True)
         shutil.copy("/etc/resolv.conf", folder / "etc" / "resolv.conf")
         (folder / "etc/apt/apt.conf.d/90packages").write_text(APT)
@@ -104,11 +104,13 @@ def why_not() -> Optional[str]:
     return None if tried.returncode == 0 else "not root: %s" % tried.stderr.strip()
 
 
-def _make_base() -> None:
+def _make_base(base: Path, suite: str) -> None:
     """Keeps the base for later runs. `make clean` removes it."""
-    print("making %s (mmdebstrap, some minutes)" % BASE.relative_to(ROOT), flush=True)
+    print("making %s (mmdebstrap, some minutes)" % base.relative_to(ROOT), flush=True)
     OUT.mkdir(parents=True, exist_ok=True)
     unfinished = OUT / "unfinished.tar"
-    made = ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", "bookworm", str(unfinished)]
+    made = ["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", suite, str(unfinished)]
+    # A mirror that is a copy of an earlier day has lists of sid that are said to have expired.
+    made.insert(1, '--aptopt=Acquire::Check-Valid-Until "false"')
     subprocess.run(made, check=True)
-    unfinished.replace(BASE)
+    unfinished.replace(base)
