@@ -12,7 +12,7 @@ export NUTHATCH_OWN_BUILD = 1
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .NOTPARALLEL:
 .DEFAULT_GOAL := all
-.PHONY: all machine test-machine demo test check archive release deb image packages arm install uninstall wheel header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
+.PHONY: all machine test-machine demo test check archive release deb image packages arm install uninstall wheel sdist header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
 all: machine ## build the library, the command and the test server into build/
 	@swift build -c release $(SWIFTFLAGS)
@@ -73,6 +73,9 @@ wheel: release ## make the Python wheel in dist/, with all libraries inside; nee
 	@Scripts/make-libcurl
 	@Scripts/link-wheel
 	@Scripts/make-wheel
+
+sdist: ## make the source distribution for Python in dist/
+	@Scripts/make-sdist
 
 header: machine ## print include/nuthatch.h and Python's prototypes anew from the sources
 	@Scripts/make-header
