@@ -173,3 +173,16 @@ def test_the_package_is_imported_within_200_ms(
         times.append(float(printed.stdout) * 1000)
     figure("import nuthatch, best of 5", "%.1f ms beyond ctypes" % min(times))
     assert min(times) < 200
+
+
+def test_the_self_contained_wheel_is_linked_with_the_libraries_of_the_package(root: Path) -> None:
+    """A library that is new in Package.swift must be in Scripts/link-wheel, too. `make packages` links and tests it."""
+    package = (root / "Package.swift").read_text()
+    (system,) = re.findall(r"name: \"CSystem\".*?linkerSettings: \[([^\]]*)\]", package, re.DOTALL)
+    (archives,) = re.findall(r"\[([^\]]*)\]\.map \{ \.linkedLibrary\(\":lib", package)
+    wanted = set(re.findall(r'"(\w+)"', system + archives))
+    script = (root / "Scripts" / "link-wheel").read_text()
+    (inside,) = re.findall(r"^inside=\((.*)\)", script, re.MULTILINE)
+    linked = re.findall(r"(?<=\s)-l:?(?:lib)?(\w+?)(?:\.a)?(?= |$)", script, re.MULTILINE)
+    assert wanted <= {*re.findall(r"lib(\w+)\.a", inside), *linked}
+    assert {"lib%s" % name for name in CARRIED} >= {"lib" + name for name in linked} - {"liblzma", "libzstd"}

@@ -6,6 +6,8 @@ machine, and in one process with other copies of its libraries. Prints a transcr
 the first failure, else with the line `N passed, 0 failed`.
 """
 
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -79,6 +81,32 @@ with nuthatch.Cache(tempfile.mkdtemp()) as cache:
         print("failed", error.code, error)
 """
 
+# A library of Kerberos that has a ticket for every service.
+TICKETS = """
+#include <stdlib.h>
+#include <string.h>
+struct buffer { size_t length; void *value; };
+unsigned gss_import_name(unsigned *minor, struct buffer *text, void *kind, void **name) {
+    static int service;
+    (void)kind;
+    *minor = text->length == 0;
+    *name = &service;
+    return 0;
+}
+unsigned gss_init_sec_context(unsigned *minor, void *who, void **context, void *name, void *mechanism, unsigned flags,
+                              unsigned time, void *bindings, struct buffer *given, void **actual, struct buffer *token,
+                              unsigned *kind, unsigned *lasts) {
+    (void)who, (void)context, (void)name, (void)mechanism, (void)flags, (void)time, (void)bindings, (void)given;
+    (void)actual, (void)kind, (void)lasts;
+    *minor = 0;
+    token->value = strdup("ticket");
+    token->length = 6;
+    return 0;
+}
+unsigned gss_release_buffer(unsigned *minor, struct buffer *b) { *minor = 0; free(b->value); b->value = 0; return 0; }
+unsigned gss_release_name(unsigned *minor, void **name) { *minor = 0; *name = 0; return 0; }
+"""
+
 # Each library is used before and after ours, in each order of the imports.
 BESIDE = """
 import io, ssl, sys, tempfile
@@ -143,6 +171,9 @@ class Servers:
         self.http = "http://127.0.0.1:%d" % pictures.server_address[1]
         self._secure = SecureServer(folder)
         self.https, self.certificate = self._secure.url(), self._secure.certificate
+        self.sign_in = self._secure.url("/sign-in")
+        self._secure.answers["/sign-in"] = (401, {"WWW-Authenticate": "Negotiate"})
+        self.requests = self._secure.requests
         self.stop = self._secure.stop
 
 
@@ -166,6 +197,22 @@ def is_manylinux(wheel: Path) -> None:
         needed = " ".join(elf.dynamic(library, "NEEDED"))
         print("needs " + needed)
         expect(not re.search("curl|ssl|crypto|idn|nghttp|gssapi", needed), "no TLS of the system")
+        names = zipfile.ZipFile(wheel).namelist()
+        (bill,) = [json.loads(zipfile.ZipFile(wheel).read(name)) for name in names if "/sboms/" in name]
+        parts = {part["name"]: part.get("purl", "") for part in bill["components"]}
+        print("contains " + ", ".join("%s (%s)" % item for item in parts.items() if item[1]))
+        expect(parts["libcurl"].startswith("pkg:deb/debian/curl@"), "libcurl's source package in the bill")
+        inside = {"OpenSSL", "nghttp2", "libidn2", "libunistring"}
+        expect(all(parts[name].startswith("pkg:deb/") for name in inside), "the others' packages in the bill")
+        expect(any(name.endswith("/licenses/curl.txt") for name in names), "libcurl's license")
+        # Linked and packed again, it is the same.
+        for command in (["Scripts/link-wheel"], ["Scripts/make-wheel", "--out", folder]):
+            subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        again = (Path(folder) / wheel.name).read_bytes()
+        expect(
+            hashlib.sha256(again).digest() == hashlib.sha256(wheel.read_bytes()).digest(),
+            "the same wheel again",
+        )
 
 
 def install(wheel: Path, folder: Path, *more: str) -> None:
@@ -261,6 +308,22 @@ def with_each_python(wheel: Path, servers: Servers, folder: Path) -> None:
         subprocess.run(command, env=env, cwd=folder, check=True)
 
 
+def with_a_ticket(servers: Servers, folder: Path) -> None:
+    """Negotiate, with a ticket of the library that the loader finds."""
+    (folder / "tickets.c").write_text(TICKETS)
+    (folder / "negotiate.py").write_text(NEGOTIATE)
+    library = folder / "tickets" / "libgssapi_krb5.so.2"
+    library.parent.mkdir()
+    subprocess.run(["cc", "-shared", "-fPIC", folder / "tickets.c", "-o", library], check=True)
+    env = {**os.environ, "PYTHONPATH": str(folder / "site"), "CURL_CA_BUNDLE": str(servers.certificate)}
+    env.update(LD_LIBRARY_PATH=str(library.parent))
+    command = [sys.executable, str(folder / "negotiate.py"), servers.sign_in]
+    subprocess.run(command, env=env, cwd=folder, check=True)
+    sent = [headers.get("Authorization") for path, headers in servers.requests if path == "/sign-in"]
+    print("sent by Negotiate: %s" % sent)
+    expect("Negotiate dGlja2V0" in sent, "the ticket is sent")
+
+
 def beside_others(wheel: Path, servers: Servers, folder: Path) -> None:
     """One process with pycurl, requests and PIL, which bring other copies of the same libraries."""
     python = folder / "venv" / "bin" / "python"
@@ -299,8 +362,9 @@ def main() -> int:
         try:
             is_manylinux(wheel)
             with_each_python(wheel, servers, folder)
+            with_a_ticket(servers, folder)
             beside_others(wheel, servers, folder)
-            passed += 3
+            passed += 4
             for suite in SUITES:
                 try:
                     bare = Bare(OUT / "bare-wheel", suite)
