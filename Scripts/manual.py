@@ -12,6 +12,7 @@ ENVIRONMENT = {
     "NUTHATCH_CACHE": "The cache directory if there is no --cache.",
     "XDG_CACHE_HOME": "Without NUTHATCH_CACHE, the cache is the folder nuthatch in it, else ~/.cache/nuthatch.",
     "http_proxy, https_proxy, all_proxy, no_proxy": "The proxy of requests if there is no --proxy.",
+    "XDG_CONFIG_HOME": "The user's config file is nuthatch/config.toml in it, else in ~/.config (nuthatch-config(1)).",
     "NETRC": "The file of --netrc. Default: ~/.netrc.",
     "NUTHATCH_LOG": "error, warning, info or debug: write a log with this level to standard error.",
     "NO_COLOR": "If it is not empty, no colours are used. If TERM is dumb, none are used, either.",
@@ -143,6 +144,8 @@ All options, with their names in C, Swift, Python and the command. An option of 
 and an option of a site overrides that of its cache. Without either, the default is used. *None* is `NH_NONE` in C
 (`NH_OFF` for texts), `None` in Python if it means no limit or off, and `none` in the command. An option that a level
 doesn't have, and a number out of range, is the error `invalid`.
+
+Config files of the command ([COMMAND.md](COMMAND.md#config-files)) use the names of the headings.
 
 *Reaches* names what an option changes: which stored answer is returned (hit), which requests share one transfer
 (fetch), the cache key (name), and the requests in the outbox (outbox).

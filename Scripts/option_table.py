@@ -78,6 +78,8 @@ class Flag(NamedTuple):
     #: Names of version 0.1; "name=word" for a name that implied a word.
     old: Tuple[str, ...]
     old_words: Dict[str, str]
+    #: The default for people.
+    default: str
 
 
 class Row(NamedTuple):
@@ -296,7 +298,7 @@ def _flag(row: Row, given: Dict[str, Any]) -> Flag:
     old, old_words = tuple(given.pop("old", ())), given.pop("old_words", {})
     if given:
         _wrong(row.name, f"cli has no {', '.join(given)}")
-    return Flag(commands, name, bare, letter, value, needs, units, text, old, old_words)
+    return Flag(commands, name, bare, letter, value, needs, units, text, old, old_words, default)
 
 
 def one_of(words: List[str]) -> str:

@@ -103,7 +103,9 @@ def _option(row: Row, bare: Optional[str] = None) -> List[str]:
         lines.append(f"    oldWords: [{made}],")
     lines.append(f"    group: {_text(row.group)},")
     lines.append("    library: Option.Library(")
-    lines.append(f'      "{row.name}", commands: [{", ".join(_text(name) for name in flag.commands)}],')
+    levels = ", ".join(f".{level}" for level in row.levels)
+    lines.append(f'      "{row.name}", kind: .{row.kind}, levels: [{levels}], usual: {_text(flag.default)},')
+    lines.append(f"      commands: [{', '.join(_text(name) for name in flag.commands)}],")
     reading = "if $0.cache.netrc == nil { $0.cache.netrc = .standard }" if bare else _reading(row)
     reading = reading.replace("$0", "said").replace("$1", "value")
     arguments = "said, value" if "value" in reading.replace("(said", "") else "said, _"
@@ -142,7 +144,9 @@ def _reading(row: Row) -> str:
 
 def _value(row: Row) -> str:
     if row.kind == "flag":
-        return "try $1.yesOrNo()" if row.flag.value else "false" if row.default is True else "true"
+        return (
+            "try $1.yesOrNo()" if row.flag.value else f"try $1.isOn({str(row.default is not True).lower()})"
+        )
     if row.words:
         return f"try $1.word([{', '.join('.' + word for word, _ in row.words.members)}])"
     if row.kind == "duration":

@@ -13,7 +13,7 @@ enum Description {
         json.put("usage", command.usage)
         json.put("notation", HelpCommand.notation(of: command.options))
         json.put("details", command.details)
-        json.objects("options", command.options + [.help]) { json, option in
+        json.objects("options", command.allOptions) { json, option in
           json.put("name", option.name)
           json.put("letter", option.letter.map { String($0) })
           json.put("value", option.value)

@@ -67,7 +67,7 @@ enum GetCommand: Command {
     do {
       var request = try request(arguments, said)
       try ProcessQueue.set(said.process)
-      let cache = try Cache(path: arguments.value("cache"), options: said.cache)
+      let cache = try Cache(path: arguments.cachePath, options: said.cache)
       defer { cache.close() }
       request.progressEvents = progress.isWanted
       request = try said.request(request, in: cache)

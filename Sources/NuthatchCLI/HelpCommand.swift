@@ -39,12 +39,13 @@ enum HelpCommand: Command {
   static let remarks = """
     'nuthatch help COMMAND' shows the options of a command, with examples. Options may stand anywhere; after -- there are
     none. Names may be shortened (--rep for --report), unless curl or wget would read the short name differently. The
-    cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch.
+    cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch. Options may stand in ~/.config/nuthatch/config.toml, too: see
+    'nuthatch help config'.
 
     """
 
   static func page(for command: any Command.Type) -> String {
-    let options = command.options + [.help]
+    let options = command.allOptions
     let rows = options.map { option in
       let letter = option.letter.map { "-\($0), " } ?? "    "
       return ("\(letter)--\(option.name)\(option.value.map { " \($0)" } ?? "")", option.help)

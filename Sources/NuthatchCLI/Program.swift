@@ -29,10 +29,17 @@ protocol Command {
   static var assumed: [String] { get }
   /// Paragraphs and examples for `help`, below the options.
   static var details: String { get }
+  /// Whether config files are read before `run`.
+  static var readsFiles: Bool { get }
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode
 }
 
 extension Command {
+  /// The options, with those that several commands have.
+  static var allOptions: [Option] { options + (usesFiles ? CommonOptions.files : []) + [.help] }
+  /// Commands that open a cache use config files.
+  private static var usesFiles: Bool { options.contains { $0.name == CommonOptions.cache.name } }
+  static var readsFiles: Bool { usesFiles }
   static var assumed: [String] { [] }
 }
 
@@ -42,7 +49,7 @@ enum Program {
     [
       PrefetchCommand.self, GetCommand.self, StatCommand.self, ListCommand.self, ExplainCommand.self,
       RemoveCommand.self, VerifyCommand.self, TrimCommand.self, ClearCommand.self, ExportCommand.self,
-      OutboxCommand.self, CompletionsCommand.self, HelpCommand.self,
+      OutboxCommand.self, ConfigCommand.self, CompletionsCommand.self, HelpCommand.self,
     ]
   }
 
@@ -99,7 +106,7 @@ enum Program {
     "list": "ls", "show": "ls", "remove": "rm", "delete": "rm", "del": "rm", "status": "stat", "info": "stat",
     "du": "stat",
     "why": "explain", "check": "verify", "fsck": "verify", "shrink": "trim", "gc": "trim", "purge": "clear",
-    "save": "export",
+    "save": "export", "settings": "config", "options": "config",
     "version": "--version",
   ]
 
@@ -111,12 +118,13 @@ enum Program {
   private static func runCommand(_ command: any Command.Type, _ arguments: [String]) throws(UsageError)
     -> ExitCode
   {
-    let parsed = try ParsedArguments(
-      arguments, options: command.options, command: command.name, assumed: command.assumed)
+    var parsed = try ParsedArguments(
+      arguments, options: command.allOptions, command: command.name, assumed: command.assumed)
     if parsed.has("help") {
       Terminal.print(HelpCommand.page(for: command))
       return .success
     }
+    if command.readsFiles { try parsed.readFiles() }
     return try command.run(parsed)
   }
 }

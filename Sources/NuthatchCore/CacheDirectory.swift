@@ -58,6 +58,9 @@ package enum CacheDirectory {
     }
   }
 
+  /// The directory that is used without a path; nil if the environment names none.
+  package static var usual: String? { try? standard() }
+
   static func standard() throws(NuthatchError) -> String {
     if let path = Environment.variable("NUTHATCH_CACHE") { return path }
     if let base = Environment.variable("XDG_CACHE_HOME"), base.hasPrefix("/") { return base + "/nuthatch" }

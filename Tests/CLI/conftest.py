@@ -33,7 +33,8 @@ def pictures(server: TestServer) -> List[str]:
 
 @pytest.fixture
 def environment(tmp_path: Path) -> Dict[str, str]:
-    return {**os.environ, "NUTHATCH_CACHE": str(tmp_path / "cache")}
+    # The config file of the user who runs the tests must not change them.
+    return {**os.environ, "NUTHATCH_CACHE": str(tmp_path / "cache"), "XDG_CONFIG_HOME": str(tmp_path / "xdg")}
 
 
 @pytest.fixture

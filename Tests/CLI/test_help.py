@@ -16,7 +16,7 @@ from testserver import TestServer, ok
 
 NAMES = [
     *("prefetch", "get", "stat", "ls", "explain", "rm", "verify", "trim", "clear", "export", "outbox"),
-    *("completions", "help"),
+    *("config", "completions", "help"),
 ]
 STAND_INS = {
     "jq": "exec cat >/dev/null",

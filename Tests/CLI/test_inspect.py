@@ -589,6 +589,7 @@ def test_documented_json_members_are_those_that_commands_print(
         "verify": [],
         "trim": [],
         "export": ["out", "-s64"],
+        "config": [],
     }.items():
         row = next(row for names, row in rows.items() if f"`{command}`" in names)
         documented = set(re.findall(r"`(\w+)`", row)) - {"hit", "revalidate", "fetch", "refuse", "jsonl"}
@@ -596,6 +597,9 @@ def test_documented_json_members_are_those_that_commands_print(
         if command in ("ls", "explain"):
             documented |= answer
             documented -= {"width", "height", "form"}
+        if command == "config":
+            documented -= {"environment", "user", "system", "default"}
+            documented |= {"file"}
         if command == "verify":
             documented -= {"file", "why"}
         assert printed == documented, command

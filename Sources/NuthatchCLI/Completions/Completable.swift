@@ -19,11 +19,12 @@ struct Completable {
 
   private init(_ command: any Command.Type) {
     (name, summary) = (command.name, command.summary)
-    options = command.options + [.help]
+    options = command.allOptions
     operands =
       switch command.name {
       case PrefetchCommand.name, ExportCommand.name: .files
       case OutboxCommand.name: .these(["list", "replay", "collect", "drop"])
+      case ConfigCommand.name: .these(["check"])
       case CompletionsCommand.name: .these(["bash", "zsh", "fish"])
       case HelpCommand.name: .these(Program.commands.map { $0.name })
       default: .unknown

@@ -41,6 +41,9 @@ enum ExportCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard let folder = arguments.operands.first else { throw UsageError("export: a directory is needed") }
+    var arguments = arguments
+    // Without a list all public answers are written, so the credentials of config files don't count.
+    if arguments.operands.count == 1, !arguments.namesAnswers { arguments.forgetFileOptions() }
     var said = try arguments.said(over: .ofList)
     // Take what is stored. Never fetch.
     said.request.policy = .offline

@@ -41,8 +41,8 @@ extension ParsedArguments {
     var options = try said().cache
     if sends { options.outbox = .auto }
     do {
-      try CacheDirectory.refuseOthers(value("cache"))
-      let cache = try Cache(path: value("cache"), options: options)
+      try CacheDirectory.refuseOthers(cachePath)
+      let cache = try Cache(path: cachePath, options: options)
       defer { cache.close() }
       return try body(cache)
     } catch let error as UsageError {

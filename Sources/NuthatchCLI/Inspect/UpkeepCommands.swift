@@ -22,6 +22,9 @@ enum RemoveCommand: Command {
 
   static func run(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     guard !arguments.operands.isEmpty else { throw UsageError("rm: at least one URL is needed") }
+    // Without options all answers of a URL are removed, so the options of config files don't count, either.
+    var arguments = arguments
+    if !arguments.namesAnswers { arguments.forgetFileOptions() }
     let said = try arguments.said()
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in

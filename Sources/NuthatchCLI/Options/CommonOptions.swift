@@ -6,6 +6,14 @@ enum CommonOptions {
     "cache", value: "DIR",
     "the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)")
 
+  /// Options of all commands that open a cache.
+  static let files = [
+    Option(
+      "config", value: "FILE",
+      "read options from this file, not from ~/.config/nuthatch/config.toml and /etc/nuthatch/config.toml"),
+    Option("no-config", "read no config file"),
+  ]
+
   /// Options for the amount of output.
   static let words = [
     Option(

@@ -80,7 +80,8 @@ enum LibraryOptions {
     words: ["kit", "rfc9111", "offline", "reload"],
     group: "Freshness",
     library: Option.Library(
-      "policy", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "policy", kind: .words, levels: [.cache, .site, .request], usual: "kit",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.policy = try value.word([.kit, .rfc9111, .offline, .reload])
@@ -92,7 +93,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "validator_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "validator_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "1d",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.validatorTTL = try value.lifetime()
@@ -104,7 +106,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "image_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "image_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "7d",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.imageTTL = try value.lifetime()
@@ -116,7 +119,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "no_cache_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "no_cache_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "60s",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.noCacheTTL = try value.lifetime()
@@ -128,7 +132,8 @@ enum LibraryOptions {
     range: "0 to 1, or none",
     group: "Freshness",
     library: Option.Library(
-      "heuristic", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "heuristic", kind: .share, levels: [.cache, .site, .request], usual: "0.1",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.heuristic = try value.share(0, 1, none: 0)
@@ -140,7 +145,8 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "timeout", commands: ["get", "prefetch"],
+      "timeout", kind: .duration, levels: [.cache, .site, .request], usual: "30s",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.timeout = try value.limit(1)
@@ -152,7 +158,8 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "deadline", commands: ["get", "prefetch"],
+      "deadline", kind: .duration, levels: [.cache, .site, .request], usual: "two minutes for pictures, else none",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.deadline = try value.limit(1)
@@ -164,7 +171,8 @@ enum LibraryOptions {
     range: "0 to 1000, or none",
     group: "Limits",
     library: Option.Library(
-      "retries", commands: ["get", "prefetch"],
+      "retries", kind: .count, levels: [.cache, .site, .request], usual: "3",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.retries = try value.count(0, 1_000, none: 0)
@@ -176,7 +184,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "give_up_after", commands: ["prefetch"],
+      "give_up_after", kind: .duration, levels: [.request], usual: "five minutes for requests of a batch, else none",
+      commands: ["prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.giveUpAfter = try value.limit(0)
@@ -188,7 +197,8 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "max_bytes", commands: ["get", "prefetch", "explain", "export"],
+      "max_bytes", kind: .bytes, levels: [.cache, .site, .request], usual: "64MiB",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.maxBytes = try value.bytes(1, nil, none: .max)
@@ -201,7 +211,8 @@ enum LibraryOptions {
     needs: "size",
     group: "Limits",
     library: Option.Library(
-      "max_pixels", commands: ["get", "prefetch", "explain", "export"],
+      "max_pixels", kind: .count, levels: [.cache, .site, .request, .image], usual: "100,000,000",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.maxPixels = try value.count(1, nil, none: .max, hasUnits: true)
@@ -214,7 +225,8 @@ enum LibraryOptions {
     old: ["guard": nil, "deny-private": "public", "allow-private": "any"],
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "addresses", commands: ["get", "prefetch", "explain", "export"],
+      "addresses", kind: .words, levels: [.cache, .site, .request], usual: "guarded",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.addresses = try value.word([.guarded, .public, .any])
@@ -226,7 +238,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "proxy", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "proxy", kind: .text, levels: [.cache, .site], usual: "from the environment",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.proxy = value.text
@@ -238,7 +251,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "method", commands: ["get"],
+      "method", kind: .text, levels: [.request], usual: "GET; POST with --data, --json and --form",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.method = try value.filled()
@@ -250,7 +264,8 @@ enum LibraryOptions {
     range: "a name, a colon and a value",
     group: "What is sent",
     library: Option.Library(
-      "headers", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "headers", kind: .headers, levels: [.cache, .site, .request], usual: "none",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.request.headers.append(try value.header())
@@ -262,7 +277,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "keep_headers_across_origins", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "keep_headers_across_origins", kind: .names, levels: [.cache, .site, .request], usual: "none",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.keepHeadersAcrossOrigins = value.names()
@@ -274,7 +290,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "user_agent", commands: ["get", "prefetch", "rm", "explain", "export"],
+      "user_agent", kind: .text, levels: [.cache, .site], usual: "nuthatch and its version",
+      commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.userAgent = value.text
@@ -286,7 +303,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "accept", commands: ["get", "prefetch", "rm", "explain", "export"],
+      "accept", kind: .text, levels: [.cache, .site], usual: "*/*; for pictures, decoded formats first",
+      commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.accept = try value.mediaTypes()
@@ -298,7 +316,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "user", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "user", kind: .secret, levels: [.site, .request], usual: "none",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.user = value.text
@@ -310,7 +329,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "bearer", commands: ["get", "explain", "export", "rm"],
+      "bearer", kind: .secret, levels: [.request], usual: "none",
+      commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.bearer = try value.filled()
@@ -322,7 +342,8 @@ enum LibraryOptions {
     words: ["basic", "digest", "ntlm", "negotiate", "any"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "sign_in", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "sign_in", kind: .words, levels: [.site, .request], usual: "basic",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.request.options.signIn = try value.word([.basic, .digest, .ntlm, .negotiate, .any])
@@ -334,7 +355,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert", commands: ["get", "explain", "export", "rm"],
+      "cert", kind: .path, levels: [.site, .request], usual: "none",
+      commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cert = try value.filled()
@@ -347,7 +369,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_key", commands: ["get", "rm", "explain", "export"],
+      "cert_key", kind: .path, levels: [.site, .request], usual: "in the same file",
+      commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certKey = try value.filled()
@@ -360,7 +383,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_password", commands: ["get", "rm", "explain", "export"],
+      "cert_password", kind: .secret, levels: [.site, .request], usual: "none",
+      commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certPassword = value.text
@@ -372,7 +396,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "netrc", kind: .path, levels: [.cache, .site, .request], usual: "none",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.netrc = .file(try value.filled())
@@ -383,7 +408,8 @@ enum LibraryOptions {
     "the same with $NETRC, else ~/.netrc",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "netrc", kind: .path, levels: [.cache, .site, .request], usual: "none",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, _) throws(UsageError) in
       if said.cache.netrc == nil { said.cache.netrc = .standard }
@@ -395,7 +421,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "partition", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "partition", kind: .text, levels: [.cache, .site, .request], usual: "the credentials",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.partition = try value.filled()
@@ -408,7 +435,8 @@ enum LibraryOptions {
     old: ["cookies": "disk"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "cookie_jar", commands: ["get", "explain", "export", "rm"],
+      "cookie_jar", kind: .words, levels: [.site], usual: "off",
+      commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.site.cookieJar = try value.word([.off, .memory, .disk])
@@ -420,7 +448,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Cache key",
     library: Option.Library(
-      "cache_key", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "cache_key", kind: .text, levels: [.request], usual: "the URL",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cacheKey = try value.filled()
@@ -431,10 +460,11 @@ enum LibraryOptions {
     "store and find the answer by the URL without its query",
     group: "Cache key",
     library: Option.Library(
-      "ignore_query", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ignore_query", kind: .flag, levels: [.request], usual: "no",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
-    ) { (said, _) throws(UsageError) in
-      said.request.options.ignoreQuery = true
+    ) { (said, value) throws(UsageError) in
+      said.request.options.ignoreQuery = try value.isOn(true)
     })
 
   private static let sizes = Option(
@@ -443,7 +473,8 @@ enum LibraryOptions {
     range: "N or NxM, 1 to 65535, at most 64 with commas between them",
     group: "Thumbnails",
     library: Option.Library(
-      "sizes", commands: ["get", "prefetch", "explain", "export"],
+      "sizes", kind: .sizes, levels: [.request, .image], usual: "none: the answer itself",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.sizes = try value.sizes()
@@ -458,7 +489,8 @@ enum LibraryOptions {
     oldWords: ["fit": "inside", "fill": "cover", "exact": "stretch"],
     group: "Thumbnails",
     library: Option.Library(
-      "fit", commands: ["get", "prefetch", "explain", "export"],
+      "fit", kind: .words, levels: [.request, .image], usual: "inside",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.box.fit = try value.word([.inside, .cover, .stretch])
@@ -470,10 +502,11 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "enlarge", commands: ["get", "prefetch", "explain", "export"],
+      "enlarge", kind: .flag, levels: [.request, .image], usual: "no",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.box.enlarge = true
+    ) { (said, value) throws(UsageError) in
+      said.box.enlarge = try value.isOn(true)
     })
 
   private static let scaling = Option(
@@ -484,7 +517,8 @@ enum LibraryOptions {
     old: ["quality": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "scaling", commands: ["get", "prefetch", "explain", "export"],
+      "scaling", kind: .words, levels: [.request, .image], usual: "best",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.box.scaling = try value.word([.best, .fast])
@@ -497,10 +531,11 @@ enum LibraryOptions {
     old: ["allow-truncated": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "allow_damaged", commands: ["get", "prefetch", "explain", "export"],
+      "allow_damaged", kind: .flag, levels: [.request, .image], usual: "no",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.request.options.allowDamaged = true
+    ) { (said, value) throws(UsageError) in
+      said.request.options.allowDamaged = try value.isOn(true)
     })
 
   private static let earlyStop = Option(
@@ -509,10 +544,11 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "early_stop", commands: ["get", "prefetch"],
+      "early_stop", kind: .flag, levels: [.request], usual: "no",
+      commands: ["get", "prefetch"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.request.options.earlyStop = true
+    ) { (said, value) throws(UsageError) in
+      said.request.options.earlyStop = try value.isOn(true)
     })
 
   private static let delivery = Option(
@@ -521,7 +557,8 @@ enum LibraryOptions {
     words: ["twice", "first", "fresh"],
     group: "Delivery",
     library: Option.Library(
-      "delivery", commands: ["get", "prefetch"],
+      "delivery", kind: .words, levels: [.request], usual: "fresh",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.delivery = try value.word([.twice, .first, .fresh])
@@ -533,7 +570,8 @@ enum LibraryOptions {
     range: "-10 to 10, or none",
     group: "Delivery",
     library: Option.Library(
-      "priority", commands: ["get", "prefetch"],
+      "priority", kind: .count, levels: [.request], usual: "0; prefetch -5",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.priority = try value.count(-10, 10, none: 0)
@@ -546,7 +584,8 @@ enum LibraryOptions {
     needs: "freezable",
     group: "Delivery",
     library: Option.Library(
-      "tag", commands: ["get"],
+      "tag", kind: .text, levels: [.request], usual: "none",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.tag = try value.filled()
@@ -557,10 +596,11 @@ enum LibraryOptions {
     "after a broken transfer keep no partial file",
     group: "Delivery",
     library: Option.Library(
-      "resume", commands: ["get"],
+      "resume", kind: .flag, levels: [.request], usual: "yes",
+      commands: ["get"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.request.options.resume = false
+    ) { (said, value) throws(UsageError) in
+      said.request.options.resume = try value.isOn(false)
     })
 
   private static let freezable = Option(
@@ -568,10 +608,11 @@ enum LibraryOptions {
     "put the request into the outbox if its server can't be reached, and send it later",
     group: "Outbox",
     library: Option.Library(
-      "freezable", commands: ["get"],
+      "freezable", kind: .flag, levels: [.request], usual: "no",
+      commands: ["get"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.isFreezable = true
+    ) { (said, value) throws(UsageError) in
+      said.isFreezable = try value.isOn(true)
     })
 
   private static let outboxDurable = Option(
@@ -581,10 +622,11 @@ enum LibraryOptions {
     old: ["durable": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_durable", commands: ["get"],
+      "outbox_durable", kind: .flag, levels: [.request], usual: "no",
+      commands: ["get"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.freezing.isDurable = true
+    ) { (said, value) throws(UsageError) in
+      said.freezing.isDurable = try value.isOn(true)
     })
 
   private static let outboxQueue = Option(
@@ -595,7 +637,8 @@ enum LibraryOptions {
     old: ["queue": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_queue", commands: ["get"],
+      "outbox_queue", kind: .text, levels: [.request], usual: "the URL's origin",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.queue = try value.filled()
@@ -609,7 +652,8 @@ enum LibraryOptions {
     old: ["handler": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_handler", commands: ["get"],
+      "outbox_handler", kind: .text, levels: [.request], usual: "none: the outcome waits to be collected",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.handler = try value.filled()
@@ -623,7 +667,8 @@ enum LibraryOptions {
     old: ["secret": nil],
     group: "Outbox",
     library: Option.Library(
-      "secrets", commands: ["get"],
+      "secrets", kind: .secrets, levels: [.request], usual: "none",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.secrets.append(try value.secret())
@@ -637,7 +682,8 @@ enum LibraryOptions {
     old: ["password": nil],
     group: "Outbox",
     library: Option.Library(
-      "password_provider", commands: ["get"],
+      "password_provider", kind: .text, levels: [.request], usual: "none",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.passwordProvider = try value.provider()
@@ -651,7 +697,8 @@ enum LibraryOptions {
     old: ["attempts": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_attempts", commands: ["get"],
+      "outbox_attempts", kind: .count, levels: [.request], usual: "25",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.attempts = min(try value.count(1, nil, none: .max), Int(Int32.max))
@@ -665,7 +712,8 @@ enum LibraryOptions {
     old: ["longest": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_max_age", commands: ["get"],
+      "outbox_max_age", kind: .duration, levels: [.request], usual: "7d",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.longest = try value.limit(1)
@@ -679,7 +727,8 @@ enum LibraryOptions {
     old: ["key-lifetime": nil, "resend-late": "none"],
     group: "Outbox",
     library: Option.Library(
-      "outbox_key_lifetime", commands: ["get"],
+      "outbox_key_lifetime", kind: .duration, levels: [.request], usual: "24h",
+      commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.keyLifetime = try value.limit(1)
@@ -691,7 +740,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_bytes", commands: ["get", "prefetch"],
+      "memory_bytes", kind: .bytes, levels: [.cache], usual: "64 MiB or less; prefetch 4 MiB",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.memoryBytes = try value.bytes(0, nil, none: 0)
@@ -703,7 +753,8 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_items", commands: ["get", "prefetch"],
+      "memory_items", kind: .count, levels: [.cache], usual: "as many as fit",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.memoryItems = try value.count(1, nil, none: .max)
@@ -715,7 +766,8 @@ enum LibraryOptions {
     range: "4 MiB to 64 TiB",
     group: "Cache",
     library: Option.Library(
-      "disk_bytes", commands: ["get", "prefetch"],
+      "disk_bytes", kind: .bytes, levels: [.cache], usual: "as before, else 4 GiB",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.diskBytes = try value.bytes(4_194_304, 70_368_744_177_664, none: nil)
@@ -727,7 +779,8 @@ enum LibraryOptions {
     words: ["eager", "pressure"],
     group: "Cache",
     library: Option.Library(
-      "spill", commands: ["get", "prefetch"],
+      "spill", kind: .words, levels: [.cache], usual: "eager",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.spill = try value.word([.eager, .pressure])
@@ -740,7 +793,8 @@ enum LibraryOptions {
     old: ["store": nil],
     group: "Cache",
     library: Option.Library(
-      "thumb_store", commands: ["get", "prefetch"],
+      "thumb_store", kind: .words, levels: [.cache], usual: "packed",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.thumbStore = try value.word([.packed, .lossless, .raw])
@@ -753,7 +807,8 @@ enum LibraryOptions {
     range: "yes or no",
     group: "Cache",
     library: Option.Library(
-      "keep_source", commands: ["get", "prefetch"],
+      "keep_source", kind: .flag, levels: [.cache], usual: "yes",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.keepSource = try value.yesOrNo()
@@ -764,10 +819,11 @@ enum LibraryOptions {
     "allow file: URLs; they can read any file that this process may read",
     group: "Cache",
     library: Option.Library(
-      "allow_files", commands: ["get", "prefetch", "explain", "export"],
+      "allow_files", kind: .flag, levels: [.cache], usual: "no",
+      commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.cache.allowFiles = true
+    ) { (said, value) throws(UsageError) in
+      said.cache.allowFiles = try value.isOn(true)
     })
 
   private static let concurrency = Option(
@@ -776,7 +832,8 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "concurrency", commands: ["get", "prefetch"],
+      "concurrency", kind: .count, levels: [.process], usual: "automatic, measured for the network link",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       try said.takeConcurrency(value)
@@ -788,7 +845,8 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host", commands: ["get", "prefetch"],
+      "per_host", kind: .count, levels: [.process], usual: "6, or 32 where the host speaks HTTP/2",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       try said.takePerHost(value)
@@ -799,10 +857,11 @@ enum LibraryOptions {
     "raise per_host for hosts that can take it, for requests of a batch",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host_grows", commands: ["get", "prefetch"],
+      "per_host_grows", kind: .flag, levels: [.process], usual: "no",
+      commands: ["get", "prefetch"],
       namesAnswers: false
-    ) { (said, _) throws(UsageError) in
-      said.process.perHostGrows = true
+    ) { (said, value) throws(UsageError) in
+      said.process.perHostGrows = try value.isOn(true)
     })
 
   private static let rate = Option(
@@ -811,7 +870,8 @@ enum LibraryOptions {
     range: "0.000001 to 1000000, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "rate", commands: ["get", "prefetch"],
+      "rate", kind: .rate, levels: [.process], usual: "no limit",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.process.rate = try value.rate(1e-06, 1_000_000)
@@ -823,7 +883,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "inflight_bytes", commands: ["get", "prefetch"],
+      "inflight_bytes", kind: .bytes, levels: [.process], usual: "64 MiB or less",
+      commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.process.inFlightBytes = try value.bytes(0, nil, none: 0)
@@ -835,7 +896,8 @@ enum LibraryOptions {
     range: "0 to 100, or none",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "redirects", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "redirects", kind: .count, levels: [.cache, .site, .request], usual: "10",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.redirects = try value.count(0, 100, none: 0)
@@ -847,7 +909,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_file", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ca_file", kind: .path, levels: [.cache, .site, .request], usual: "from the environment, else the system's",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.caFile = value.text
@@ -859,7 +922,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_dir", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ca_dir", kind: .path, levels: [.cache, .site, .request], usual: "from the environment, else the system's",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.caDir = value.text
@@ -870,10 +934,11 @@ enum LibraryOptions {
     "don't check certificates: anyone on the path can read and change the traffic",
     group: "TLS certificates",
     library: Option.Library(
-      "insecure", commands: ["get", "prefetch", "explain", "export", "rm"],
+      "insecure", kind: .flag, levels: [.cache, .site, .request], usual: "no",
+      commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
-    ) { (said, _) throws(UsageError) in
-      said.cache.insecure = true
+    ) { (said, value) throws(UsageError) in
+      said.cache.insecure = try value.isOn(true)
     })
 
   private static let checkBytes = Option(
@@ -882,7 +947,8 @@ enum LibraryOptions {
     words: ["first", "always"],
     group: "Cache",
     library: Option.Library(
-      "check_bytes", commands: ["get", "prefetch", "export"],
+      "check_bytes", kind: .words, levels: [.cache], usual: "first",
+      commands: ["get", "prefetch", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.checkBytes = try value.word([.first, .always])
@@ -894,7 +960,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "expire_after", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "expire_after", kind: .duration, levels: [.cache, .site, .request], usual: "by headers and policy",
+      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.expireAfter = try value.lifetime()

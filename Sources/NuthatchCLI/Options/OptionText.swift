@@ -6,13 +6,16 @@ struct OptionText {
   /// The name that was used: the option's name, or that of version 0.1.
   let name: String
   let text: String
+  /// Whether the text comes from a config file. Messages then have the library's name of the option.
+  var isOfFile = false
 
   /// Returns the error for a wrong value. The library's message has the same words.
   ///
   /// - Parameter shown: the value in the message; nil: the text in quotes.
   func wrong(_ shown: String? = nil) -> UsageError {
     let row = option.library?.row ?? option.name
-    return UsageError("--\(name): \(row) is \(shown ?? text.quotedForMessage); it must be \(option.range)")
+    let shown = isOfFile && option.library?.kind == .secret ? "***" : shown ?? text.quotedForMessage
+    return UsageError("\(isOfFile ? "" : "--\(name): ")\(row) is \(shown); it must be \(option.range)")
   }
 
   /// Returns the text, which must not be empty.
@@ -29,6 +32,15 @@ struct OptionText {
   func word<Value>(_ values: [Value]) throws(UsageError) -> Value {
     guard let place = option.words.firstIndex(of: option.oldWords[text] ?? text) else { throw wrong() }
     return values[place]
+  }
+
+  /// Reads an option that has no value on the command line. In a config file it is true or false.
+  ///
+  /// - Parameter implied: what the option means on the command line.
+  func isOn(_ implied: Bool) throws(UsageError) -> Bool {
+    guard isOfFile else { return implied }
+    guard text == "true" || text == "false" else { throw wrong() }
+    return text == "true"
   }
 
   func yesOrNo() throws(UsageError) -> Bool { try word([true, false]) }

@@ -6,12 +6,13 @@ struct ParsedArguments {
   private var given: [OptionText] = []
   private let command: String
   private let known: [Option]
+  private var configuration = Configuration()
 
   /// - Parameter assumed: options that count as given, because the command has a default for them.
   init(
     _ arguments: [String], options: [Option], command: String, assumed: [String] = []
   ) throws(UsageError) {
-    (self.command, known) = (command, options + [.help])
+    (self.command, known) = (command, options)
     var rest = arguments[...]
     while let argument = rest.popFirst() {
       if argument == "--" {
@@ -51,9 +52,33 @@ struct ParsedArguments {
   /// - Parameter base: the command's defaults.
   func said(over base: ParsedOptions = ParsedOptions()) throws(UsageError) -> ParsedOptions {
     var said = base
+    let rows = Set(given.compactMap { $0.option.library?.row })
+    try configuration.apply(to: &said, known: known, given: rows)
     for value in given { try value.option.library?.take(&said, value) }
     return said
   }
+
+  // MARK: Config files
+
+  /// Reads the config files.
+  mutating func readFiles() throws(UsageError) {
+    configuration = Configuration()
+    let files = try Configuration.files(self)
+    do throws(UsageError) { configuration = try Configuration(files) } catch {
+      throw UsageError("\(command): \(error.message)")
+    }
+  }
+
+  var settings: [Setting] { configuration.settings }
+
+  /// Leaves out the files' options. The cache's directory stays the same.
+  mutating func forgetFileOptions() { configuration = configuration.withCacheOnly }
+
+  /// Returns the uses of a library's option.
+  func given(row: String) -> [OptionText] { given.filter { $0.option.library?.row == row } }
+
+  /// The directory of the cache; nil for the usual one.
+  var cachePath: String? { value(CommonOptions.cache.name) ?? configuration.cache?.text }
 
   /// Whether an option is given that is part of the cache key.
   var namesAnswers: Bool { given.contains { $0.option.library?.namesAnswers == true } }

@@ -9,6 +9,8 @@ struct ParsedOptions {
   var site = Options()
   /// The request without its URL.
   var request = Request("")
+  /// Options for hosts, from config files.
+  var hosts = HostOptions()
 
   // Options of a request that have another form in the library.
   var user: String?
@@ -95,8 +97,13 @@ struct ParsedOptions {
     try request(request(for: url), in: cache)
   }
 
-  /// Adds the site of the URL's server to a request if cookies are wanted.
+  /// Adds the site of the URL's server to a request if cookies are wanted, or if a config file has options for the host.
   func request(_ request: Request, in cache: Cache) throws(NuthatchError) -> Request {
-    site.cookieJar == .off ? request : request.to(try cache.site(ofServerOf: request.url, site))
+    if let options = hosts.options(for: request.url) {
+      var options = options
+      if site.cookieJar != .off { options.cookieJar = site.cookieJar }
+      return request.to(try cache.site(ofServerOf: request.url, options))
+    }
+    return site.cookieJar == .off ? request : request.to(try cache.site(ofServerOf: request.url, site))
   }
 }

@@ -112,7 +112,7 @@ enum PrefetchCommand: Command {
       try ProcessQueue.set(queue)
       // Call it before other threads start. Without it, the loop's thread preempts a decoder for each packet.
       nhs_work_as_batch()
-      let cache = try Cache(path: arguments.value("cache"), options: options, seams: seams)
+      let cache = try Cache(path: arguments.cachePath, options: options, seams: seams)
       let run = try PrefetchRun(settings, cache, list, atHost: queue.perHost ?? 32)
       let code = run.run()
       // Background revalidations have a minute to end. After a signal, don't wait for them.
@@ -216,11 +216,11 @@ struct PrefetchSettings {
   }
 
   /// Returns the request for a URL of the list.
-  func request(_ url: String) -> Request {
+  func request(_ url: String, in cache: Cache) throws(NuthatchError) -> Request {
     var request = request
     request.url = url
     if let key { request.cacheKey = key.key(for: url) }
-    return request
+    return said.hosts.isEmpty ? request : try said.request(request, in: cache)
   }
 
   private static func shard(_ arguments: ParsedArguments) throws(UsageError) -> (Int, Int)? {
