@@ -80,7 +80,8 @@ enum LibraryOptions {
     words: ["kit", "rfc9111", "offline", "reload"],
     group: "Freshness",
     library: Option.Library(
-      "policy", kind: .words, levels: [.cache, .site, .request], usual: "kit",
+      "policy", kind: .words, levels: [.cache, .site, .request],
+      usual: "kit",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -93,7 +94,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "validator_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "1d",
+      "validator_ttl", kind: .duration, levels: [.cache, .site, .request],
+      usual: "1d",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -106,7 +108,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "image_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "7d",
+      "image_ttl", kind: .duration, levels: [.cache, .site, .request],
+      usual: "7d",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -119,7 +122,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "no_cache_ttl", kind: .duration, levels: [.cache, .site, .request], usual: "60s",
+      "no_cache_ttl", kind: .duration, levels: [.cache, .site, .request],
+      usual: "60s",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -132,7 +136,8 @@ enum LibraryOptions {
     range: "0 to 1, or none",
     group: "Freshness",
     library: Option.Library(
-      "heuristic", kind: .share, levels: [.cache, .site, .request], usual: "0.1",
+      "heuristic", kind: .share, levels: [.cache, .site, .request],
+      usual: "0.1",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -145,7 +150,8 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "timeout", kind: .duration, levels: [.cache, .site, .request], usual: "30s",
+      "timeout", kind: .duration, levels: [.cache, .site, .request],
+      usual: "30s",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -158,7 +164,8 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "deadline", kind: .duration, levels: [.cache, .site, .request], usual: "two minutes for pictures, else none",
+      "deadline", kind: .duration, levels: [.cache, .site, .request],
+      usual: "two minutes for pictures, else none",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -171,7 +178,8 @@ enum LibraryOptions {
     range: "0 to 1000, or none",
     group: "Limits",
     library: Option.Library(
-      "retries", kind: .count, levels: [.cache, .site, .request], usual: "3",
+      "retries", kind: .count, levels: [.cache, .site, .request],
+      usual: "3",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -184,7 +192,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "give_up_after", kind: .duration, levels: [.request], usual: "five minutes for requests of a batch, else none",
+      "give_up_after", kind: .duration, levels: [.request],
+      usual: "five minutes for requests of a batch, else none",
       commands: ["prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -197,7 +206,8 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "max_bytes", kind: .bytes, levels: [.cache, .site, .request], usual: "64MiB",
+      "max_bytes", kind: .bytes, levels: [.cache, .site, .request],
+      usual: "64MiB",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -211,7 +221,8 @@ enum LibraryOptions {
     needs: "size",
     group: "Limits",
     library: Option.Library(
-      "max_pixels", kind: .count, levels: [.cache, .site, .request, .image], usual: "100,000,000",
+      "max_pixels", kind: .count, levels: [.cache, .site, .request, .image],
+      usual: "100,000,000",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -225,7 +236,8 @@ enum LibraryOptions {
     old: ["guard": nil, "deny-private": "public", "allow-private": "any"],
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "addresses", kind: .words, levels: [.cache, .site, .request], usual: "guarded",
+      "addresses", kind: .words, levels: [.cache, .site, .request],
+      usual: "guarded",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -238,7 +250,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "proxy", kind: .text, levels: [.cache, .site], usual: "from the environment",
+      "proxy", kind: .text, levels: [.cache, .site],
+      usual: "from the environment",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -251,7 +264,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "method", kind: .text, levels: [.request], usual: "GET; POST with --data, --json and --form",
+      "method", kind: .text, levels: [.request],
+      usual: "GET; POST with --data, --json and --form",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -264,7 +278,8 @@ enum LibraryOptions {
     range: "a name, a colon and a value",
     group: "What is sent",
     library: Option.Library(
-      "headers", kind: .headers, levels: [.cache, .site, .request], usual: "none",
+      "headers", kind: .headers, levels: [.cache, .site, .request],
+      usual: "none",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -277,7 +292,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "keep_headers_across_origins", kind: .names, levels: [.cache, .site, .request], usual: "none",
+      "keep_headers_across_origins", kind: .names, levels: [.cache, .site, .request],
+      usual: "none",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -290,7 +306,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "user_agent", kind: .text, levels: [.cache, .site], usual: "nuthatch and its version",
+      "user_agent", kind: .text, levels: [.cache, .site],
+      usual: "nuthatch and its version",
       commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -303,7 +320,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "accept", kind: .text, levels: [.cache, .site], usual: "*/*; for pictures, decoded formats first",
+      "accept", kind: .text, levels: [.cache, .site],
+      usual: "*/*; for pictures, decoded formats first",
       commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -316,7 +334,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "user", kind: .secret, levels: [.site, .request], usual: "none",
+      "user", kind: .secret, levels: [.site, .request],
+      usual: "none",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -329,7 +348,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "bearer", kind: .secret, levels: [.request], usual: "none",
+      "bearer", kind: .secret, levels: [.request],
+      usual: "none",
       commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -342,7 +362,8 @@ enum LibraryOptions {
     words: ["basic", "digest", "ntlm", "negotiate", "any"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "sign_in", kind: .words, levels: [.site, .request], usual: "basic",
+      "sign_in", kind: .words, levels: [.site, .request],
+      usual: "basic",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -355,7 +376,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert", kind: .path, levels: [.site, .request], usual: "none",
+      "cert", kind: .path, levels: [.site, .request],
+      usual: "none",
       commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -369,7 +391,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_key", kind: .path, levels: [.site, .request], usual: "in the same file",
+      "cert_key", kind: .path, levels: [.site, .request],
+      usual: "in the same file",
       commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -383,7 +406,8 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_password", kind: .secret, levels: [.site, .request], usual: "none",
+      "cert_password", kind: .secret, levels: [.site, .request],
+      usual: "none",
       commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -396,7 +420,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", kind: .path, levels: [.cache, .site, .request], usual: "none",
+      "netrc", kind: .path, levels: [.cache, .site, .request],
+      usual: "none",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -408,7 +433,8 @@ enum LibraryOptions {
     "the same with $NETRC, else ~/.netrc",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", kind: .path, levels: [.cache, .site, .request], usual: "none",
+      "netrc", kind: .path, levels: [.cache, .site, .request],
+      usual: "none",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, _) throws(UsageError) in
@@ -421,7 +447,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "partition", kind: .text, levels: [.cache, .site, .request], usual: "the credentials",
+      "partition", kind: .text, levels: [.cache, .site, .request],
+      usual: "the credentials",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -435,7 +462,8 @@ enum LibraryOptions {
     old: ["cookies": "disk"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "cookie_jar", kind: .words, levels: [.site], usual: "off",
+      "cookie_jar", kind: .words, levels: [.site],
+      usual: "off",
       commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -448,7 +476,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Cache key",
     library: Option.Library(
-      "cache_key", kind: .text, levels: [.request], usual: "the URL",
+      "cache_key", kind: .text, levels: [.request],
+      usual: "the URL",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -460,7 +489,8 @@ enum LibraryOptions {
     "store and find the answer by the URL without its query",
     group: "Cache key",
     library: Option.Library(
-      "ignore_query", kind: .flag, levels: [.request], usual: "no",
+      "ignore_query", kind: .flag, levels: [.request],
+      usual: "no",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -473,7 +503,8 @@ enum LibraryOptions {
     range: "N or NxM, 1 to 65535, at most 64 with commas between them",
     group: "Thumbnails",
     library: Option.Library(
-      "sizes", kind: .sizes, levels: [.request, .image], usual: "none: the answer itself",
+      "sizes", kind: .sizes, levels: [.request, .image],
+      usual: "none: the answer itself",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -489,7 +520,8 @@ enum LibraryOptions {
     oldWords: ["fit": "inside", "fill": "cover", "exact": "stretch"],
     group: "Thumbnails",
     library: Option.Library(
-      "fit", kind: .words, levels: [.request, .image], usual: "inside",
+      "fit", kind: .words, levels: [.request, .image],
+      usual: "inside",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -502,7 +534,8 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "enlarge", kind: .flag, levels: [.request, .image], usual: "no",
+      "enlarge", kind: .flag, levels: [.request, .image],
+      usual: "no",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -517,7 +550,8 @@ enum LibraryOptions {
     old: ["quality": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "scaling", kind: .words, levels: [.request, .image], usual: "best",
+      "scaling", kind: .words, levels: [.request, .image],
+      usual: "best",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -531,7 +565,8 @@ enum LibraryOptions {
     old: ["allow-truncated": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "allow_damaged", kind: .flag, levels: [.request, .image], usual: "no",
+      "allow_damaged", kind: .flag, levels: [.request, .image],
+      usual: "no",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -544,7 +579,8 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "early_stop", kind: .flag, levels: [.request], usual: "no",
+      "early_stop", kind: .flag, levels: [.request],
+      usual: "no",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -557,7 +593,8 @@ enum LibraryOptions {
     words: ["twice", "first", "fresh"],
     group: "Delivery",
     library: Option.Library(
-      "delivery", kind: .words, levels: [.request], usual: "fresh",
+      "delivery", kind: .words, levels: [.request],
+      usual: "fresh",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -570,7 +607,8 @@ enum LibraryOptions {
     range: "-10 to 10, or none",
     group: "Delivery",
     library: Option.Library(
-      "priority", kind: .count, levels: [.request], usual: "0; prefetch -5",
+      "priority", kind: .count, levels: [.request],
+      usual: "0; prefetch -5",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -584,7 +622,8 @@ enum LibraryOptions {
     needs: "freezable",
     group: "Delivery",
     library: Option.Library(
-      "tag", kind: .text, levels: [.request], usual: "none",
+      "tag", kind: .text, levels: [.request],
+      usual: "none",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -596,7 +635,8 @@ enum LibraryOptions {
     "after a broken transfer keep no partial file",
     group: "Delivery",
     library: Option.Library(
-      "resume", kind: .flag, levels: [.request], usual: "yes",
+      "resume", kind: .flag, levels: [.request],
+      usual: "yes",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -608,7 +648,8 @@ enum LibraryOptions {
     "put the request into the outbox if its server can't be reached, and send it later",
     group: "Outbox",
     library: Option.Library(
-      "freezable", kind: .flag, levels: [.request], usual: "no",
+      "freezable", kind: .flag, levels: [.request],
+      usual: "no",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -622,7 +663,8 @@ enum LibraryOptions {
     old: ["durable": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_durable", kind: .flag, levels: [.request], usual: "no",
+      "outbox_durable", kind: .flag, levels: [.request],
+      usual: "no",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -637,7 +679,8 @@ enum LibraryOptions {
     old: ["queue": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_queue", kind: .text, levels: [.request], usual: "the URL's origin",
+      "outbox_queue", kind: .text, levels: [.request],
+      usual: "the URL's origin",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -652,7 +695,8 @@ enum LibraryOptions {
     old: ["handler": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_handler", kind: .text, levels: [.request], usual: "none: the outcome waits to be collected",
+      "outbox_handler", kind: .text, levels: [.request],
+      usual: "none: the outcome waits to be collected",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -667,7 +711,8 @@ enum LibraryOptions {
     old: ["secret": nil],
     group: "Outbox",
     library: Option.Library(
-      "secrets", kind: .secrets, levels: [.request], usual: "none",
+      "secrets", kind: .secrets, levels: [.request],
+      usual: "none",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -682,7 +727,8 @@ enum LibraryOptions {
     old: ["password": nil],
     group: "Outbox",
     library: Option.Library(
-      "password_provider", kind: .text, levels: [.request], usual: "none",
+      "password_provider", kind: .text, levels: [.request],
+      usual: "none",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -697,7 +743,8 @@ enum LibraryOptions {
     old: ["attempts": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_attempts", kind: .count, levels: [.request], usual: "25",
+      "outbox_attempts", kind: .count, levels: [.request],
+      usual: "25",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -712,7 +759,8 @@ enum LibraryOptions {
     old: ["longest": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_max_age", kind: .duration, levels: [.request], usual: "7d",
+      "outbox_max_age", kind: .duration, levels: [.request],
+      usual: "7d",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -727,7 +775,8 @@ enum LibraryOptions {
     old: ["key-lifetime": nil, "resend-late": "none"],
     group: "Outbox",
     library: Option.Library(
-      "outbox_key_lifetime", kind: .duration, levels: [.request], usual: "24h",
+      "outbox_key_lifetime", kind: .duration, levels: [.request],
+      usual: "24h",
       commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -740,7 +789,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_bytes", kind: .bytes, levels: [.cache], usual: "64 MiB or less; prefetch 4 MiB",
+      "memory_bytes", kind: .bytes, levels: [.cache],
+      usual: "64 MiB or less; prefetch 4 MiB",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -753,7 +803,8 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_items", kind: .count, levels: [.cache], usual: "as many as fit",
+      "memory_items", kind: .count, levels: [.cache],
+      usual: "as many as fit",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -766,7 +817,8 @@ enum LibraryOptions {
     range: "4 MiB to 64 TiB",
     group: "Cache",
     library: Option.Library(
-      "disk_bytes", kind: .bytes, levels: [.cache], usual: "as before, else 4 GiB",
+      "disk_bytes", kind: .bytes, levels: [.cache],
+      usual: "as before, else 4 GiB",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -779,7 +831,8 @@ enum LibraryOptions {
     words: ["eager", "pressure"],
     group: "Cache",
     library: Option.Library(
-      "spill", kind: .words, levels: [.cache], usual: "eager",
+      "spill", kind: .words, levels: [.cache],
+      usual: "eager",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -793,7 +846,8 @@ enum LibraryOptions {
     old: ["store": nil],
     group: "Cache",
     library: Option.Library(
-      "thumb_store", kind: .words, levels: [.cache], usual: "packed",
+      "thumb_store", kind: .words, levels: [.cache],
+      usual: "packed",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -807,7 +861,8 @@ enum LibraryOptions {
     range: "yes or no",
     group: "Cache",
     library: Option.Library(
-      "keep_source", kind: .flag, levels: [.cache], usual: "yes",
+      "keep_source", kind: .flag, levels: [.cache],
+      usual: "yes",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -819,7 +874,8 @@ enum LibraryOptions {
     "allow file: URLs; they can read any file that this process may read",
     group: "Cache",
     library: Option.Library(
-      "allow_files", kind: .flag, levels: [.cache], usual: "no",
+      "allow_files", kind: .flag, levels: [.cache],
+      usual: "no",
       commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -832,7 +888,8 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "concurrency", kind: .count, levels: [.process], usual: "automatic, measured for the network link",
+      "concurrency", kind: .count, levels: [.process],
+      usual: "automatic, measured for the network link",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -845,7 +902,8 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host", kind: .count, levels: [.process], usual: "6, or 32 where the host speaks HTTP/2",
+      "per_host", kind: .count, levels: [.process],
+      usual: "6, or 32 where the host speaks HTTP/2",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -857,7 +915,8 @@ enum LibraryOptions {
     "raise per_host for hosts that can take it, for requests of a batch",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host_grows", kind: .flag, levels: [.process], usual: "no",
+      "per_host_grows", kind: .flag, levels: [.process],
+      usual: "no",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -870,7 +929,8 @@ enum LibraryOptions {
     range: "0.000001 to 1000000, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "rate", kind: .rate, levels: [.process], usual: "no limit",
+      "rate", kind: .rate, levels: [.process],
+      usual: "no limit",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -883,7 +943,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "inflight_bytes", kind: .bytes, levels: [.process], usual: "64 MiB or less",
+      "inflight_bytes", kind: .bytes, levels: [.process],
+      usual: "64 MiB or less",
       commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -896,7 +957,8 @@ enum LibraryOptions {
     range: "0 to 100, or none",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "redirects", kind: .count, levels: [.cache, .site, .request], usual: "10",
+      "redirects", kind: .count, levels: [.cache, .site, .request],
+      usual: "10",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -909,7 +971,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_file", kind: .path, levels: [.cache, .site, .request], usual: "from the environment, else the system's",
+      "ca_file", kind: .path, levels: [.cache, .site, .request],
+      usual: "from the environment, else the system's",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -922,7 +985,8 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_dir", kind: .path, levels: [.cache, .site, .request], usual: "from the environment, else the system's",
+      "ca_dir", kind: .path, levels: [.cache, .site, .request],
+      usual: "from the environment, else the system's",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -934,7 +998,8 @@ enum LibraryOptions {
     "don't check certificates: anyone on the path can read and change the traffic",
     group: "TLS certificates",
     library: Option.Library(
-      "insecure", kind: .flag, levels: [.cache, .site, .request], usual: "no",
+      "insecure", kind: .flag, levels: [.cache, .site, .request],
+      usual: "no",
       commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
@@ -947,7 +1012,8 @@ enum LibraryOptions {
     words: ["first", "always"],
     group: "Cache",
     library: Option.Library(
-      "check_bytes", kind: .words, levels: [.cache], usual: "first",
+      "check_bytes", kind: .words, levels: [.cache],
+      usual: "first",
       commands: ["get", "prefetch", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
@@ -960,7 +1026,8 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "expire_after", kind: .duration, levels: [.cache, .site, .request], usual: "by headers and policy",
+      "expire_after", kind: .duration, levels: [.cache, .site, .request],
+      usual: "by headers and policy",
       commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
