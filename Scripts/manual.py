@@ -145,7 +145,7 @@ and an option of a site overrides that of its cache. Without either, the default
 (`NH_OFF` for texts), `None` in Python if it means no limit or off, and `none` in the command. An option that a level
 doesn't have, and a number out of range, is the error `invalid`.
 
-Config files of the command ([COMMAND.md](COMMAND.md#config-files)) use the names of the headings.
+[Config files](CONFIG.md) use the names of the headings.
 
 *Reaches* names what an option changes: which stored answer is returned (hit), which requests share one transfer
 (fetch), the cache key (name), and the requests in the outbox (outbox).

@@ -91,7 +91,7 @@ def _option(row: Row, bare: Optional[str] = None) -> List[str]:
     elif flag.value and "|" in flag.value:
         lines.append(f"    words: [{', '.join(_text(word) for word in flag.value.split('|'))}],")
     if not bare and not row.words and flag.value:
-        lines.append(f"    range: {_text(_range(row))},")
+        lines.append(f"    range: {_text(allowed(row))},")
     if flag.needs:
         lines.append(f"    needs: {_text(flag.needs)},")
     if not bare and flag.old:
@@ -103,10 +103,7 @@ def _option(row: Row, bare: Optional[str] = None) -> List[str]:
         lines.append(f"    oldWords: [{made}],")
     lines.append(f"    group: {_text(row.group)},")
     lines.append("    library: Option.Library(")
-    levels = ", ".join(f".{level}" for level in row.levels)
-    lines.append(f'      "{row.name}", kind: .{row.kind}, levels: [{levels}],')
-    lines.append(f"      usual: {_text(flag.default)},")
-    lines.append(f"      commands: [{', '.join(_text(name) for name in flag.commands)}],")
+    lines.append(f'      "{row.name}", commands: [{", ".join(_text(name) for name in flag.commands)}],')
     reading = "if $0.cache.netrc == nil { $0.cache.netrc = .standard }" if bare else _reading(row)
     reading = reading.replace("$0", "said").replace("$1", "value")
     arguments = "said, value" if "value" in reading.replace("(said", "") else "said, _"
@@ -116,7 +113,7 @@ def _option(row: Row, bare: Optional[str] = None) -> List[str]:
     return lines
 
 
-def _range(row: Row) -> str:
+def allowed(row: Row) -> str:
     """Returns the allowed values, for messages."""
     if row.flag.value and "|" in row.flag.value:
         return one_of(row.flag.value.split("|"))
@@ -145,9 +142,7 @@ def _reading(row: Row) -> str:
 
 def _value(row: Row) -> str:
     if row.kind == "flag":
-        return (
-            "try $1.yesOrNo()" if row.flag.value else f"try $1.isOn({str(row.default is not True).lower()})"
-        )
+        return "try $1.yesOrNo()" if row.flag.value else "false" if row.default is True else "true"
     if row.words:
         return f"try $1.word([{', '.join('.' + word for word, _ in row.words.members)}])"
     if row.kind == "duration":

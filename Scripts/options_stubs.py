@@ -30,8 +30,9 @@ TYPES = {
     "path": "FileName",
 }
 # Options that have another form in Python.
-OWN_TYPES = {"user": "User", "cert": "Certificate", "netrc": "Netrc"}
+OWN_TYPES = {"user": "User", "cert": "Certificate", "netrc": "Netrc", "config": "ConfigFile"}
 OWN_FACTS = {"netrc": " True: $NETRC, else ~/.netrc; False or None: none."}
+OWN_FACTS["config"] = " True: the usual files; False or None: none."
 OWN_FACTS["user"] = " None: don't sign in, even if the site or netrc has a user."
 NONE = {"unlimited": " None: no limit.", "off": " None: off."}
 # Functions with the full text of each option. Others have a line on each.
@@ -212,6 +213,7 @@ VALUES = [
     "AskVerdict",
     "Body",
     "Certificate",
+    "ConfigFile",
     "Fields",
     "FileName",
     "Files",

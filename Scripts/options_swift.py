@@ -49,6 +49,8 @@ def options_file(table: Table) -> str:
         "  /// whole, so that no option is forgotten.",
         "  struct Special: Sendable, Equatable {",
         *["  " + line for row in boxed for line in _stored(row, "", with_doc=False)],
+        "    /// The sections for hosts of the cache's config files.",
+        "    var hosts: HostSections?",
         "",
         "    static let none = Special()",
         "",
@@ -106,6 +108,12 @@ BOX = """
   @inline(__always)
   private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
     box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
+  }
+
+  /// The sections for hosts of the cache's config files.
+  var hosts: HostSections? {
+    get { read(\\.hosts) }
+    set { special.hosts = newValue }
   }
 
   /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its
@@ -213,6 +221,7 @@ def _same(row: Row) -> List[str]:
 def _equality(rows: List[Row]) -> List[str]:
     lines = ["    static func == (left: Special, right: Special) -> Bool {"]
     lines += [f"      guard {term} else {{ return false }}" for row in rows for term in _same(row)]
+    lines.append("      guard left.hosts == right.hosts else { return false }")
     return [*lines, "      return true", "    }"]
 
 
@@ -313,7 +322,7 @@ def _checks(rows: List[Row]) -> List[str]:
         lines.append(f"    if level == .{level} {{")
         for row in others:
             word = f'"{row.name}", [{", ".join("." + one for one in row.levels)}]'
-            line = f"      if {_is_said(row)} {{ throw level.doesNotHave({word}) }}"
+            line = f"      if {is_said(row)} {{ throw level.doesNotHave({word}) }}"
             lines += (
                 [line]
                 if len(line) <= 110
@@ -331,7 +340,8 @@ def _checks(rows: List[Row]) -> List[str]:
     return lines
 
 
-def _is_said(row: Row) -> str:
+def is_said(row: Row) -> str:
+    """Returns the condition that an option is set."""
     if row.is_said_once:
         if row.kind in LISTS:
             return f"!{row.swift}.isEmpty"

@@ -561,7 +561,7 @@ typedef enum nh_scaling {
  *    outbox_max_age_ms, outbox_key_lifetime_ms.
  *  Events in C: user_data, callback, quiet.
  *  Cache: memory_bytes, memory_items, disk_bytes, spill, thumb_store, keep_source, allow_files, outbox,
- *    outbox_bytes, outbox_items, check_bytes.
+ *    outbox_bytes, outbox_items, check_bytes, config.
  *  Queue of the process: concurrency, per_host, per_host_grows, rate, inflight_bytes.
  *  TLS certificates: ca_file, ca_dir, insecure.
  */
@@ -922,6 +922,18 @@ typedef struct nh_options {
      *  decide whether a stale answer may be delivered. Fractions of a second are rounded up. 0 or more, or none.
      *  Default: by headers and policy. NH_NONE: zero. Of a cache or a site or a request. */
     int64_t expire_after_ms;
+
+    /* Cache */
+
+    /** A config file with options, and with sections for hosts. docs/CONFIG.md of the sources has its form.
+     *  Without this option no file is read. The program's own options override those of the file, and so do the
+     *  variables of the environment that name a proxy or certificates. Options of the process (rate and others)
+     *  count unless the program has set them. Empty: $XDG_CONFIG_HOME/nuthatch/config.toml, else
+     *  ~/.config/nuthatch/config.toml, and /etc/nuthatch/config.toml; the first counts before the second, and
+     *  either may be missing. A program with more rights than its user reads only the last one. A mistake is the
+     *  error invalid, with file, line and column. Default: none. "": the files of the user and of the system. Of a
+     *  cache. */
+    const char *config;
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L

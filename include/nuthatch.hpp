@@ -51,6 +51,7 @@ inline constexpr Newer newer[] = {
     {"insecure", "0.2", offsetof(nh_options, insecure), sizeof(nh_options::insecure)},
     {"check_bytes", "0.2", offsetof(nh_options, check_bytes), sizeof(nh_options::check_bytes)},
     {"expire_after", "0.2", offsetof(nh_options, expire_after_ms), sizeof(nh_options::expire_after_ms)},
+    {"config", "0.2", offsetof(nh_options, config), sizeof(nh_options::config)},
 };
 
 /** Returns a message of the library. If the library is too old for an option, its message has only the option's place in
@@ -388,6 +389,8 @@ class Options {
   Options &check_bytes(CheckBytes said) { raw_.check_bytes = static_cast<nh_check_bytes>(said); return *this; }
   /** How long answers are fresh after they came; replaces their headers. */
   Options &expire_after(Duration said) { raw_.expire_after_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
+  /** A config file with options, and with sections for hosts. */
+  Options &config(std::string said) { raw_.config = keep(std::move(said)); return *this; }
  private:
   template <typename Said>
   static Said above_zero(Said said, const char *refusal) {

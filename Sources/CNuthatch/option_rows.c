@@ -482,14 +482,20 @@ static const nh_option rows[] = {
      "by headers and policy", "0 or more, or none", 0.0, 9223372036854775807.0, "zero", "",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT,
      offsetof(nh_options, expire_after_ms)},
+    {sizeof(nh_option), NH_OPTION_PATH, "config",
+     "a config file with options, and with sections for hosts",
+     "docs/CONFIG.md of the sources has its form. Without this option no file is read. The program's own options override those of the file, and so do the variables of the environment that name a proxy or certificates. Options of the process (rate and others) count unless the program has set them. Empty: $XDG_CONFIG_HOME/nuthatch/config.toml, else ~/.config/nuthatch/config.toml, and /etc/nuthatch/config.toml; the first counts before the second, and either may be missing. A program with more rights than its user reads only the last one. A mistake is the error invalid, with file, line and column.",
+     "none", "", 0.0, 0.0, "", "the files of the user and of the system",
+     "", "0.2", NH_LEVEL_CACHE, 0,
+     offsetof(nh_options, config)},
 };
 
-const size_t nh_option_row_count = 80;
+const size_t nh_option_row_count = 81;
 
 const nh_option *nh_option_rows(void) { return rows; }
 
 const uint32_t nh_oldest_options_size = 568;
 _Static_assert(sizeof(nh_options) >= 568, "options only grow");
-_Static_assert(offsetof(nh_options, expire_after_ms) / 8 == 75,
+_Static_assert(offsetof(nh_options, config) / 8 == 76,
                "the code that reads the struct knows the word of each member");
 _Static_assert(sizeof(nh_options) <= 128 * 8, "SaidWords has a bit for each word");

@@ -1,3 +1,4 @@
+import NuthatchBase
 import NuthatchCore
 
 /// The exit status of the command. Scripts depend on the numbers, so they never change.

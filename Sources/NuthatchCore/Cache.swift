@@ -32,8 +32,9 @@ public final class Cache: Sendable {
 
   package init(path: String?, options: Options, seams: CacheSeams) throws(NuthatchError) {
     try options.check(.cache)
+    let (named, options) = try Self.configured(path, options)
     try options.checkContents()
-    let path = try CacheDirectory.prepare(path)
+    let path = try CacheDirectory.prepare(named)
     let identity = try CacheDirectory.identity(of: path)
     let runtime = try Runtime.acquire()
     do {
@@ -47,6 +48,10 @@ public final class Cache: Sendable {
     self.path = path
     self.options = options
     self.runtime = runtime
+    if let hosts = options.hosts {
+      hosts.keepCookies(in: shared.cookies)
+      ProcessQueue.adopt(rates: hosts.rates)
+    }
     shared.outbox.open(notices, options, shared)
     runtime.enlist(open) { [open, shared] error in
       open.end(error)
@@ -54,6 +59,18 @@ public final class Cache: Sendable {
       shared.outbox.sender.inFlightChanges.ring()
     }
     Log.noteOpen(self)
+  }
+
+  /// Returns the path and the options with those of the config files that the program names.
+  private static func configured(
+    _ path: String?, _ options: Options
+  ) throws(NuthatchError) -> (String?, Options) {
+    guard let name = options.config else { return (path, options) }
+    try Lengths.check(path: name, "the path of the config file")
+    let config = try Config(named: name)
+    let (result, process) = try config.under(options, process: ProcessQueue.options)
+    ProcessQueue.adopt(ofFiles: process)
+    return (path ?? config.cache?.text, result)
   }
 
   deinit { close() }
@@ -108,6 +125,13 @@ public final class Cache: Sendable {
 
   private func plan(for request: Request) throws(NuthatchError) -> RequestPlan {
     try RequestPlan(request.provided(by: shared.outbox.secrets), options, instant.termsCache)
+  }
+
+  /// Returns the plan of a request. If a command signs in at its host, waits for the command.
+  func signedInPlan(for request: Request) throws(NuthatchError) -> RequestPlan {
+    let plan = try RequestPlan(request, options, instant.termsCache)
+    guard let command = plan.awaited, let context = plan.questionContext else { return plan }
+    return try context.plan(after: plan, signedInWith: try command.wait())
   }
 
   /// Looks up an answer on the caller's thread.
@@ -169,14 +193,17 @@ public final class Cache: Sendable {
   /// - Throws: `bad_url`; `no_space`, `io` or `busy` if the removal fails; `closed`; `forked`.
   @discardableResult
   public func remove(_ url: String) throws(NuthatchError) -> Int {
-    try remove(RequestPlan(Request(url), options, instant.termsCache), isNarrow: false)
+    // The credentials of config files would limit it.
+    var options = options
+    options.hosts = nil
+    return try remove(RequestPlan(Request(url), options), isNarrow: false)
   }
 
   /// Removes the stored answers of a request. Credentials, partition, key and other options that select an answer limit the removal to
   /// that answer.
   @discardableResult
   public func remove(_ request: Request) throws(NuthatchError) -> Int {
-    let plan = try RequestPlan(request, options, instant.termsCache)
+    let plan = try signedInPlan(for: request)
     return try remove(
       plan, isNarrow: !plan.name.partition.isEmpty || plan.name.address != plan.url.address)
   }

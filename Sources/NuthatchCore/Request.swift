@@ -85,6 +85,11 @@ public struct Request: Sendable {
     get { own.site }
     set { own.site = newValue }
   }
+  /// The headers of the program that signs in at the host, once it has run for this request.
+  var signedIn: SignInCommand.Headers? {
+    get { own.signedIn }
+    set { own.signedIn = newValue }
+  }
   /// Whether the outbox sends the request.
   var isReplay: Bool {
     get { own.isReplay }
@@ -149,15 +154,17 @@ extension Request {
     var freezing: Freezing?
     var isReplay = false
     var site: Site?
+    var signedIn: SignInCommand.Headers?
 
     static let none = Own()
 
     var isNone: Bool { isSame(as: Own.none) }
 
-    /// Returns whether all members are equal. Two downloads, two outbox options or two sites always count as different.
+    /// Returns whether all members are equal. Two downloads, outbox options, sites or sign-ins always count as different.
     func isSame(as other: Own) -> Bool {
       download == nil && other.download == nil && freezing == nil && other.freezing == nil && site == nil
-        && other.site == nil && method == other.method && body == other.body && upload == other.upload
+        && other.site == nil && signedIn == nil && other.signedIn == nil
+        && method == other.method && body == other.body && upload == other.upload
         && saveTo == other.saveTo && userPlace == other.userPlace && isAnonymous == other.isAnonymous
         && isTrustOfSite == other.isTrustOfSite
         && isReplay == other.isReplay

@@ -126,12 +126,22 @@ extension Request {
   /// Returns the request with its inherited options.
   ///
   /// - Throws: `io`, `unsafe_file` or `invalid` for a netrc that can't be used.
-  func completed(with cache: Options, _ outside: inout OutsideReadings) throws(NuthatchError) -> Request {
+  func completed(
+    with cache: Options, _ outside: inout OutsideReadings
+  ) throws(NuthatchError) -> (request: Request, command: CommandSignIn?) {
     var result = self
     let isKept = userPlace.map { place in outside.read { place.origins.contains($0.origin) } } ?? true
     if !isKept {
       result.user = nil
       result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    }
+    var cache = cache
+    var command: SignInCommand?
+    if let section = cache.hosts.flatMap({ hosts in outside.read { hosts.section(at: $0.origin) } }) {
+      cache = section.options.over(cache)
+      command = section.command
+      // The user in the request's URL counts before the section's.
+      if outside.read({ $0.userinfo != nil }) { cache.user = nil }
     }
     var above = cache
     if let site {
@@ -140,8 +150,8 @@ extension Request {
         (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
       }
       above = inherited.over(cache)
-      // Order of precedence: the user in the request's URL, the site's user, the user in the site's URL.
-      above.user = isNamed || !isAtHome ? nil : above.user ?? site.baseUser
+      // Order of precedence: the user in the request's URL, the site's user, the user in the site's URL, the config file's.
+      above.user = isNamed ? nil : inherited.user ?? (isAtHome ? site.baseUser : nil) ?? cache.user
     }
     // The request's own Authorization was removed. Site and cache must not replace it.
     if result.headers.count < headers.count {
@@ -155,6 +165,7 @@ extension Request {
       guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
       result.headers.append((name, value))
     }
+    let commandSignIn = result.addHeaders(of: command, &outside)
     if let netrc = result.netrc, netrc != .off, result.user == nil,
       !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
       let entry = try outside.read({ (url) throws(NuthatchError) in
@@ -165,8 +176,30 @@ extension Request {
         String(decoding: entry.user, as: UTF8.self), String(decoding: entry.password, as: UTF8.self)
       )
     }
-    return result
+    return (result, commandSignIn)
   }
+
+  /// Adds the headers that a program prints, if nothing else gives credentials.
+  private mutating func addHeaders(
+    of command: SignInCommand?, _ outside: inout OutsideReadings
+  ) -> CommandSignIn? {
+    guard let command, !isAnonymous, options.user == nil, outside.read({ $0.userinfo == nil }),
+      !headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") })
+    else { return nil }
+    let known = signedIn ?? command.known
+    if let known {
+      headers.removeAll { own in known.contains { $0.name.equalsIgnoringCase(own.name) } }
+      headers += known
+    }
+    return CommandSignIn(command: command, headers: known)
+  }
+}
+
+/// A request that a program signs in.
+struct CommandSignIn: Sendable {
+  let command: SignInCommand
+  /// The headers that are sent; nil if the program must run first.
+  let headers: SignInCommand.Headers?
 }
 
 extension Options {

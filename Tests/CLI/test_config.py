@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional
 
@@ -211,6 +213,20 @@ def test_the_users_file_overrides_the_systems(
     assert one(values, "timeout")["file"] == "/etc/nuthatch/config.toml"
 
 
+def test_the_example_of_the_document_has_no_mistake_and_holds(
+    nuthatch: Runner, config: Config, write: Write
+) -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs/CONFIG.md").read_text()
+    (example,) = re.findall(r"^```toml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    write(example)
+    done = nuthatch("config", "check")
+    assert (done.returncode, done.stderr) == (0, b"")
+    values = config(NUTHATCH_CACHE="")
+    assert one(values, "disk_bytes")["value"] == "20GiB"
+    assert one(values, "rate", "img.example.org")["value"] == "5"
+    assert one(values, "auth_command", "api.example.org")["value"] == "/usr/local/bin/api-token --read-only"
+
+
 # Hosts
 
 
@@ -275,9 +291,10 @@ def test_a_host_signs_in_with_a_netrc_or_user(
     write(f'[host."{server.url("")}"]\nnetrc = "{tmp_path}/netrc"\n')
     assert nuthatch("get", server.url("/a")).returncode == 0
     assert sent(server, "/a")["authorization"] == "Basic YW5uOm51dHM="
-    write(f'[host."{server.url("")}"]\nnetrc = ""\n')
-    assert nuthatch("get", server.url("/a"), NETRC=str(tmp_path / "netrc")).returncode == 0
-    assert sent(server, "/a")["authorization"] == "Basic YW5uOm51dHM="
+    for usual in ('""', "true"):
+        write(f'[host."{server.url("")}"]\nnetrc = {usual}\n')
+        assert nuthatch("get", server.url("/a"), NETRC=str(tmp_path / "netrc")).returncode == 0
+        assert sent(server, "/a")["authorization"] == "Basic YW5uOm51dHM="
     write(f'[host."{server.url("")}"]\nuser = "bob:nuts"\n')
     assert nuthatch("get", server.url("/a")).returncode == 0
     assert sent(server, "/a")["authorization"] == "Basic Ym9iOm51dHM="
@@ -293,6 +310,25 @@ def test_rm_without_options_removes_all_answers_whatever_the_file_says(
     assert nuthatch("get", server.url("/a")).returncode == 0
     assert nuthatch("get", "--no-config", server.url("/a")).returncode == 0
     assert nuthatch("rm", server.url("/a")).stdout == b"removed 2 answers\n"
+
+
+def test_a_rate_of_a_host_limits_its_starts(
+    nuthatch: Runner, server: TestServer, write: Write, tmp_path: Path
+) -> None:
+    with TestServer() as other:
+        paths = [f"/{number}" for number in range(5)]
+        for path in paths:
+            for one_server in (server, other):
+                one_server.on(path, ok(png(8, 8), "image/png"))
+        write(f'[host."{server.url("")}"]\nrate = 2\n')
+        (tmp_path / "limited").write_text("".join(server.url(path) + "\n" for path in paths))
+        (tmp_path / "free").write_text("".join(other.url(path) + "\n" for path in paths))
+        begin = time.monotonic()
+        assert nuthatch("prefetch", "limited").returncode == 0
+        # Five starts, half a second between two.
+        assert time.monotonic() - begin >= 1.9
+        assert one(json.loads(nuthatch("config", "--format", "json").stdout), "rate", server.url(""))["value"] == "2"
+        assert nuthatch("prefetch", "free").returncode == 0
 
 
 # Mistakes
@@ -326,7 +362,18 @@ def test_rm_without_options_removes_all_answers_whatever_the_file_says(
         ("[host]\na = 1", "2:1", "host is a section"),
         ("[host.img.example.org]\nretries = 1", "1:11", "needs quotes"),
         ('[host."a b"]', "1:7", "is not host, host:port or https://host"),
-        ('[host."a"]\nrate = 1', "2:1", "counts for all hosts"),
+        ('[host."a"]\nconcurrency = 1', "2:1", "counts for all hosts"),
+        ('auth_command = ["/a"]', "1:1", "goes into a section"),
+        ('[host."a"]\nauth_command = "/a b"', "2:16", "an array of texts"),
+        ('[host."a"]\nauth_command = []', "2:16", "begins with / or ~/"),
+        ('[host."a"]\nauth_command = ["./hunter2"]', "2:16", "begins with / or ~/"),
+        ('[host."a"]\nauth_command = ["/a", 1]', "2:16", "an array of texts"),
+        ('[host."a"]\nauth_comand = ["/a"]', "2:1", "did you mean auth_command?"),
+        ('[host."a"]\nauth_timeout = "1s"', "2:1", "goes with auth_command"),
+        ('[host."a"]\nauth_command = ["a"]\nauth_lifetime = "2d"', "3:17", "it must be 1s to 1d"),
+        ('[host."a"]\nauth_command = ["a"]\nauth_timeout = "none"', "3:16", "it must be 100ms to 10m"),
+        ('[host."a"]\nnetrc = true\nauth_command = ["a"]', "3:1", "exclude each other"),
+        ('[host."a"]\nnetrc = 1', "2:9", "in quotes"),
         ('[host."a"]\ncache = "/x"', "2:1", "counts for all hosts"),
         ('[host."a"]\ncert_key = "/x"', "2:1", "goes with cert"),
         ('[host."a"]\nhaeders = {}', "2:1", "did you mean headers?"),
@@ -413,6 +460,24 @@ def test_no_secret_is_shown(nuthatch: Runner, write: Write) -> None:
         write('[host."a.test"]\n' + text)
         done = nuthatch("config", "check")
         assert done.returncode == 2 and b"hunter2" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_secrets_stand_only_in_files_that_not_all_users_can_read(
+    nuthatch: Runner, write: Write, mode: int
+) -> None:
+    path = write('retries = 1\n[host."a.test"]\nheaders = { X-A = "1" }\n')
+    path.chmod(mode)
+    assert nuthatch("ls").returncode == 0
+    for line in (
+        'user = "ann:hunter2"',
+        'headers = { Authorization = "hunter2" }',
+        'cert = "/c"\ncert_password = "hunter2"',
+    ):
+        write(f'[host."a.test"]\n{line}\n').chmod(mode)
+        done = nuthatch("ls")
+        assert done.returncode == (0 if mode & 4 == 0 else 2)
+        assert (b"run chmod o-r" in done.stderr) == (mode & 4 != 0) and b"hunter2" not in done.stderr
 
 
 @pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])

@@ -1,3 +1,5 @@
+import Testing
+
 @testable import NuthatchCore
 
 /// The fields of a request, each with a change to another value than the standard one.
@@ -68,6 +70,11 @@ enum RequestFields {
     "keepHeadersAcrossOrigins": { request, _ in request.keepHeadersAcrossOrigins = ["X-A"] },
     "isReplay": { request, _ in request.isReplay = true },
     "site": { request, cache in request.site = try cache.site("http://127.0.0.1/") },
+    "signedIn": { request, _ in request.signedIn = [("X-A", "1")] },
+    "hosts": { request, _ in
+      let place = try #require(SignInPlace("host.example"))
+      request.hosts = HostSections([HostSection(place: place, options: Options(), command: nil, rate: 1)])
+    },
   ]
 
   /// Options that a request can't have.
@@ -84,6 +91,7 @@ enum RequestFields {
     "thumbStore": { request, _ in request.thumbStore = .raw },
     "keepSource": { request, _ in request.keepSource = true },
     "allowFiles": { request, _ in request.allowFiles = true },
+    "config": { request, _ in request.config = "/c" },
     "outbox": { request, _ in request.outbox = .off },
     "outboxBytes": { request, _ in request.outboxBytes = 1 },
     "outboxItems": { request, _ in request.outboxItems = 1 },

@@ -8,6 +8,7 @@
 #define NUTHATCH_CSYSTEM_H
 
 #include "nhs_close_alert.h"
+#include "nhs_command.h"
 #include "nhs_curl.h"
 #include "nhs_digest.h"
 #include "nhs_encode.h"

@@ -153,6 +153,8 @@ extension Options {
         if let said = try given(raw.check_bytes, "check_bytes") { checkBytes = said }
       case 75:
         if let said = lifetime(raw.expire_after_ms) { expireAfter = said }
+      case 76:
+        if let said = try text(raw.config, "config", mayBeEmpty: true) { config = said }
       default: break
       }
     }
@@ -335,6 +337,8 @@ extension CallOptions {
         if raw.check_bytes.rawValue != 0 { try level.check("check_bytes", [.cache]) }
       case 75:
         try level.check("expire_after", [.cache, .site, .request])
+      case 76:
+        try level.check("config", [.cache])
       default: break
       }
     }
@@ -343,7 +347,7 @@ extension CallOptions {
 
 extension SaidWords {
   /// The words of options that change which stored answer is returned, and of members that `Options` lacks.
-  static var reachingHits: SaidWords { SaidWords(bits: 0xfffffffe3fffffff61f) }
+  static var reachingHits: SaidWords { SaidWords(bits: 0x1fffffffe3fffffff61f) }
 }
 
 func given(_ said: nh_policy, _ name: String) throws(NuthatchError) -> Policy? {

@@ -45,5 +45,6 @@ extension nh_options {
     insecure = told(options.insecure)
     if level == .cache { check_bytes = nh_check_bytes(UInt32((options.checkBytes?.rawValue ?? 0))) }
     expire_after_ms = told(options.expireAfter)
+    if level == .cache { config = texts.pointer(options.config) }
   }
 }

@@ -9,8 +9,7 @@ enum ConfigCommand: Command {
   static let options =
     [InspectionOptions.format, CommonOptions.cache]
     + LibraryOptions.all.filter { option in
-      Setting.options.contains { $0.library?.row == option.library?.row }
-        && option.library.map { $0.levels.contains(.cache) || $0.levels.contains(.process) } == true
+      ConfigRows.all.contains { $0.name == option.library?.row && $0.isWide }
     }
   /// Some options of other commands go with `--size`, which this one doesn't have.
   static let assumed = ["size"]
@@ -53,7 +52,7 @@ enum ConfigCommand: Command {
   private static func check(_ arguments: ParsedArguments) throws(UsageError) -> ExitCode {
     let files =
       arguments.operands.count == 2
-      ? [ConfigFile(kind: .named, path: arguments.operands[1])] : try Configuration.files(arguments)
+      ? [ConfigFile(.named, arguments.operands[1])] : try arguments.configFiles
     var exit = ExitCode.success
     for file in files {
       do throws(ConfigFile.Mistake) {
@@ -69,7 +68,7 @@ enum ConfigCommand: Command {
         }
       } catch {
         Terminal.complain(file.line(error) + "\n")
-        if exit == .success || error.place != nil { exit = error.isUnreadable ? .failure : .usage }
+        if exit == .success || error.place != nil { exit = error.code == .io ? .failure : .usage }
       }
     }
     return exit

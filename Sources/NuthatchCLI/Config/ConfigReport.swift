@@ -25,7 +25,7 @@ enum ConfigReport {
     var value: String?
     let source: Source
     var variable: String?
-    var setting: Setting?
+    var setting: ConfigSetting?
 
     /// For people. Control characters would change the terminal.
     var shown: String {
@@ -43,17 +43,16 @@ enum ConfigReport {
   /// Returns the options of all hosts in the order of the table, then those of sections.
   static func values(_ arguments: ParsedArguments) -> [Value] {
     var values = [cache(arguments)]
-    let rows = Setting.options.filter {
-      $0.library.map { $0.levels.contains(.cache) || $0.levels.contains(.process) } == true
+    for row in ConfigRows.all where row.isWide && row.name != CommonOptions.cache.name {
+      values += self.values(of: row, arguments)
     }
-    for option in rows { values += self.values(of: option, arguments) }
     return values + sections(arguments)
   }
 
   private static func cache(_ arguments: ParsedArguments) -> Value {
     let name = CommonOptions.cache.name
     if let path = arguments.value(name) { return Value(name: name, value: path, source: .commandLine) }
-    if let variable = Configuration.variable(for: name) {
+    if let variable = Config.variable(for: name) {
       return Value(
         name: name, value: Environment.variable(variable), source: .environment, variable: variable)
     }
@@ -61,37 +60,35 @@ enum ConfigReport {
     return Value(name: name, value: CacheDirectory.usual, source: .usual)
   }
 
-  private static func values(of option: Option, _ arguments: ParsedArguments) -> [Value] {
-    guard let library = option.library else { return [] }
-    let given = arguments.given(row: library.row)
-    let settings = arguments.settings.filter { $0.name == library.row && $0.host == nil }
-    if library.kind == .headers { return headers(option, given, settings) }
+  private static func values(of row: ConfigRow, _ arguments: ParsedArguments) -> [Value] {
+    let given = arguments.given(row: row.name)
+    let settings = arguments.settings.filter { $0.name == row.name && $0.host == nil }
+    if row.kind == .headers { return headers(row, given, settings) }
     if let last = given.last {
-      let text = last.option.value == nil && last.text.isEmpty && library.kind == .flag ? "true" : last.text
-      return [
-        Value(name: library.row, value: Setting.shown(text, of: option), source: .commandLine)
-      ]
+      let text = last.option.value == nil && last.text.isEmpty && row.kind == .flag ? "true" : last.text
+      return [Value(name: row.name, value: ConfigSetting.shown(text, of: row), source: .commandLine)]
     }
-    if let variable = Configuration.variable(for: library.row) {
+    if let variable = Config.variable(for: row.name) {
       // A file of certificates in the environment leaves no folder of certificates, and the other way round.
-      let isOther = (library.row == "ca_dir") != (variable == "SSL_CERT_DIR") && library.row != "proxy"
-      let text = isOther ? nil : Environment.variable(variable).map { Setting.shown($0, of: option) }
-      return [Value(name: library.row, value: text, source: .environment, variable: variable)]
+      let isOther = (row.name == "ca_dir") != (variable == "SSL_CERT_DIR") && row.name != "proxy"
+      let text = isOther ? nil : Environment.variable(variable).map { ConfigSetting.shown($0, of: row) }
+      return [Value(name: row.name, value: text, source: .environment, variable: variable)]
     }
     if let setting = settings.last { return [value(setting)] }
-    let isNone = ["none", "nothing"].contains(library.usual)
-    return [Value(name: library.row, value: isNone ? nil : library.usual, source: .usual)]
+    let isNone = ["none", "nothing"].contains(row.usual)
+    return [Value(name: row.name, value: isNone ? nil : row.usual, source: .usual)]
   }
 
   /// Headers of the command line and of the user's file replace those of the same name below them.
-  private static func headers(_ option: Option, _ given: [OptionText], _ settings: [Setting]) -> [Value] {
+  private static func headers(
+    _ row: ConfigRow, _ given: [OptionText], _ settings: [ConfigSetting]
+  ) -> [Value] {
     func name(_ text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
-    let row = option.library?.row ?? option.name
     let said = Set(given.map { name($0.text) })
     let values =
-      given.map { Value(name: row, value: Setting.shown($0.text, of: option), source: .commandLine) }
+      given.map { Value(name: row.name, value: ConfigSetting.shown($0.text, of: row), source: .commandLine) }
       + effective(settings).filter { !said.contains($0.header) }.map(value)
-    return values.isEmpty ? [Value(name: row, value: nil, source: .usual)] : values
+    return values.isEmpty ? [Value(name: row.name, value: nil, source: .usual)] : values
   }
 
   private static func sections(_ arguments: ParsedArguments) -> [Value] {
@@ -102,8 +99,8 @@ enum ConfigReport {
   }
 
   /// Leaves out settings of the system's file that the user's file replaces.
-  private static func effective(_ settings: [Setting]) -> [Setting] {
-    func isSame(_ one: Setting, _ other: Setting) -> Bool {
+  private static func effective(_ settings: [ConfigSetting]) -> [ConfigSetting] {
+    func isSame(_ one: ConfigSetting, _ other: ConfigSetting) -> Bool {
       one.name == other.name && (!one.isHeader || one.header == other.header)
     }
     return settings.filter { setting in
@@ -111,7 +108,7 @@ enum ConfigReport {
     }
   }
 
-  private static func value(_ setting: Setting) -> Value {
+  private static func value(_ setting: ConfigSetting) -> Value {
     let source: Source =
       switch setting.file.kind {
       case .named: .named
@@ -119,8 +116,6 @@ enum ConfigReport {
       case .system: .system
       }
     return Value(
-      name: setting.name, host: setting.host, value: Setting.shown(setting.text, of: setting.option),
-      source: source,
-      setting: setting)
+      name: setting.name, host: setting.host, value: setting.shown, source: source, setting: setting)
   }
 }

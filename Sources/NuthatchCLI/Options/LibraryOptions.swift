@@ -80,9 +80,7 @@ enum LibraryOptions {
     words: ["kit", "rfc9111", "offline", "reload"],
     group: "Freshness",
     library: Option.Library(
-      "policy", kind: .words, levels: [.cache, .site, .request],
-      usual: "kit",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "policy", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.policy = try value.word([.kit, .rfc9111, .offline, .reload])
@@ -94,9 +92,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "validator_ttl", kind: .duration, levels: [.cache, .site, .request],
-      usual: "1d",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "validator_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.validatorTTL = try value.lifetime()
@@ -108,9 +104,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "image_ttl", kind: .duration, levels: [.cache, .site, .request],
-      usual: "7d",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "image_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.imageTTL = try value.lifetime()
@@ -122,9 +116,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "no_cache_ttl", kind: .duration, levels: [.cache, .site, .request],
-      usual: "60s",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "no_cache_ttl", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.noCacheTTL = try value.lifetime()
@@ -136,9 +128,7 @@ enum LibraryOptions {
     range: "0 to 1, or none",
     group: "Freshness",
     library: Option.Library(
-      "heuristic", kind: .share, levels: [.cache, .site, .request],
-      usual: "0.1",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "heuristic", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.heuristic = try value.share(0, 1, none: 0)
@@ -150,9 +140,7 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "timeout", kind: .duration, levels: [.cache, .site, .request],
-      usual: "30s",
-      commands: ["get", "prefetch"],
+      "timeout", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.timeout = try value.limit(1)
@@ -164,9 +152,7 @@ enum LibraryOptions {
     range: "1 ms or more, or none",
     group: "Limits",
     library: Option.Library(
-      "deadline", kind: .duration, levels: [.cache, .site, .request],
-      usual: "two minutes for pictures, else none",
-      commands: ["get", "prefetch"],
+      "deadline", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.deadline = try value.limit(1)
@@ -178,9 +164,7 @@ enum LibraryOptions {
     range: "0 to 1000, or none",
     group: "Limits",
     library: Option.Library(
-      "retries", kind: .count, levels: [.cache, .site, .request],
-      usual: "3",
-      commands: ["get", "prefetch"],
+      "retries", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.retries = try value.count(0, 1_000, none: 0)
@@ -192,9 +176,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "give_up_after", kind: .duration, levels: [.request],
-      usual: "five minutes for requests of a batch, else none",
-      commands: ["prefetch"],
+      "give_up_after", commands: ["prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.giveUpAfter = try value.limit(0)
@@ -206,9 +188,7 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Limits",
     library: Option.Library(
-      "max_bytes", kind: .bytes, levels: [.cache, .site, .request],
-      usual: "64MiB",
-      commands: ["get", "prefetch", "explain", "export"],
+      "max_bytes", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.maxBytes = try value.bytes(1, nil, none: .max)
@@ -221,9 +201,7 @@ enum LibraryOptions {
     needs: "size",
     group: "Limits",
     library: Option.Library(
-      "max_pixels", kind: .count, levels: [.cache, .site, .request, .image],
-      usual: "100,000,000",
-      commands: ["get", "prefetch", "explain", "export"],
+      "max_pixels", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.maxPixels = try value.count(1, nil, none: .max, hasUnits: true)
@@ -236,9 +214,7 @@ enum LibraryOptions {
     old: ["guard": nil, "deny-private": "public", "allow-private": "any"],
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "addresses", kind: .words, levels: [.cache, .site, .request],
-      usual: "guarded",
-      commands: ["get", "prefetch", "explain", "export"],
+      "addresses", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.addresses = try value.word([.guarded, .public, .any])
@@ -250,9 +226,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "proxy", kind: .text, levels: [.cache, .site],
-      usual: "from the environment",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "proxy", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.proxy = value.text
@@ -264,9 +238,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "method", kind: .text, levels: [.request],
-      usual: "GET; POST with --data, --json and --form",
-      commands: ["get"],
+      "method", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.method = try value.filled()
@@ -278,9 +250,7 @@ enum LibraryOptions {
     range: "a name, a colon and a value",
     group: "What is sent",
     library: Option.Library(
-      "headers", kind: .headers, levels: [.cache, .site, .request],
-      usual: "none",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "headers", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.request.headers.append(try value.header())
@@ -292,9 +262,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "keep_headers_across_origins", kind: .names, levels: [.cache, .site, .request],
-      usual: "none",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "keep_headers_across_origins", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.keepHeadersAcrossOrigins = value.names()
@@ -306,9 +274,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "user_agent", kind: .text, levels: [.cache, .site],
-      usual: "nuthatch and its version",
-      commands: ["get", "prefetch", "rm", "explain", "export"],
+      "user_agent", commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.userAgent = value.text
@@ -320,9 +286,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
-      "accept", kind: .text, levels: [.cache, .site],
-      usual: "*/*; for pictures, decoded formats first",
-      commands: ["get", "prefetch", "rm", "explain", "export"],
+      "accept", commands: ["get", "prefetch", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.accept = try value.mediaTypes()
@@ -334,9 +298,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "user", kind: .secret, levels: [.site, .request],
-      usual: "none",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "user", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.user = value.text
@@ -348,9 +310,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "bearer", kind: .secret, levels: [.request],
-      usual: "none",
-      commands: ["get", "explain", "export", "rm"],
+      "bearer", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.bearer = try value.filled()
@@ -362,9 +322,7 @@ enum LibraryOptions {
     words: ["basic", "digest", "ntlm", "negotiate", "any"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "sign_in", kind: .words, levels: [.site, .request],
-      usual: "basic",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "sign_in", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.request.options.signIn = try value.word([.basic, .digest, .ntlm, .negotiate, .any])
@@ -376,9 +334,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert", kind: .path, levels: [.site, .request],
-      usual: "none",
-      commands: ["get", "explain", "export", "rm"],
+      "cert", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cert = try value.filled()
@@ -391,9 +347,7 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_key", kind: .path, levels: [.site, .request],
-      usual: "in the same file",
-      commands: ["get", "rm", "explain", "export"],
+      "cert_key", commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certKey = try value.filled()
@@ -406,9 +360,7 @@ enum LibraryOptions {
     needs: "cert",
     group: "Credentials and cookies",
     library: Option.Library(
-      "cert_password", kind: .secret, levels: [.site, .request],
-      usual: "none",
-      commands: ["get", "rm", "explain", "export"],
+      "cert_password", commands: ["get", "rm", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.certPassword = value.text
@@ -420,9 +372,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", kind: .path, levels: [.cache, .site, .request],
-      usual: "none",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.netrc = .file(try value.filled())
@@ -433,9 +383,7 @@ enum LibraryOptions {
     "the same with $NETRC, else ~/.netrc",
     group: "Credentials and cookies",
     library: Option.Library(
-      "netrc", kind: .path, levels: [.cache, .site, .request],
-      usual: "none",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "netrc", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, _) throws(UsageError) in
       if said.cache.netrc == nil { said.cache.netrc = .standard }
@@ -447,9 +395,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Credentials and cookies",
     library: Option.Library(
-      "partition", kind: .text, levels: [.cache, .site, .request],
-      usual: "the credentials",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "partition", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.partition = try value.filled()
@@ -462,9 +408,7 @@ enum LibraryOptions {
     old: ["cookies": "disk"],
     group: "Credentials and cookies",
     library: Option.Library(
-      "cookie_jar", kind: .words, levels: [.site],
-      usual: "off",
-      commands: ["get", "explain", "export", "rm"],
+      "cookie_jar", commands: ["get", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.site.cookieJar = try value.word([.off, .memory, .disk])
@@ -476,9 +420,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "Cache key",
     library: Option.Library(
-      "cache_key", kind: .text, levels: [.request],
-      usual: "the URL",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "cache_key", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cacheKey = try value.filled()
@@ -489,12 +431,10 @@ enum LibraryOptions {
     "store and find the answer by the URL without its query",
     group: "Cache key",
     library: Option.Library(
-      "ignore_query", kind: .flag, levels: [.request],
-      usual: "no",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ignore_query", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
-    ) { (said, value) throws(UsageError) in
-      said.request.options.ignoreQuery = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.request.options.ignoreQuery = true
     })
 
   private static let sizes = Option(
@@ -503,9 +443,7 @@ enum LibraryOptions {
     range: "N or NxM, 1 to 65535, at most 64 with commas between them",
     group: "Thumbnails",
     library: Option.Library(
-      "sizes", kind: .sizes, levels: [.request, .image],
-      usual: "none: the answer itself",
-      commands: ["get", "prefetch", "explain", "export"],
+      "sizes", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.sizes = try value.sizes()
@@ -520,9 +458,7 @@ enum LibraryOptions {
     oldWords: ["fit": "inside", "fill": "cover", "exact": "stretch"],
     group: "Thumbnails",
     library: Option.Library(
-      "fit", kind: .words, levels: [.request, .image],
-      usual: "inside",
-      commands: ["get", "prefetch", "explain", "export"],
+      "fit", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.box.fit = try value.word([.inside, .cover, .stretch])
@@ -534,12 +470,10 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "enlarge", kind: .flag, levels: [.request, .image],
-      usual: "no",
-      commands: ["get", "prefetch", "explain", "export"],
+      "enlarge", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.box.enlarge = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.box.enlarge = true
     })
 
   private static let scaling = Option(
@@ -550,9 +484,7 @@ enum LibraryOptions {
     old: ["quality": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "scaling", kind: .words, levels: [.request, .image],
-      usual: "best",
-      commands: ["get", "prefetch", "explain", "export"],
+      "scaling", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.box.scaling = try value.word([.best, .fast])
@@ -565,12 +497,10 @@ enum LibraryOptions {
     old: ["allow-truncated": nil],
     group: "Thumbnails",
     library: Option.Library(
-      "allow_damaged", kind: .flag, levels: [.request, .image],
-      usual: "no",
-      commands: ["get", "prefetch", "explain", "export"],
+      "allow_damaged", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.request.options.allowDamaged = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.request.options.allowDamaged = true
     })
 
   private static let earlyStop = Option(
@@ -579,12 +509,10 @@ enum LibraryOptions {
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(
-      "early_stop", kind: .flag, levels: [.request],
-      usual: "no",
-      commands: ["get", "prefetch"],
+      "early_stop", commands: ["get", "prefetch"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.request.options.earlyStop = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.request.options.earlyStop = true
     })
 
   private static let delivery = Option(
@@ -593,9 +521,7 @@ enum LibraryOptions {
     words: ["twice", "first", "fresh"],
     group: "Delivery",
     library: Option.Library(
-      "delivery", kind: .words, levels: [.request],
-      usual: "fresh",
-      commands: ["get", "prefetch"],
+      "delivery", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.delivery = try value.word([.twice, .first, .fresh])
@@ -607,9 +533,7 @@ enum LibraryOptions {
     range: "-10 to 10, or none",
     group: "Delivery",
     library: Option.Library(
-      "priority", kind: .count, levels: [.request],
-      usual: "0; prefetch -5",
-      commands: ["get", "prefetch"],
+      "priority", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.priority = try value.count(-10, 10, none: 0)
@@ -622,9 +546,7 @@ enum LibraryOptions {
     needs: "freezable",
     group: "Delivery",
     library: Option.Library(
-      "tag", kind: .text, levels: [.request],
-      usual: "none",
-      commands: ["get"],
+      "tag", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.request.options.tag = try value.filled()
@@ -635,12 +557,10 @@ enum LibraryOptions {
     "after a broken transfer keep no partial file",
     group: "Delivery",
     library: Option.Library(
-      "resume", kind: .flag, levels: [.request],
-      usual: "yes",
-      commands: ["get"],
+      "resume", commands: ["get"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.request.options.resume = try value.isOn(false)
+    ) { (said, _) throws(UsageError) in
+      said.request.options.resume = false
     })
 
   private static let freezable = Option(
@@ -648,12 +568,10 @@ enum LibraryOptions {
     "put the request into the outbox if its server can't be reached, and send it later",
     group: "Outbox",
     library: Option.Library(
-      "freezable", kind: .flag, levels: [.request],
-      usual: "no",
-      commands: ["get"],
+      "freezable", commands: ["get"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.isFreezable = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.isFreezable = true
     })
 
   private static let outboxDurable = Option(
@@ -663,12 +581,10 @@ enum LibraryOptions {
     old: ["durable": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_durable", kind: .flag, levels: [.request],
-      usual: "no",
-      commands: ["get"],
+      "outbox_durable", commands: ["get"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.freezing.isDurable = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.freezing.isDurable = true
     })
 
   private static let outboxQueue = Option(
@@ -679,9 +595,7 @@ enum LibraryOptions {
     old: ["queue": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_queue", kind: .text, levels: [.request],
-      usual: "the URL's origin",
-      commands: ["get"],
+      "outbox_queue", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.queue = try value.filled()
@@ -695,9 +609,7 @@ enum LibraryOptions {
     old: ["handler": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_handler", kind: .text, levels: [.request],
-      usual: "none: the outcome waits to be collected",
-      commands: ["get"],
+      "outbox_handler", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.handler = try value.filled()
@@ -711,9 +623,7 @@ enum LibraryOptions {
     old: ["secret": nil],
     group: "Outbox",
     library: Option.Library(
-      "secrets", kind: .secrets, levels: [.request],
-      usual: "none",
-      commands: ["get"],
+      "secrets", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.secrets.append(try value.secret())
@@ -727,9 +637,7 @@ enum LibraryOptions {
     old: ["password": nil],
     group: "Outbox",
     library: Option.Library(
-      "password_provider", kind: .text, levels: [.request],
-      usual: "none",
-      commands: ["get"],
+      "password_provider", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.passwordProvider = try value.provider()
@@ -743,9 +651,7 @@ enum LibraryOptions {
     old: ["attempts": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_attempts", kind: .count, levels: [.request],
-      usual: "25",
-      commands: ["get"],
+      "outbox_attempts", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.attempts = min(try value.count(1, nil, none: .max), Int(Int32.max))
@@ -759,9 +665,7 @@ enum LibraryOptions {
     old: ["longest": nil],
     group: "Outbox",
     library: Option.Library(
-      "outbox_max_age", kind: .duration, levels: [.request],
-      usual: "7d",
-      commands: ["get"],
+      "outbox_max_age", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.longest = try value.limit(1)
@@ -775,9 +679,7 @@ enum LibraryOptions {
     old: ["key-lifetime": nil, "resend-late": "none"],
     group: "Outbox",
     library: Option.Library(
-      "outbox_key_lifetime", kind: .duration, levels: [.request],
-      usual: "24h",
-      commands: ["get"],
+      "outbox_key_lifetime", commands: ["get"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.freezing.keyLifetime = try value.limit(1)
@@ -789,9 +691,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_bytes", kind: .bytes, levels: [.cache],
-      usual: "64 MiB or less; prefetch 4 MiB",
-      commands: ["get", "prefetch"],
+      "memory_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.memoryBytes = try value.bytes(0, nil, none: 0)
@@ -803,9 +703,7 @@ enum LibraryOptions {
     range: "1 or more, or none",
     group: "Cache",
     library: Option.Library(
-      "memory_items", kind: .count, levels: [.cache],
-      usual: "as many as fit",
-      commands: ["get", "prefetch"],
+      "memory_items", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.memoryItems = try value.count(1, nil, none: .max)
@@ -817,9 +715,7 @@ enum LibraryOptions {
     range: "4 MiB to 64 TiB",
     group: "Cache",
     library: Option.Library(
-      "disk_bytes", kind: .bytes, levels: [.cache],
-      usual: "as before, else 4 GiB",
-      commands: ["get", "prefetch"],
+      "disk_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.diskBytes = try value.bytes(4_194_304, 70_368_744_177_664, none: nil)
@@ -831,9 +727,7 @@ enum LibraryOptions {
     words: ["eager", "pressure"],
     group: "Cache",
     library: Option.Library(
-      "spill", kind: .words, levels: [.cache],
-      usual: "eager",
-      commands: ["get", "prefetch"],
+      "spill", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.spill = try value.word([.eager, .pressure])
@@ -846,9 +740,7 @@ enum LibraryOptions {
     old: ["store": nil],
     group: "Cache",
     library: Option.Library(
-      "thumb_store", kind: .words, levels: [.cache],
-      usual: "packed",
-      commands: ["get", "prefetch"],
+      "thumb_store", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.thumbStore = try value.word([.packed, .lossless, .raw])
@@ -861,9 +753,7 @@ enum LibraryOptions {
     range: "yes or no",
     group: "Cache",
     library: Option.Library(
-      "keep_source", kind: .flag, levels: [.cache],
-      usual: "yes",
-      commands: ["get", "prefetch"],
+      "keep_source", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.keepSource = try value.yesOrNo()
@@ -874,12 +764,10 @@ enum LibraryOptions {
     "allow file: URLs; they can read any file that this process may read",
     group: "Cache",
     library: Option.Library(
-      "allow_files", kind: .flag, levels: [.cache],
-      usual: "no",
-      commands: ["get", "prefetch", "explain", "export"],
+      "allow_files", commands: ["get", "prefetch", "explain", "export"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.cache.allowFiles = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.cache.allowFiles = true
     })
 
   private static let concurrency = Option(
@@ -888,9 +776,7 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "concurrency", kind: .count, levels: [.process],
-      usual: "automatic, measured for the network link",
-      commands: ["get", "prefetch"],
+      "concurrency", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       try said.takeConcurrency(value)
@@ -902,9 +788,7 @@ enum LibraryOptions {
     range: "1 to 512",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host", kind: .count, levels: [.process],
-      usual: "6, or 32 where the host speaks HTTP/2",
-      commands: ["get", "prefetch"],
+      "per_host", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       try said.takePerHost(value)
@@ -915,12 +799,10 @@ enum LibraryOptions {
     "raise per_host for hosts that can take it, for requests of a batch",
     group: "Queue of the process",
     library: Option.Library(
-      "per_host_grows", kind: .flag, levels: [.process],
-      usual: "no",
-      commands: ["get", "prefetch"],
+      "per_host_grows", commands: ["get", "prefetch"],
       namesAnswers: false
-    ) { (said, value) throws(UsageError) in
-      said.process.perHostGrows = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.process.perHostGrows = true
     })
 
   private static let rate = Option(
@@ -929,9 +811,7 @@ enum LibraryOptions {
     range: "0.000001 to 1000000, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "rate", kind: .rate, levels: [.process],
-      usual: "no limit",
-      commands: ["get", "prefetch"],
+      "rate", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.process.rate = try value.rate(1e-06, 1_000_000)
@@ -943,9 +823,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Queue of the process",
     library: Option.Library(
-      "inflight_bytes", kind: .bytes, levels: [.process],
-      usual: "64 MiB or less",
-      commands: ["get", "prefetch"],
+      "inflight_bytes", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.process.inFlightBytes = try value.bytes(0, nil, none: 0)
@@ -957,9 +835,7 @@ enum LibraryOptions {
     range: "0 to 100, or none",
     group: "Site, addresses, proxy",
     library: Option.Library(
-      "redirects", kind: .count, levels: [.cache, .site, .request],
-      usual: "10",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "redirects", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.redirects = try value.count(0, 100, none: 0)
@@ -971,9 +847,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_file", kind: .path, levels: [.cache, .site, .request],
-      usual: "from the environment, else the system's",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ca_file", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.caFile = value.text
@@ -985,9 +859,7 @@ enum LibraryOptions {
     range: "a text that is not empty",
     group: "TLS certificates",
     library: Option.Library(
-      "ca_dir", kind: .path, levels: [.cache, .site, .request],
-      usual: "from the environment, else the system's",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "ca_dir", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
     ) { (said, value) throws(UsageError) in
       said.cache.caDir = value.text
@@ -998,12 +870,10 @@ enum LibraryOptions {
     "don't check certificates: anyone on the path can read and change the traffic",
     group: "TLS certificates",
     library: Option.Library(
-      "insecure", kind: .flag, levels: [.cache, .site, .request],
-      usual: "no",
-      commands: ["get", "prefetch", "explain", "export", "rm"],
+      "insecure", commands: ["get", "prefetch", "explain", "export", "rm"],
       namesAnswers: true
-    ) { (said, value) throws(UsageError) in
-      said.cache.insecure = try value.isOn(true)
+    ) { (said, _) throws(UsageError) in
+      said.cache.insecure = true
     })
 
   private static let checkBytes = Option(
@@ -1012,9 +882,7 @@ enum LibraryOptions {
     words: ["first", "always"],
     group: "Cache",
     library: Option.Library(
-      "check_bytes", kind: .words, levels: [.cache],
-      usual: "first",
-      commands: ["get", "prefetch", "export"],
+      "check_bytes", commands: ["get", "prefetch", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.checkBytes = try value.word([.first, .always])
@@ -1026,9 +894,7 @@ enum LibraryOptions {
     range: "0 or more, or none",
     group: "Freshness",
     library: Option.Library(
-      "expire_after", kind: .duration, levels: [.cache, .site, .request],
-      usual: "by headers and policy",
-      commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
+      "expire_after", commands: ["get", "prefetch", "ls", "stat", "explain", "export"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.expireAfter = try value.lifetime()

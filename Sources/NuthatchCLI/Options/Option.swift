@@ -1,5 +1,3 @@
-import NuthatchCore
-
 /// An option of a command.
 struct Option: Sendable {
   /// The name without its dashes.
@@ -46,21 +44,10 @@ struct Option: Sendable {
 
   /// An option of the library.
   struct Library: Sendable {
-    /// The kind of the value, as in options.toml.
-    enum Kind {
-      case duration, bytes, count, share, rate, flag, words, text, path, secret, headers, names, sizes,
-        secrets
-    }
-
     typealias Reading = @Sendable (inout ParsedOptions, OptionText) throws(UsageError) -> Void
 
-    /// The library's name of the option, which config files use, too.
+    /// The library's name of the option.
     let row: String
-    let kind: Kind
-    /// The levels at which the library has the option.
-    let levels: [OptionLevel]
-    /// The default, for people; empty if there is none.
-    let usual: String
     let commands: [String]
     /// Whether the option is part of the cache key.
     let namesAnswers: Bool
@@ -68,11 +55,9 @@ struct Option: Sendable {
     let take: Reading
 
     init(
-      _ row: String, kind: Kind, levels: [OptionLevel], usual: String, commands: [String], namesAnswers: Bool,
-      take: @escaping Reading
+      _ row: String, commands: [String], namesAnswers: Bool, take: @escaping Reading
     ) {
-      (self.row, self.kind, self.levels, self.usual) = (row, kind, levels, usual)
-      self.commands = commands
+      (self.row, self.commands) = (row, commands)
       (self.namesAnswers, self.take) = (namesAnswers, take)
     }
   }

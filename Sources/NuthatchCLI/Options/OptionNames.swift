@@ -1,3 +1,5 @@
+import NuthatchBase
+
 /// Finds the option for a name on the command line: a full name, a shortened name, or a name of version 0.1.
 struct OptionNames {
   private let known: [Option]

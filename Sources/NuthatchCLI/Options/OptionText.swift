@@ -1,46 +1,45 @@
 import NuthatchCore
 
-/// The text of an option on the command line, and a reader for each kind of value.
+/// The text of an option on the command line.
 struct OptionText {
   let option: Option
   /// The name that was used: the option's name, or that of version 0.1.
   let name: String
   let text: String
-  /// Whether the text comes from a config file. Messages then have the library's name of the option.
-  var isOfFile = false
+
+  /// The value, with today's words.
+  private var value: WrittenValue {
+    WrittenValue(
+      option.library?.row ?? option.name, option.oldWords[text] ?? text, words: option.words,
+      range: option.range)
+  }
 
   /// Returns the error for a wrong value. The library's message has the same words.
   ///
   /// - Parameter shown: the value in the message; nil: the text in quotes.
   func wrong(_ shown: String? = nil) -> UsageError {
-    let row = option.library?.row ?? option.name
-    let shown = isOfFile && option.library?.kind == .secret ? "***" : shown ?? text.quotedForMessage
-    return UsageError("\(isOfFile ? "" : "--\(name): ")\(row) is \(shown); it must be \(option.range)")
+    UsageError("--\(name): \(value.wrong(shown ?? text.quotedForMessage).message)")
+  }
+
+  private func read<Value>(
+    _ body: (WrittenValue) throws(NuthatchError) -> Value
+  ) throws(UsageError) -> Value {
+    do throws(NuthatchError) { return try body(value) } catch {
+      throw UsageError("--\(name): \(error.message)")
+    }
   }
 
   /// Returns the text, which must not be empty.
   func filled() throws(UsageError) -> String {
-    guard !text.isEmpty else { throw wrong("empty") }
-    return text
+    try read { (value) throws(NuthatchError) in try value.filled() }
   }
-
-  // MARK: Words
 
   /// Returns the value that the word stands for.
   ///
   /// - Parameter values: one for each word of the option, in the same order.
   func word<Value>(_ values: [Value]) throws(UsageError) -> Value {
-    guard let place = option.words.firstIndex(of: option.oldWords[text] ?? text) else { throw wrong() }
-    return values[place]
-  }
-
-  /// Reads an option that has no value on the command line. In a config file it is true or false.
-  ///
-  /// - Parameter implied: what the option means on the command line.
-  func isOn(_ implied: Bool) throws(UsageError) -> Bool {
-    guard isOfFile else { return implied }
-    guard text == "true" || text == "false" else { throw wrong() }
-    return text == "true"
+    guard option.words.contains(value.text) else { throw wrong() }
+    return try read { (value) throws(NuthatchError) in try value.word(values) }
   }
 
   func yesOrNo() throws(UsageError) -> Bool { try word([true, false]) }
@@ -51,76 +50,33 @@ struct OptionText {
   ///
   /// - Parameter least: the lowest limit, in milliseconds.
   func limit(_ least: Int64) throws(UsageError) -> Request.Limit {
-    ["none", "forever"].contains(text) ? .none : .milliseconds(try milliseconds(least))
+    try read { (value) throws(NuthatchError) in try value.limit(least) }
   }
 
   /// Reads a lifetime. `none`: 0.
   func lifetime() throws(UsageError) -> Duration {
-    switch text {
-    case "none": .zero
-    case "forever": .milliseconds(Int64.max)
-    default: .milliseconds(try milliseconds(0))
-    }
+    try read { (value) throws(NuthatchError) in try value.lifetime() }
   }
-
-  private static let times: [Substring: Int64] = [
-    "": 1000, "ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000,
-  ]
-
-  /// Reads `90`, `250ms`, `90s`, `15m`, `1.5h`, `7d`. Rounds a fraction of a millisecond up, if the lower number is allowed, too.
-  private func milliseconds(_ least: Int64) throws(UsageError) -> Int64 {
-    guard let number = WrittenNumber(text), let unit = Self.times[number.unit] else { throw wrong() }
-    let (below, above) = number.counted(in: unit)
-    guard below >= least else { throw below == above ? wrong("\(below) ms") : wrong() }
-    return above
-  }
-
-  private static let sizes: [String: Int64] = [
-    "": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40,
-    "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
-  ]
 
   /// Reads bytes: `500000`, `64K`, `1.5G`, `2T`, `64KiB`.
   func bytes(_ least: Int64, _ most: Int64?, none: Int64?) throws(UsageError) -> Int64 {
-    try amount(least, most, none, Self.sizes)
+    try read { (value) throws(NuthatchError) in try value.bytes(least, most, none: none) }
   }
-
-  private static let counts: [String: Int64] = ["": 1, "k": 1000, "m": 1_000_000, "g": 1_000_000_000]
 
   /// Reads a whole number.
   func count(_ least: Int64, _ most: Int64?, none: Int64?, hasUnits: Bool = false) throws(UsageError) -> Int {
-    Int(try amount(least, most, none, hasUnits ? Self.counts : ["": 1]))
-  }
-
-  /// - Parameters:
-  ///   - most: the greatest value; nil: no limit, and a number that is too large for `Int64` becomes its greatest value.
-  ///   - none: the value of the word `none`; nil if the option doesn't allow it.
-  private func amount(
-    _ least: Int64, _ most: Int64?, _ none: Int64?, _ units: [String: Int64]
-  ) throws(UsageError) -> Int64 {
-    if text == "none", let none { return none }
-    guard let number = WrittenNumber(text), let unit = units[number.unit.lowercased()] else { throw wrong() }
-    let (below, above) = number.counted(in: unit)
-    // Refuse half a byte. With a unit such as K, a fraction of a byte is rounded up.
-    guard below == above || unit > 1 else { throw wrong() }
-    guard above >= least, above <= most ?? .max else { throw below == .max ? wrong() : wrong("\(above)") }
-    return above
+    try read { (value) throws(NuthatchError) in
+      try value.count(least, most, none: none, hasUnits: hasUnits)
+    }
   }
 
   func share(_ least: Double, _ most: Double, none: Double) throws(UsageError) -> Double {
-    text == "none" ? none : try decimal(least, most)
+    try read { (value) throws(NuthatchError) in try value.share(least, most, none: none) }
   }
 
   /// Reads a number a second. Returns nil, no limit, for `none`, and for `off`, the word of version 0.1.
   func rate(_ least: Double, _ most: Double) throws(UsageError) -> Double? {
-    ["none", "off"].contains(text) ? nil : try decimal(least, most)
-  }
-
-  private func decimal(_ least: Double, _ most: Double) throws(UsageError) -> Double {
-    // `Double` alone would also accept nan, inf and hexadecimal digits.
-    guard WrittenNumber(text)?.unit.isEmpty == true, let number = Double(text) else { throw wrong() }
-    guard (least...most).contains(number) else { throw wrong("\(number)") }
-    return number
+    try read { (value) throws(NuthatchError) in try value.rate(least, most) }
   }
 
   // MARK: Values with parts
@@ -141,20 +97,11 @@ struct OptionText {
   }
 
   /// Reads names with commas or spaces between them.
-  func names() -> [String] { text.split { $0 == "," || $0 == " " }.map { String($0) } }
+  func names() -> [String] { value.names() }
 
   /// Reads `Name: value`. An error shows only the name or the first word, because the value may be a secret.
   func header() throws(UsageError) -> (name: String, value: String) {
-    guard let colon = text.firstIndex(of: ":") else {
-      throw wrong(String(text.prefix { $0 != " " }).quotedForMessage)
-    }
-    let (name, value) = (text[..<colon], text[text.index(after: colon)...])
-    var options = Options()
-    options.headers = [(String(name), String(value.drop { $0 == " " }))]
-    do throws(NuthatchError) { try options.checkContents() } catch {
-      throw UsageError("\(wrong(String(name).quotedForMessage).message) (\(error.message))")
-    }
-    return options.headers[0]
+    try read { (value) throws(NuthatchError) in try value.header() }
   }
 
   /// Reads `Name: env:VARIABLE` or `Name: PREFIX env:VARIABLE`. An error doesn't show the text: it may be the secret itself.

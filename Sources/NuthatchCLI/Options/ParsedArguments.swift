@@ -1,3 +1,6 @@
+import NuthatchBase
+import NuthatchCore
+
 /// Reads arguments as getopt_long does: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-abc`. Options and operands stand
 /// in any order, names may be shortened if they stay unambiguous, `--` ends the options, and `-` alone is an operand. Short
 /// names that curl or wget would read differently are refused.
@@ -6,7 +9,7 @@ struct ParsedArguments {
   private var given: [OptionText] = []
   private let command: String
   private let known: [Option]
-  private var configuration = Configuration()
+  private var config = Config()
 
   /// - Parameter assumed: options that count as given, because the command has a default for them.
   init(
@@ -47,14 +50,20 @@ struct ParsedArguments {
 
   private func isKnown(_ name: String) -> Bool { known.contains { $0.name == name } }
 
-  /// Returns the library's options from the command line.
+  /// Returns the library's options from the command line and the config files.
   ///
   /// - Parameter base: the command's defaults.
   func said(over base: ParsedOptions = ParsedOptions()) throws(UsageError) -> ParsedOptions {
     var said = base
-    let rows = Set(given.compactMap { $0.option.library?.row })
-    try configuration.apply(to: &said, known: known, given: rows)
     for value in given { try value.option.library?.take(&said, value) }
+    let rows = Set(known.compactMap { $0.library?.row })
+    // A command ignores the options of files that it doesn't have.
+    let ours = config.only { rows.contains($0.isOfSignIn ? "headers" : $0.name) }
+    do throws(NuthatchError) {
+      (said.cache, said.process) = try ours.under(said.cache, process: said.process)
+    } catch {
+      throw UsageError("\(command): \(error.message)")
+    }
     return said
   }
 
@@ -62,23 +71,35 @@ struct ParsedArguments {
 
   /// Reads the config files.
   mutating func readFiles() throws(UsageError) {
-    configuration = Configuration()
-    let files = try Configuration.files(self)
-    do throws(UsageError) { configuration = try Configuration(files) } catch {
-      throw UsageError("\(command): \(error.message)")
+    config = Config()
+    let files = try configFiles
+    do throws(NuthatchError) { config = try Config(files) } catch {
+      throw UsageError("\(command): \(error.message) (--no-config reads no config file)")
     }
   }
 
-  var settings: [Setting] { configuration.settings }
+  /// The config files that the command is to read.
+  var configFiles: [ConfigFile] {
+    get throws(UsageError) {
+      guard let path = value("config") else { return has("no-config") ? [] : ConfigFile.standard }
+      guard !has("no-config") else { throw UsageError("--config and --no-config exclude each other") }
+      guard !Environment.isPrivileged else {
+        throw UsageError("--config: a program with more rights than its user reads no file of the user")
+      }
+      return [ConfigFile(.named, path)]
+    }
+  }
+
+  var settings: [ConfigSetting] { config.settings }
 
   /// Leaves out the files' options. The cache's directory stays the same.
-  mutating func forgetFileOptions() { configuration = configuration.withCacheOnly }
+  mutating func forgetFileOptions() { config = config.only { _ in false } }
 
   /// Returns the uses of a library's option.
   func given(row: String) -> [OptionText] { given.filter { $0.option.library?.row == row } }
 
   /// The directory of the cache; nil for the usual one.
-  var cachePath: String? { value(CommonOptions.cache.name) ?? configuration.cache?.text }
+  var cachePath: String? { value(CommonOptions.cache.name) ?? config.cache?.text }
 
   /// Whether an option is given that is part of the cache key.
   var namesAnswers: Bool { given.contains { $0.option.library?.namesAnswers == true } }
@@ -132,30 +153,5 @@ struct ParsedArguments {
       throw UsageError("\(command): the option \(option) needs a value")
     }
     return value
-  }
-}
-
-/// Finds similar words.
-enum Spelling {
-  /// Returns the candidate that is at most two typing errors away, or nil.
-  static func nearest(to word: String, among candidates: [String]) -> String? {
-    let measured = candidates.map { (distance(word, $0), $0) }
-    guard let best = measured.min(by: { $0.0 < $1.0 }), best.0 <= 2, best.0 < word.count else { return nil }
-    return best.1
-  }
-
-  /// Levenshtein's distance.
-  private static func distance(_ first: String, _ second: String) -> Int {
-    let (rows, columns) = (Array(first), Array(second))
-    var previous = Array(0...columns.count)
-    for (row, character) in rows.enumerated() {
-      var current = [row + 1]
-      for (column, other) in columns.enumerated() {
-        current.append(
-          min(previous[column] + (character == other ? 0 : 1), previous[column + 1] + 1, current[column] + 1))
-      }
-      previous = current
-    }
-    return previous[columns.count]
   }
 }

@@ -9,8 +9,6 @@ struct ParsedOptions {
   var site = Options()
   /// The request without its URL.
   var request = Request("")
-  /// Options for hosts, from config files.
-  var hosts = HostOptions()
 
   // Options of a request that have another form in the library.
   var user: String?
@@ -97,13 +95,8 @@ struct ParsedOptions {
     try request(request(for: url), in: cache)
   }
 
-  /// Adds the site of the URL's server to a request if cookies are wanted, or if a config file has options for the host.
+  /// Adds the site of the URL's server to a request if cookies are wanted.
   func request(_ request: Request, in cache: Cache) throws(NuthatchError) -> Request {
-    if let options = hosts.options(for: request.url) {
-      var options = options
-      if site.cookieJar != .off { options.cookieJar = site.cookieJar }
-      return request.to(try cache.site(ofServerOf: request.url, options))
-    }
-    return site.cookieJar == .off ? request : request.to(try cache.site(ofServerOf: request.url, site))
+    site.cookieJar == .off ? request : request.to(try cache.site(ofServerOf: request.url, site))
   }
 }

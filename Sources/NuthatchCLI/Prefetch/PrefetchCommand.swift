@@ -216,11 +216,11 @@ struct PrefetchSettings {
   }
 
   /// Returns the request for a URL of the list.
-  func request(_ url: String, in cache: Cache) throws(NuthatchError) -> Request {
+  func request(_ url: String) -> Request {
     var request = request
     request.url = url
     if let key { request.cacheKey = key.key(for: url) }
-    return said.hosts.isEmpty ? request : try said.request(request, in: cache)
+    return request
   }
 
   private static func shard(_ arguments: ParsedArguments) throws(UsageError) -> (Int, Int)? {

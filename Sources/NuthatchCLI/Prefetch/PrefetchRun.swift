@@ -127,10 +127,10 @@ final class PrefetchRun {
   /// Starts one URL. Returns its record if it ended without a request, or nil.
   private func start(_ listed: ListedURL) -> Record? {
     let begin = nhs_monotonic_ns()
+    var request = settings.request(listed.url)
+    request.mayBeDeferred = !listed.isDeferred
     if isSignInUnused, settings.signIn?.place?.has(listed.url) == true { isSignInUnused = false }
     do throws(NuthatchError) {
-      var request = try settings.request(listed.url, in: cache)
-      request.mayBeDeferred = !listed.isDeferred
       if settings.isDryRun {
         return Record(listed, planned: try cache.prospect(of: request).0, since: begin)
       }
@@ -220,7 +220,7 @@ final class PrefetchRun {
       tally.notKept += 1
     }
     tally.count(record)
-    if record.isOK, let kept = record.kept, let request = try? request(record) { disk.note(request, kept) }
+    if record.isOK, let kept = record.kept { disk.note(request(record), kept) }
     if !record.isOK { failed?.note(record.listed) }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)
@@ -236,9 +236,7 @@ final class PrefetchRun {
     }
   }
 
-  private func request(_ record: Record) throws(NuthatchError) -> Request {
-    try settings.request(record.listed.url, in: cache)
-  }
+  private func request(_ record: Record) -> Request { settings.request(record.listed.url) }
 
   private func refuse(_ record: inout Record) {
     record.fail(
@@ -253,7 +251,8 @@ final class PrefetchRun {
 
   /// The thumbnail that the report shows.
   private func thumbnail(_ record: Record) -> Image? {
-    guard var request = try? request(record), let box = ReportPage.box(of: request.boxes) else { return nil }
+    var request = request(record)
+    guard let box = ReportPage.box(of: request.boxes) else { return nil }
     request.boxes = [box]
     request.policy = .offline
     // If the thumbnail was dropped already, or can't be read, the report shows the URL: the fetch itself succeeded.

@@ -19,14 +19,7 @@ final class QuestionContext: Sendable {
   func plan(
     after plan: RequestPlan, adding reply: Reply, to kind: Question.Kind, _ signIn: SignIn?
   ) throws(NuthatchError) -> RequestPlan {
-    var request = request
-    // The server may have received the request already, so it keeps its idempotency key.
-    if plan.freezingPlan != nil,
-      !request.headers.contains(where: { $0.name.equalsIgnoringCase("Idempotency-Key") }),
-      let key = plan.headers.fields.first(where: \.isIdempotencyKey)
-    {
-      request.headers.append((key.name, key.value))
-    }
+    var request = keyed(plan)
     // Don't ask this question again. Only a challenge may have several steps.
     if kind != .challenge {
       request.asks.remove(kind)
@@ -47,5 +40,25 @@ final class QuestionContext: Sendable {
     case .pass, .accept, .reject, .retry: break
     }
     return try RequestPlan(request, options)
+  }
+  /// - Parameter headers: those of the program that signs in at the host.
+  func plan(
+    after plan: RequestPlan, signedInWith headers: SignInCommand.Headers
+  ) throws(NuthatchError) -> RequestPlan {
+    var request = keyed(plan)
+    request.signedIn = headers
+    return try RequestPlan(request, options)
+  }
+
+  /// Returns the request with the idempotency key of its plan, because the server may have received it already.
+  private func keyed(_ plan: RequestPlan) -> Request {
+    var request = request
+    if plan.freezingPlan != nil,
+      !request.headers.contains(where: { $0.name.equalsIgnoringCase("Idempotency-Key") }),
+      let key = plan.headers.fields.first(where: \.isIdempotencyKey)
+    {
+      request.headers.append((key.name, key.value))
+    }
+    return request
   }
 }

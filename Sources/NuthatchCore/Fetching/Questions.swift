@@ -32,6 +32,8 @@ final class Questions: @unchecked Sendable {
   private var rejected = 0
   /// The number of challenges that the program has answered.
   private var challenges = 0
+  /// Whether the command that signs in has run again after a 401.
+  private var hasSignedInAgain = false
 
   init(_ ticket: Ticket, _ shared: SharedCache) {
     self.ticket = ticket
@@ -46,6 +48,54 @@ final class Questions: @unchecked Sendable {
     }
   }
 
+  // MARK: The command that signs in
+
+  /// Runs the command that signs in at the host, before anything is looked up.
+  func signIn(
+    with command: SignInCommand, _ plan: RequestPlan, then: @escaping @Sendable (Next) -> Void
+  ) {
+    let loop = shared.runtime.loop
+    command.find { outcome in
+      loop.post { if self.ticket.isOpen { then(self.signedIn(outcome, plan)) } }
+    }
+  }
+
+  /// Runs it again after a 401: a token may have expired.
+  ///
+  /// - Returns: false if it isn't to run.
+  private func signInAgain(
+    about fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?,
+    _ then: @escaping @Sendable (Next) -> Void
+  ) -> Bool {
+    guard !hasSignedInAgain, let signIn = plan.commandSignIn, let sent = signIn.headers,
+      isChallenge(fetched, plan)
+    else { return false }
+    hasSignedInAgain = true
+    let loop = shared.runtime.loop
+    signIn.command.find(insteadOf: sent) { outcome in
+      loop.post {
+        guard self.ticket.isOpen else { return }
+        // The server would refuse the same headers again.
+        if case .success(let headers) = outcome, headers.elementsEqual(sent, by: ==) {
+          return self.ask(about: fetched, plan, until: deadline, then: then)
+        }
+        then(self.signedIn(outcome, plan))
+      }
+    }
+    return true
+  }
+
+  private func signedIn(_ outcome: SignInCommand.Outcome, _ plan: RequestPlan) -> Next {
+    guard let questionContext = plan.questionContext else { return .read(plan) }
+    do throws(NuthatchError) {
+      return .read(try questionContext.plan(after: plan, signedInWith: try outcome.get()))
+    } catch {
+      return .fail(NuthatchError(error.code, "\(error.message): \(plan.url)"))
+    }
+  }
+
+  // MARK: Questions about answers
+
   /// Asks about an answer from the network, if the request asks a question that fits it.
   ///
   /// - Parameter deadline: the time after which another attempt is too late.
@@ -53,6 +103,7 @@ final class Questions: @unchecked Sendable {
     about fetched: FetchedAnswer, _ plan: RequestPlan, until deadline: Int64?,
     then: @escaping @Sendable (Next) -> Void
   ) {
+    if signInAgain(about: fetched, plan, until: deadline, then) { return }
     guard let kind = question(about: fetched, plan) else { return then(.answer(fetched)) }
     let response = Response(
       url: ticket.url, head: fetched.head, body: fetched.body, fetched.provenance,
@@ -76,14 +127,17 @@ final class Questions: @unchecked Sendable {
   private func question(about fetched: FetchedAnswer, _ plan: RequestPlan) -> Question.Kind? {
     guard let questionContext = plan.questionContext else { return nil }
     let asks = questionContext.request.asks
-    // Ask only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting
-    // one. A URL that can't be parsed has no origin.
-    let isChallenge =
-      fetched.head.status == 401
-      && (try? WebURL(fetched.provenance.finalURL))?.origin == questionContext.origin
+    let isChallenge = isChallenge(fetched, plan)
     if isChallenge, plan.credentials == nil, asks.contains(.credentials) { return .credentials }
     if isChallenge, asks.contains(.challenge), challenges < Self.mostChallenges { return .challenge }
     return asks.contains(.verdict) ? .verdict : nil
+  }
+
+  /// Only for the request's own origin. After a redirect to another origin, the reply would be sent to the redirecting one. A
+  /// URL that can't be parsed has no origin.
+  private func isChallenge(_ fetched: FetchedAnswer, _ plan: RequestPlan) -> Bool {
+    fetched.head.status == 401
+      && (try? WebURL(fetched.provenance.finalURL))?.origin == plan.questionContext?.origin
   }
 
   // MARK: Replies

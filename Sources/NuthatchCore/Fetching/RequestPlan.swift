@@ -29,8 +29,14 @@ final class RequestPlan: Sendable {
   var credentials: (user: [UInt8], password: [UInt8])? { terms.credentials ?? url.credentials }
   /// Whether the program judges each new answer before it is delivered.
   var wantsVerdict: Bool { terms.questionContext?.request.asks.contains(.verdict) == true }
-  /// Whether the program adds headers first. Until then the answer's key is unknown.
-  var asksForHeaders: Bool { terms.questionContext?.request.asks.contains(.headers) == true }
+  /// Whether the program adds headers first, or the command of `awaited` does. Until then the answer's key is unknown.
+  var asksForHeaders: Bool {
+    terms.questionContext?.request.asks.contains(.headers) == true || awaited != nil
+  }
+  /// The command whose headers must be added first.
+  var awaited: SignInCommand? {
+    terms.commandSignIn.flatMap { $0.headers == nil ? $0.command : nil }
+  }
 
   /// The first exchange.
   var first: TransferRequest {

@@ -96,6 +96,7 @@ extension RequestTask {
   }
 
   private func askThenDecide(_ found: StoredAnswer?) {
+    if let command = plan.awaited { return asking.signIn(with: command, plan) { self.goOn($0) } }
     if plan.asksForHeaders { return asking.askForHeaders(plan) { self.goOn($0) } }
     guard let freezer else { return decide(found) }
     freezer.begin(plan) { self.decide(found) }

@@ -55,8 +55,10 @@ struct RequestTerms: Sendable {
   let reportsProgress: Bool
   /// Whether a transfer may end when its pictures are done.
   let stopsEarly: Bool
-  /// For requests that ask their program a question.
+  /// For requests that ask their program a question, or that a program signs in.
   let questionContext: QuestionContext?
+  /// For requests that a program signs in.
+  private(set) var commandSignIn: CommandSignIn?
   /// For answers that are saved while they arrive. Such a request has a fetch of its own.
   let download: Download?
   /// Rare settings of the transfer.
@@ -79,7 +81,8 @@ struct RequestTerms: Sendable {
   ) throws(NuthatchError) {
     var outside = outside
     try Self.check(own, outside.shownURL)
-    let request = try own.completed(with: cacheOptions, &outside)
+    let (request, command) = try own.completed(with: cacheOptions, &outside)
+    commandSignIn = command
     method = request.method
     var headers = try Self.headers(request)
     extras = try Self.extras(
@@ -97,7 +100,9 @@ struct RequestTerms: Sendable {
     travelling = request.options.travelling
     body = request.upload == nil ? request.body : []
     // The program's own `Cookie` header replaces the site's cookies.
-    let jar = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : own.site?.cookies
+    let ofSite =
+      own.site?.cookies ?? cacheOptions.hosts.flatMap { hosts in outside.read { hosts.cookies(for: $0) } }
+    let jar = request.headers.contains { $0.name.equalsIgnoringCase("Cookie") } ? nil : ofSite
     cookies = jar
     cookie = jar.flatMap { jar in outside.read { jar.header(for: $0) } }
     secrets = Self.secrets(headers, credentials, extras, cookie)
@@ -131,7 +136,7 @@ struct RequestTerms: Sendable {
     stopsEarly = request.earlyStop
     let asks = request.asks
     questionContext =
-      asks.isEmpty
+      asks.isEmpty && command == nil
       ? nil
       : outside.read { url in
         var asking = own
@@ -157,6 +162,8 @@ struct RequestTerms: Sendable {
     coalescingFields = kept.map { $0 + Self.coalescingFields(cookies, sent) }
     wantsPart = RequestConditions.names.contains { next.headers.contains($0) }
     mayUseNetwork = policy != .offline && !RequestWishes(next.headers).onlyIfCached
+    // It signs in at the origin of the request's URL only.
+    commandSignIn = nil
     // The terms now depend on a server's redirect.
     isMemorable = false
   }

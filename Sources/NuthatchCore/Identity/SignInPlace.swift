@@ -23,9 +23,6 @@ public struct SignInPlace: Sendable, Equatable {
     origins = [url.origin]
   }
 
-  /// Returns whether all origins of the other place are in this one.
-  package func covers(_ other: SignInPlace) -> Bool { other.origins.isSubset(of: origins) }
-
   /// Returns whether user and password may be sent to a URL.
   public func has(_ url: String) -> Bool {
     guard let url = try? WebURL(url) else { return false }

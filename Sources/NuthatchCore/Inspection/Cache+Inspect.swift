@@ -5,14 +5,14 @@ import NuthatchStore
 extension Cache {
   /// Returns the stored answer to a request, without using the network or decoding anything; nil if nothing is stored.
   ///
-  /// The records that it reads count as used. It looks for the body only if the request has no sizes or a size isn't stored.
+  /// If a config file names a command that signs in at the host, it may run first. The records that are read count as used. It looks for the body only if the request has no sizes or a size isn't stored.
   ///
   /// - Throws: like `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {
     try instant.check()
     // Answers to local requests (`file:`, `data:`) aren't stored.
     guard try LocalRequest(request, options) == nil else { return nil }
-    return shared.inspect(try RequestPlan(request, options))
+    return shared.inspect(try signedInPlan(for: request))
   }
 
   /// Returns what a request would get now, and why it would be refused, also if nothing is stored.
@@ -21,7 +21,7 @@ extension Cache {
   ) throws(NuthatchError) -> (StoredAnswerInfo.Prospect, StoredAnswerInfo.Refusal?) {
     try instant.check()
     guard try LocalRequest(request, options) == nil else { return (.fetch, nil) }
-    let plan = try RequestPlan(request, options, instant.termsCache)
+    let plan = try signedInPlan(for: request)
     let met = shared.prospect(shared.reader.read(plan, .facts), plan)
     return (met.prospect, met.refusal)
   }
@@ -33,7 +33,8 @@ extension Cache {
     try instant.check()
     guard try LocalRequest(request, options) == nil else { return (nil, try submit(request)) }
     let plan = try RequestPlan(request, options, instant.termsCache)
-    let known = shared.inspect(plan)
+    // What is stored isn't known before the command has run that signs in.
+    let known = plan.awaited == nil ? shared.inspect(plan) : nil
     if let known, isEnough(known) { return (known, nil) }
     // If nothing is stored, no second read is needed.
     return (nil, try submit(request, plan, known == nil ? nil : storedAnswer(to: plan)))

@@ -465,6 +465,20 @@ public struct Options: Sendable, Equatable {
     get { read(\.expireAfter) }
     set { special.expireAfter = newValue }
   }
+  /// A config file with options, and with sections for hosts.
+  ///
+  /// docs/CONFIG.md of the sources has its form. Without this option no file is read. The program's own options override
+  /// those of the file, and so do the variables of the environment that name a proxy or certificates. Options of the
+  /// process (`rate` and others) count unless the program has set them. Empty: `$XDG_CONFIG_HOME/nuthatch/config.toml`,
+  /// else `~/.config/nuthatch/config.toml`, and `/etc/nuthatch/config.toml`; the first counts before the second, and either
+  /// may be missing. A program with more rights than its user reads only the last one. A mistake is the error `invalid`,
+  /// with file, line and column.
+  ///
+  /// Default: none. Empty: the files of the user and of the system. Option of a cache.
+  public var config: String? {
+    get { read(\.config) }
+    set { special.config = newValue }
+  }
 
   /// Makes options of which none is set.
   public init() {}
@@ -493,6 +507,12 @@ public struct Options: Sendable, Equatable {
   @inline(__always)
   private func read<Value>(_ field: KeyPath<Special, Value>) -> Value {
     box.isEmpty ? Special.none[keyPath: field] : box[0][keyPath: field]
+  }
+
+  /// The sections for hosts of the cache's config files.
+  var hosts: HostSections? {
+    get { read(\.hosts) }
+    set { special.hosts = newValue }
   }
 
   /// Whether no option is set that changes which stored answer is returned. Only then can a request be answered by its
@@ -550,6 +570,9 @@ extension Options {
     var insecure: Bool?
     var checkBytes: ByteCheck?
     var expireAfter: Duration?
+    var config: String?
+    /// The sections for hosts of the cache's config files.
+    var hosts: HostSections?
 
     static let none = Special()
 
@@ -601,6 +624,8 @@ extension Options {
       guard left.insecure == right.insecure else { return false }
       guard left.checkBytes == right.checkBytes else { return false }
       guard left.expireAfter == right.expireAfter else { return false }
+      guard left.config == right.config else { return false }
+      guard left.hosts == right.hosts else { return false }
       return true
     }
   }
@@ -780,6 +805,7 @@ extension Options {
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
       if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
+      if config != nil { throw level.doesNotHave("config", [.cache]) }
     }
     if level == .request {
       if proxy != nil { throw level.doesNotHave("proxy", [.cache, .site]) }
@@ -802,6 +828,7 @@ extension Options {
       if rate != nil { throw level.doesNotHave("rate", [.process]) }
       if inFlightBytes != nil { throw level.doesNotHave("inflight_bytes", [.process]) }
       if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
+      if config != nil { throw level.doesNotHave("config", [.cache]) }
     }
     if level == .image {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -850,6 +877,7 @@ extension Options {
       if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
       if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
       if expireAfter != nil { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
+      if config != nil { throw level.doesNotHave("config", [.cache]) }
     }
     if level == .process {
       if policy != nil { throw level.doesNotHave("policy", [.cache, .site, .request]) }
@@ -895,6 +923,7 @@ extension Options {
       if insecure != nil { throw level.doesNotHave("insecure", [.cache, .site, .request]) }
       if checkBytes != nil { throw level.doesNotHave("check_bytes", [.cache]) }
       if expireAfter != nil { throw level.doesNotHave("expire_after", [.cache, .site, .request]) }
+      if config != nil { throw level.doesNotHave("config", [.cache]) }
     }
     try OptionRange.check("validator_ttl", validatorTTL, 0, "0 or more, or none")
     try OptionRange.check("image_ttl", imageTTL, 0, "0 or more, or none")

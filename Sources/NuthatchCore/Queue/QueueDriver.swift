@@ -18,7 +18,11 @@ final class QueueDriver: @unchecked Sendable {
   }
 
   /// Applies the program's options for the queue.
-  func adoptOptions() { queue.change(queue.settings.adopting(ProcessQueue.options), now: loop.now) }
+  func adoptOptions() {
+    var settings = queue.settings.adopting(ProcessQueue.inForce)
+    settings.rates = ProcessQueue.rates
+    queue.change(settings, now: loop.now)
+  }
 
   /// Applies the program's options, and begins to watch links, addresses and routes. `touched` is called for every change of
   /// them.

@@ -78,8 +78,9 @@ final class QueueHost {
 
   /// Returns the allowed starts a second: the program's limit or the host's measured rate, whichever is lower. Nil: no limit.
   func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
-    guard let paced = measured?.pace.rate(at: now) else { return settings.rate }
-    return min(paced, settings.rate ?? .infinity)
+    let rate = settings.rate(of: origin)
+    guard let paced = measured?.pace.rate(at: now) else { return rate }
+    return min(paced, rate ?? .infinity)
   }
 
   func noteTrouble(_ cause: HostTrouble.Cause, of entry: QueueEntry) {

@@ -1,3 +1,5 @@
+import NuthatchHTTP
+
 /// The numbers of the queue that the program or a test can set. Times are in nanoseconds.
 struct QueueSettings: Equatable, Sendable {
   /// The limit of concurrent requests.
@@ -17,6 +19,8 @@ struct QueueSettings: Equatable, Sendable {
   var streams = 32
   /// Starts a second for each host. Nil, the default: no limit.
   var rate: Double?
+  /// Starts a second for hosts that have their own limit.
+  var rates: [Origin: Double] = [:]
   /// The most concurrent requests, including those that lend their place (16 of these are always allowed). Requests during a
   /// look-up don't count. Default: 512.
   var mostAtOnce = 512
@@ -29,6 +33,8 @@ struct QueueSettings: Equatable, Sendable {
   /// Bytes of the sent body, or of the received body after the head. Default: 1 KiB.
   var leastBytes: UInt16 = 1024
   var circuit = Circuit.Settings()
+
+  func rate(of origin: Origin) -> Double? { rates.isEmpty ? rate : rates[origin] ?? rate }
 }
 
 /// The kind of the default route.

@@ -10,7 +10,7 @@ from ._async_site import AsyncSite
 from ._cache import Cache
 from ._fetching import Fetching
 from ._later import _wishes
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, FileName, HeaderArgument, Netrc, Secrets, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Certificate, ConfigFile, FileName, HeaderArgument, Netrc, Secrets, User
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
@@ -88,6 +88,8 @@ class AsyncCache(AsyncFetching):
         Default: like the directory's first open in this process, else first.
     :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
         and policy.
+    :param config: a config file with options, and with sections for hosts. Default: none. True: the usual
+        files; False or None: none.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
@@ -135,6 +137,7 @@ class AsyncCache(AsyncFetching):
         insecure: Optional[bool] = ...,
         check_bytes: Optional[ByteCheck] = ...,
         expire_after: Duration = ...,
+        config: ConfigFile = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,

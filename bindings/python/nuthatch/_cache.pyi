@@ -8,7 +8,7 @@ from . import _prototypes as abi
 from ._fetching import Fetching
 from ._image import Image, Size
 from ._later import _wishes
-from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
+from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict, Body, Certificate, ConfigFile, Fields, FileName, Files, HeaderArgument, Netrc, Secrets, SinkArgument, User
 from ._outbox import Listeners, Outbox
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
@@ -158,6 +158,15 @@ class Cache(Fetching):
         expire at once, so the server is asked whether a stored answer is still valid. The headers
         (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
         delivered. Fractions of a second are rounded up.
+    :param config: a config file with options, and with sections for hosts. Default: none. True: the usual
+        files; False or None: none.
+        docs/CONFIG.md of the sources has its form. Without this option no file is read. The program's own
+        options override those of the file, and so do the variables of the environment that name a proxy or
+        certificates. Options of the process (`rate` and others) count unless the program has set them. Empty:
+        `$XDG_CONFIG_HOME/nuthatch/config.toml`, else `~/.config/nuthatch/config.toml`, and
+        `/etc/nuthatch/config.toml`; the first counts before the second, and either may be missing. A program
+        with more rights than its user reads only the last one. A mistake is the error `invalid`, with file,
+        line and column.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
@@ -210,6 +219,7 @@ class Cache(Fetching):
         insecure: Optional[bool] = ...,
         check_bytes: Optional[ByteCheck] = ...,
         expire_after: Duration = ...,
+        config: ConfigFile = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,

@@ -101,6 +101,8 @@ HELP = _entries("""\
     Default: like the directory's first open in this process, else first.
 :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
     and policy.
+:param config: a config file with options, and with sections for hosts. Default: none. True: the usual
+    files; False or None: none.
 :param body: body to send: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON; NaN and infinity raise Invalid.
 :param form: fields to send like a web form, without those that are None.
@@ -289,6 +291,14 @@ MORE = _entries("""\
     expire at once, so the server is asked whether a stored answer is still valid. The headers
     (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
     delivered. Fractions of a second are rounded up.
+:param config:
+    docs/CONFIG.md of the sources has its form. Without this option no file is read. The program's own
+    options override those of the file, and so do the variables of the environment that name a proxy or
+    certificates. Options of the process (`rate` and others) count unless the program has set them. Empty:
+    `$XDG_CONFIG_HOME/nuthatch/config.toml`, else `~/.config/nuthatch/config.toml`, and
+    `/etc/nuthatch/config.toml`; the first counts before the second, and either may be missing. A program
+    with more rights than its user reads only the last one. A mistake is the error `invalid`, with file,
+    line and column.
 :param files:
     A path is read while it is sent, an open file from its current position.
 :param save_to:
@@ -343,6 +353,6 @@ TAKEN = _entries("""\
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries max_bytes max_pixels
     addresses proxy headers keep_headers_across_origins user_agent accept netrc partition secrets
     memory_bytes memory_items disk_bytes spill thumb_store keep_source allow_files outbox outbox_bytes
-    outbox_items redirects ca_file ca_dir insecure check_bytes expire_after ask_headers ask_credentials
-    ask_challenge ask_verdict
+    outbox_items redirects ca_file ca_dir insecure check_bytes expire_after config ask_headers
+    ask_credentials ask_challenge ask_verdict
 """)

@@ -463,6 +463,12 @@ ROWS: Dict[str, Row] = {
         range="0 or more, or none",
         since="0.2",
     ),
+    "config": Row(
+        "path",
+        "config",
+        CACHE,
+        since="0.2",
+    ),
     "body": Row(
         "argument",
         "",

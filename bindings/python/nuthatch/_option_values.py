@@ -49,6 +49,8 @@ Secrets = Union[Mapping[str, Any], Iterable[Tuple[str, Any]], None]
 
 #: A file with users and passwords by host. True: $NETRC, else ~/.netrc.
 Netrc = Union[bool, str, os.PathLike[str], None]
+#: A file with options. True: the files of the user and of the system.
+ConfigFile = Union[bool, str, os.PathLike[str], None]
 _Path = Union[str, os.PathLike[str]]
 FileName = Optional[_Path]
 

@@ -236,6 +236,8 @@ def _path(struct: abi.nh_options, row: Row, value: Any, name: str, kept: List[An
             if part is not None or member == "cert":
                 text = os.fspath(part) if isinstance(part, os.PathLike) else part
                 setattr(struct, member, encode(text, "cert"))
+    elif name == "config" and isinstance(value, bool):
+        setattr(struct, row.member, b"" if value else None)
     elif name == "netrc" and isinstance(value, bool):
         setattr(struct, row.member, b"" if value else ctypes.c_char_p(abi.OFF))
     else:

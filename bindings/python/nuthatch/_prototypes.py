@@ -416,6 +416,7 @@ class nh_options(ctypes.Structure):
         ("insecure", ctypes.c_uint32),
         ("check_bytes", ctypes.c_uint32),
         ("expire_after_ms", ctypes.c_int64),
+        ("config", ctypes.c_char_p),
     ]
 
 

@@ -10,6 +10,7 @@ from ._option_values import (
     AskVerdict,
     Body,
     Certificate,
+    ConfigFile,
     Fields,
     FileName,
     Files,
@@ -149,6 +150,7 @@ class _Part11(TypedDict, total=False):
     outbox_bytes: ByteCount
     outbox_items: Optional[int]
     check_bytes: Optional[ByteCheck]
+    config: ConfigFile
 
 
 class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):

@@ -1,13 +1,13 @@
 /// A number with its unit, as text: `-1`, `1.5h`, `64KiB`. Exact: no digit is lost to rounding.
-struct WrittenNumber {
+package struct WrittenNumber {
   private let isNegative: Bool
   /// All digits as one number; nil if it is larger than any option allows.
   private let digits: UInt128?
   /// `digits` divided by this is the number.
   private let divisor: UInt128
-  let unit: Substring
+  package let unit: Substring
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var rest = text[...]
     isNegative = rest.first == "-"
     if isNegative { rest.removeFirst() }
@@ -34,7 +34,7 @@ struct WrittenNumber {
   }
 
   /// Returns the number times `unit`, rounded down and rounded up. A result that is too large becomes the greatest `Int64`.
-  func counted(in unit: Int64) -> (below: Int64, above: Int64) {
+  package func counted(in unit: Int64) -> (below: Int64, above: Int64) {
     guard let digits, case let (product, overflow) = digits.multipliedReportingOverflow(by: UInt128(unit)),
       !overflow
     else { return isNegative ? (.min, .min) : (.max, .max) }
