@@ -30,7 +30,11 @@ def rows_file(table: Table) -> str:
     lines = [BANNER, "/// The options of config files.", "package enum ConfigRows {"]
     lines += ["  static let ofTable: [ConfigRow] = ["]
     lines += [f"    {_name(row)}," for row in rows_of_files(table)]
-    lines += ["  ]", "", "  /// Options of single requests, which files don't have, with the command's names for them."]
+    lines += [
+        "  ]",
+        "",
+        "  /// Options of single requests, which files don't have, with the command's names for them.",
+    ]
     lines += ["  static let ofRequests: [String: String] = ["]
     others = [row for row in table.rows if row.flag and not LEVELS & set(row.levels)]
     lines += [f"    {_text(row.name)}: {_text(row.flag.name)}," for row in others]

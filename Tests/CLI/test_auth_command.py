@@ -1,4 +1,4 @@
-"""Programs that sign in at a host (`auth_command` in config files): what they print, how they run, and what goes wrong."""
+"""Programs that sign in at a host (`auth_command` in config files): what they print, how they run, what goes wrong."""
 
 from __future__ import annotations
 
@@ -78,9 +78,16 @@ def test_headers_are_sent_and_replace_those_of_the_section(
     nuthatch: Runner, server: TestServer, tool: Tool, write: Write
 ) -> None:
     server.on("/a", ok("x", headers=UNSTORED))
-    write([str(tool("echo 'X-Key: a b:c'; echo; echo X-Kind:tool"))], 'headers = { X-Kind = "file", X-More = "1" }')
+    write(
+        [str(tool("echo 'X-Key: a b:c'; echo; echo X-Kind:tool"))],
+        'headers = { X-Kind = "file", X-More = "1" }',
+    )
     assert nuthatch("get", server.url("/a")).returncode == 0
-    assert [header(server, "/a", name) for name in ("X-Key", "X-Kind", "X-More")] == [["a b:c"], ["tool"], ["1"]]
+    assert [header(server, "/a", name) for name in ("X-Key", "X-Kind", "X-More")] == [
+        ["a b:c"],
+        ["tool"],
+        ["1"],
+    ]
     # The command line's header counts before the program's.
     write([str(tool("echo X-Key: tool"))])
     assert nuthatch("get", "-H", "Authorization: Bearer own", server.url("/a")).returncode == 0
@@ -91,7 +98,7 @@ def test_arguments_pass_unchanged_and_no_shell_reads_them(
     nuthatch: Runner, server: TestServer, tool: Tool, write: Write, tmp_path: Path
 ) -> None:
     server.on("/a", ok("x", headers=UNSTORED))
-    words = ["$HOME; touch /tmp/no", 'a "b" \'c\'', "", "*", "é"]
+    words = ["$HOME; touch /tmp/no", "a \"b\" 'c'", "", "*", "é"]
     path = tool(
         f"for word; do printf '[%s]' \"$word\"; done > '{tmp_path}/words'\n"
         f"{{ pwd; cat; ls -l /proc/self/fd | grep -vc pipe; }} > '{tmp_path}/around'\necho token"
@@ -172,7 +179,10 @@ FAILURES = {
     "a length": ("echo 'Content-Length: 3'", "in line 1 that is neither"),
     "control characters": ("printf 'X-A: hunter2\\033[31m\\n'", "in line 1 that is neither"),
     "not UTF-8": ("printf 'X-A: \\377\\n'", "not UTF-8"),
-    "many lines": ("for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo X-A: hunter2; done", "17 lines"),
+    "many lines": (
+        "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do echo X-A: hunter2; done",
+        "17 lines",
+    ),
     "endless": ("while :; do echo hunter2hunter2hunter2hunter2; done", "printed more than 65536 bytes"),
 }
 
@@ -191,7 +201,9 @@ def test_a_failure_names_host_and_program_and_nothing_secret(
     assert "hunter2" not in said
 
 
-def test_a_missing_program_is_named(nuthatch: Runner, server: TestServer, write: Write, tmp_path: Path) -> None:
+def test_a_missing_program_is_named(
+    nuthatch: Runner, server: TestServer, write: Write, tmp_path: Path
+) -> None:
     write([str(tmp_path / "missing")])
     done = nuthatch("get", server.url("/a"))
     assert done.returncode == 1 and b"can't be run: No such file or directory" in done.stderr
@@ -204,9 +216,7 @@ def test_a_missing_program_is_named(nuthatch: Runner, server: TestServer, write:
 def test_a_slow_program_is_ended_with_what_it_has_started(
     nuthatch: Runner, server: TestServer, tool: Tool, write: Write, tmp_path: Path
 ) -> None:
-    write(
-        [str(tool(f"sleep 600 & echo $! > '{tmp_path}/child'; sleep 600"))], 'auth_timeout = "1s"'
-    )
+    write([str(tool(f"sleep 600 & echo $! > '{tmp_path}/child'; sleep 600"))], 'auth_timeout = "1s"')
     begin = time.monotonic()
     done = nuthatch("get", server.url("/a"))
     assert done.returncode == 1 and b"took longer than 1000 ms (auth_timeout)" in done.stderr

@@ -327,7 +327,10 @@ def test_a_rate_of_a_host_limits_its_starts(
         assert nuthatch("prefetch", "limited").returncode == 0
         # Five starts, half a second between two.
         assert time.monotonic() - begin >= 1.9
-        assert one(json.loads(nuthatch("config", "--format", "json").stdout), "rate", server.url(""))["value"] == "2"
+        assert (
+            one(json.loads(nuthatch("config", "--format", "json").stdout), "rate", server.url(""))["value"]
+            == "2"
+        )
         assert nuthatch("prefetch", "free").returncode == 0
 
 

@@ -5,7 +5,8 @@ import NuthatchStore
 extension Cache {
   /// Returns the stored answer to a request, without using the network or decoding anything; nil if nothing is stored.
   ///
-  /// If a config file names a command that signs in at the host, it may run first. The records that are read count as used. It looks for the body only if the request has no sizes or a size isn't stored.
+  /// If a config file names a command that signs in at the host, it may run first. The records that are read count as used. The body
+  /// is looked for only if the request has no sizes or a size isn't stored.
   ///
   /// - Throws: like `submit`.
   public func inspect(_ request: Request) throws(NuthatchError) -> StoredAnswerInfo? {

@@ -50,20 +50,23 @@ def test_true_means_the_usual_files(write: Write, tmp_path: Path, monkeypatch: p
 
 def test_a_mistake_names_its_place(write: Write, tmp_path: Path) -> None:
     path = write("retries = 1\nretires = 2\n")
-    with pytest.raises(nuthatch.Invalid, match=f"{path}:2:1: there is no option 'retires'; did you mean retries"):
+    with pytest.raises(
+        nuthatch.Invalid, match=f"{path}:2:1: there is no option 'retires'; did you mean retries"
+    ):
         nuthatch.Cache(tmp_path / "c", config=path)
     with pytest.raises(nuthatch.Error) as caught:
         nuthatch.Cache(tmp_path / "c", config=write("", mode=0o622))
     assert caught.value.code == "unsafe_file"
     options: Any = {"config": path}
-    with nuthatch.Cache(tmp_path / "c") as cache:
-        with pytest.raises(nuthatch.Invalid, match="of a cache"):
-            cache.get("http://127.0.0.1:9/", **options)
+    with nuthatch.Cache(tmp_path / "c") as cache, pytest.raises(nuthatch.Invalid, match="of a cache"):
+        cache.get("http://127.0.0.1:9/", **options)
 
 
 def test_a_section_signs_in_at_its_host(server: TestServer, write: Write, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
-    path = write(f'[host."{server.url("")}"]\nauth_command = ["sh", "-c", "sleep 1; echo token"]\nuser_agent = "h"\n')
+    path = write(
+        f'[host."{server.url("")}"]\nauth_command = ["sh", "-c", "sleep 1; echo token"]\nuser_agent = "h"\n'
+    )
 
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "c", config=path) as cache:
