@@ -17,8 +17,9 @@ import Testing
     #expect(request.wantsTheSame(as: Request("http://other.example/")))
     try change(&request, bench.cache)
     #expect(!request.wantsTheSame(as: Request(Self.url)) && !Request(Self.url).wantsTheSame(as: request))
-    // Downloads, freezing and sites belong to one request.
-    #expect(request.wantsTheSame(as: request) == !["download", "freezing", "site"].contains(field))
+    // These belong to one request.
+    let own = ["download", "freezing", "signedIn", "site"]
+    #expect(request.wantsTheSame(as: request) == !own.contains(field))
   }
 
   @Test(
