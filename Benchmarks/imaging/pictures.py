@@ -1,4 +1,4 @@
-"""Makes the benchmark's files from photographs: JPEGs (baseline and progressive) and PNGs of four sizes."""
+"""Makes the benchmark's files from photographs: JPEGs (baseline and progressive), PNGs and GIFs of four sizes."""
 
 import sys
 from pathlib import Path
@@ -22,10 +22,12 @@ def main(photographs: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     source = None
     for name, size in SIZES.items():
-        kinds = {
+        kinds: dict[str, dict] = {
             f"{name}.jpg": {"quality": 90},
             f"{name}-progressive.jpg": {"quality": 90, "progressive": True},
             f"{name}.png": {},
+            f"{name}.gif": {},
+            f"{name}-interlaced.gif": {"interlace": 1},
         }
         if all((out / file).exists() for file in kinds):
             continue
@@ -33,7 +35,11 @@ def main(photographs: Path, out: Path) -> None:
         picture = covering(source, size)
         for file, options in kinds.items():
             partial = out / f"partial-{file}"
-            picture.save(partial, **options)
+            # GIFs have 256 colours, with the dots of a picture that was reduced to them.
+            stored = picture.quantize(256) if file.endswith(".gif") else picture
+            if file.endswith(".gif"):
+                options.setdefault("interlace", 0)
+            stored.save(partial, **options)
             partial.rename(out / file)
 
 

@@ -15,14 +15,20 @@ cv2.setNumThreads(1)
 pyvips.cache_set_max(0)
 
 
-def pillow(data: bytes, size: int) -> object:
+def opened(data: bytes) -> Image.Image:
+    """Returns the picture. Indexed pixels get their colours: Pillow would only pick some of them, and not resample."""
     picture = Image.open(io.BytesIO(data))
+    return picture.convert("RGBA" if "transparency" in picture.info else "RGB") if picture.mode == "P" else picture
+
+
+def pillow(data: bytes, size: int) -> object:
+    picture = opened(data)
     picture.thumbnail((size, size))
     return picture.convert("RGBA")
 
 
 def pillow_lanczos(data: bytes, size: int) -> object:
-    picture = Image.open(io.BytesIO(data))
+    picture = opened(data)
     picture.thumbnail((size, size), Image.Resampling.LANCZOS, reducing_gap=3.0)
     return picture.convert("RGBA")
 

@@ -42,8 +42,8 @@ public func nhGet(
 }
 
 /// Returns a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, and enlarged only with
-/// options->enlarge. A fresh thumbnail comes from the cache. Else the picture is fetched, and picture and thumbnail are stored. JPEG and
-/// PNG are decoded, on a thread of the library.
+/// options->enlarge. A fresh thumbnail comes from the cache. Else the picture is fetched, and picture and thumbnail are stored. JPEG,
+/// PNG, GIF, BMP and ICO are decoded, on a thread of the library.
 ///
 /// @param options  The size, and any other options.
 /// @param image    Gets the handle; NULL on failure. Release it with nh_image_release.

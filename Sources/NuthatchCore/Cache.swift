@@ -282,5 +282,5 @@ public enum Version {
 
 extension Cache {
   /// The `Accept` header of requests for pictures: formats that are decoded come first.
-  public static let pictureAccept = "image/jpeg,image/png;q=0.9,*/*;q=0.1"
+  public static let pictureAccept = "image/jpeg,image/png;q=0.9,image/gif;q=0.8,*/*;q=0.1"
 }

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-probe jpeg png incremental icc scans}
+harnesses=${*:-probe jpeg png gif bitmaps incremental icc scans}
 out=.build/fuzz
 mkdir -p "$out/crashes" "$out/seeds" "$out/module"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
@@ -17,7 +17,8 @@ printf 'module CSystem { umbrella header "%s/Sources/CSystem/include/CSystem.h" 
   -ljpeg -lpng16 -llcms2 -lz -o "$out/make-seeds"
 "$out/make-seeds" "$out/seeds"
 if [ -n "${NUTHATCH_CORPUS:-}" ]; then
-  find "$NUTHATCH_CORPUS" -type f \( -name '*.jp*g' -o -name '*.png' \) -size -8k | while read -r file; do
+  find "$NUTHATCH_CORPUS" -type f \( -name '*.jp*g' -o -name '*.png' -o -name '*.gif' -o -name '*.bmp' \
+    -o -name '*.ico' \) -size -8k | while read -r file; do
     { printf '\005'; cat "$file"; } > "$out/seeds/$(printf %s "$file" | cksum | cut -d' ' -f1)"
   done
 fi

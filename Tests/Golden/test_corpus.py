@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 import nuthatch
+import pytest
 from compare import distance
 from PIL import Image, ImageCms
 from reference_png import decode as decode_png
@@ -95,6 +96,40 @@ def test_a_cmyk_jpeg_is_converted_by_its_profile(pixels_of: Decode, corpus: Path
     source = ImageCms.ImageCmsProfile(io.BytesIO(inks.info["icc_profile"]))
     wanted = ImageCms.profileToProfile(inks, source, ImageCms.createProfile("sRGB"), outputMode="RGB")
     assert distance(pixels_of(data), np.array(wanted.convert("RGBA"))) <= 3
+
+
+def shown_by_the_first_frame(image: Image.Image) -> np.ndarray:
+    """Returns which pixels of a GIF's canvas the first frame covers. Pillow fills the others with a colour."""
+    left, top, right, bottom = image.tile[0][1]
+    covered = np.zeros((image.height, image.width), bool)
+    covered[top:bottom, left:right] = True
+    return covered
+
+
+def test_gifs_bmps_and_icons_are_decoded_as_by_pillow(pixels_of: Decode, corpus: Path) -> None:
+    far, refused = {}, {}
+    for path in files(corpus, "gif-bmp-ico"):
+        if path.suffix not in (".gif", ".bmp", ".ico"):
+            continue
+        data = path.read_bytes()
+        try:
+            image = Image.open(io.BytesIO(data))
+            covered = shown_by_the_first_frame(image) if image.format == "GIF" else None
+            wanted = np.array(image.convert("RGBA"))
+        except OSError:
+            with pytest.raises(nuthatch.Error) as error:
+                pixels_of(data)
+            refused[path.name] = error.value.code
+            continue
+        ours = pixels_of(data)
+        if covered is not None:
+            assert not ours[~covered].any(), path.name
+            wanted[~covered] = 0
+        apart = distance(ours, wanted)
+        if apart > 2:
+            far[path.name] = apart
+    assert far == {}
+    assert set(refused.values()) <= {"corrupt", "truncated", "unsupported_format"}, refused
 
 
 def test_no_picture_of_the_corpus_crashes_or_hangs_the_decoder(image_of: Decode, corpus: Path) -> None:

@@ -85,6 +85,49 @@ def test_a_png_is_decoded_as_by_the_reference_decoder(pixels_of: Decode, mode: s
     assert distance(pixels_of(data), decode_png(data)) <= 1
 
 
+def indexed(colours: int, size: Any = (151, 97)) -> Image.Image:
+    return photograph(*size).quantize(colours)
+
+
+@pytest.mark.parametrize("colours", [2, 3, 16, 100, 256])
+@pytest.mark.parametrize("interlaced", [0, 1])
+@pytest.mark.parametrize("size", [(151, 97), (1, 1), (7, 5), (1, 33), (640, 480)])
+def test_a_gif_is_decoded_as_by_pillow(pixels_of: Decode, colours: int, interlaced: int, size: Any) -> None:
+    data = written(indexed(colours, size), "GIF", interlace=interlaced)
+    assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+    data = written(indexed(colours, size), "GIF", interlace=interlaced, transparency=1)
+    assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+
+
+def test_a_grey_gif_and_the_first_frame_of_an_animation_are_decoded_as_by_pillow(pixels_of: Decode) -> None:
+    grey = written(photograph().convert("L"), "GIF")
+    assert distance(pixels_of(grey), as_pillow_reads(grey)) == 0
+    frames = [photograph().rotate(turn).quantize(60) for turn in (0, 40, 80)]
+    for disposal in (0, 1, 2, 3):
+        data = written(frames[0], "GIF", save_all=True, append_images=frames[1:], disposal=disposal, loop=0)
+        assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA"])
+@pytest.mark.parametrize("size", [(151, 97), (1, 1), (7, 5), (1, 33), (32, 8)])
+def test_a_bmp_is_decoded_as_by_pillow(pixels_of: Decode, mode: str, size: Any) -> None:
+    source = photograph(*size)
+    if mode == "RGBA":
+        source.putalpha(source.convert("L"))
+    data = written(source.convert(mode), "BMP")
+    assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+
+
+@pytest.mark.parametrize("kind", ["bmp", "png"])
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA"])
+def test_an_icon_is_decoded_as_by_pillow(pixels_of: Decode, kind: str, mode: str) -> None:
+    source = photograph(64, 48)
+    if mode == "RGBA":
+        source.putalpha(source.convert("L"))
+    data = written(source.convert(mode), "ICO", bitmap_format=kind, sizes=[(16, 12), (64, 48), (32, 24)])
+    assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+
+
 def profile(name: str) -> bytes:
     return ImageCms.ImageCmsProfile(ImageCms.createProfile(name)).tobytes()
 

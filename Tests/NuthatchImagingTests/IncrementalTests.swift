@@ -15,7 +15,25 @@ import Testing
     ("ink", Fixture.jpeg(90, 70, color: Int(NHT_YCCK))),
     ("png", Fixture.png(90, 70)),
     ("interlaced png", Fixture.png(90, 70) { $0.is_interlaced = 1 }),
+    ("gif", GIFFixture(90, 70).bytes),
+    ("interlaced gif", interlacedGIF.bytes),
+    ("bmp", BitmapFixture(90, 70, bits: 24).bmp),
+    ("bmp of runs", runs.bmp),
+    ("icon", BitmapFixture(90, 70, bits: 4).icon),
+    ("icon of a png", ICOFixture([.init(90, 70, bits: 32, Fixture.png(90, 70, type: 6))]).bytes),
   ]
+
+  private static var interlacedGIF: GIFFixture {
+    var gif = GIFFixture(90, 70)
+    (gif.isInterlaced, gif.transparent, gif.after) = (true, 3, gif.furtherFrame + [0x3B])
+    return gif
+  }
+
+  private static var runs: BitmapFixture {
+    var bitmap = BitmapFixture(90, 70, bits: 8)
+    bitmap.compression = 1
+    return bitmap
+  }
 
   @Test("pieces of 1 to 1024 bytes give the same pixels as the whole file", arguments: pictures.indices)
   func piecesOfAnySizeGiveTheSamePixels(_ index: Int) {

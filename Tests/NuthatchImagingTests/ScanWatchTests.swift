@@ -10,7 +10,7 @@ import Testing
       guard case .found(let info) = ImageProbe.probe(bytes) else { return nil }
       return info
     }
-    guard var watch = ScanWatch(try #require(info), boxes: boxes) else { return nil }
+    guard var watch = EarlyEnd.watch(try #require(info), boxes: boxes) else { return nil }
     return jpeg.withUnsafeBytes { bytes in
       for at in stride(from: 0, to: bytes.count, by: piece) {
         let end = min(bytes.count, at + piece)

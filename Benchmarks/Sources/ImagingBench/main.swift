@@ -42,7 +42,7 @@ final class Bench {
     var options = DecodeOptions()
     options.earlyStop = kind != "all_scans"
     // Small pictures are not enlarged.
-    let box = ThumbnailBox(size, quality: kind == "fast" ? .fast : .best)
+    let box = ThumbnailBox(size, scaling: kind == "fast" ? .fast : .best)
     return try bytes.withUnsafeBytes { try Thumbnailer.thumbnails(of: $0, boxes: [box], options: options) }
   }
 

@@ -17,9 +17,20 @@ enum Caching {
     for (name, value) in Vary.values(names, in: plan.headers) {
       encoder.put(name)
       encoder.put(UInt8(value == nil ? 0 : 1))
-      encoder.put(value ?? "")
+      encoder.put(name == "accept" && value == accept ? earlierAccept : value ?? "")
     }
     return encoder.bytes.withUnsafeBytes { Digest(of: $0).bytes }
+  }
+
+  /// `Cache.pictureAccept`, and what it was in version 0.1, as `Vary.values` returns them. They count as the same, so that
+  /// answers that were stored by version 0.1 are found.
+  private static let accept = normalized(Cache.pictureAccept)
+  private static let earlierAccept = normalized("image/jpeg,image/png;q=0.9,*/*;q=0.1")
+
+  private static func normalized(_ accept: String) -> String {
+    var fields = HeaderFields()
+    fields.append("Accept", accept)
+    return Vary.values(["accept"], in: fields).first?.value ?? accept
   }
 
   /// What happens to a stored answer that the server has renewed.

@@ -84,6 +84,6 @@ struct LocalTask: Sendable {
 
   private static func type(of body: UnsafeRawBufferPointer) -> String {
     guard case .found(let info) = ImageProbe.probe(body) else { return "application/octet-stream" }
-    return "image/\(info.format.rawValue)"
+    return info.format.mediaType
   }
 }

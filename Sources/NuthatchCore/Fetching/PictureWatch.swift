@@ -2,13 +2,13 @@ import NuthatchImaging
 import NuthatchTransport
 
 /// Examines a picture while it arrives. If the body is no picture, or the picture is too large, the transfer stops at once. The
-/// thumbnails of a progressive picture may need only its beginning, so the beginning is decoded when it may be enough. Confined
-/// to the loop's thread, hence Sendable.
+/// thumbnails of a progressive picture or of an animation may need only its beginning, so the beginning is decoded when it may
+/// be enough. Confined to the loop's thread, hence Sendable.
 final class PictureWatch: @unchecked Sendable {
-  private struct Progressive {
+  private struct Beginning {
     let info: ImageInfo
     let recipes: [Recipe]
-    var scans: ScanWatch
+    var watch: any EarlyEndWatch
     /// Whether a worker is decoding a copy of the bytes received so far.
     var isTrying = false
   }
@@ -19,7 +19,7 @@ final class PictureWatch: @unchecked Sendable {
   private var probe: ImageProbe? = ImageProbe()
   /// The verdict of the image probe. Nil until it is known.
   private(set) var verdict: ImageProbe.Answer?
-  private var progressive: Progressive?
+  private var beginning: Beginning?
   /// The length of the whole body in bytes.
   let announced: Int64
   /// The thumbnails that were made before the whole body had come.
@@ -55,13 +55,13 @@ final class PictureWatch: @unchecked Sendable {
     if waiters.wantPictures, !waiters.recipes.contains(where: \.allowsDamage) { throw Picture.fault(answer) }
   }
 
-  /// Begins to watch a progressive picture, if its transfer may end early.
+  /// Begins to watch a picture whose transfer may end early.
   private func watch(_ info: ImageInfo, of body: IncomingBody, _ head: ResponseHead, for fetch: Fetch) {
     let recipes = fetch.waiters.recipes
     guard head.status == 200, !head.fields.contains("Content-Encoding"), !body.isFiled, mayEnd(fetch),
-      announced > Self.leastRest, let scans = ScanWatch(info, boxes: recipes.map(\.box))
+      announced > Self.leastRest, let watch = EarlyEnd.watch(info, boxes: recipes.map(\.box))
     else { return }
-    progressive = Progressive(info: info, recipes: recipes, scans: scans)
+    beginning = Beginning(info: info, recipes: recipes, watch: watch)
   }
 
   /// Returns whether the waiters want only pictures and need no stored body.
@@ -77,12 +77,12 @@ final class PictureWatch: @unchecked Sendable {
       && fetch.waiters.recipes.allSatisfy { made[$0] != nil }
   }
 
-  /// Decodes the bytes received so far, if a scan has ended with `bytes` and that may be enough.
+  /// Decodes the bytes received so far, if they may be enough with `bytes`.
   private func tryToDecode(
     after bytes: UnsafeRawBufferPointer, of body: IncomingBody, for fetch: Fetch,
     _ then: @escaping @Sendable () -> Void
   ) {
-    guard progressive?.scans.feed(bytes) == true, let progressive, !progressive.isTrying, made.isEmpty,
+    guard beginning?.watch.feed(bytes) == true, let beginning, !beginning.isTrying, made.isEmpty,
       announced - Int64(body.count) > Self.leastRest, !body.isFiled
     else { return }
     let (shared, workers, loop) = (fetch.shared, fetch.runtime.workers, fetch.runtime.loop)
@@ -90,10 +90,10 @@ final class PictureWatch: @unchecked Sendable {
     let received = ByteBuffer(fetch.runtime.inFlight, else: shared.path)
     guard received.append(body.buffer.contents, staysInMemory: true) == 0 else { return }
     let bytes = SharedBytes(received)
-    let recipes = progressive.recipes
+    let recipes = beginning.recipes
     let boxes = recipes.map(\.box)
     // If there is no estimate, the decoder reports why.
-    let need = (try? Thumbnailer.memoryNeed(progressive.info, boxes: boxes)) ?? 0
+    let need = (try? Thumbnailer.memoryNeed(beginning.info, boxes: boxes)) ?? 0
     var options = DecodeOptions()
     options.limits = fetch.waiters.limits
     options.limits.bytes = max(options.limits.bytes, bytes.count)
@@ -105,14 +105,14 @@ final class PictureWatch: @unchecked Sendable {
       let pictures = bytes.withBytes { try? Picture.make(from: $0, boxes, options) }
       let isWhole = !bytes.isBroken
       loop.post {
-        self.progressive?.isTrying = false
+        self.beginning?.isTrying = false
         guard isWhole, let pictures else { return }
         self.made = Dictionary(zip(recipes, pictures)) { first, _ in first }
         then()
       }
     }
     // If no worker takes the job, `isTrying` stays true, so that it isn't tried again.
-    self.progressive?.isTrying = true
+    self.beginning?.isTrying = true
     if need > workers.budget.mostWithoutTurn {
       workers.submitDecode(priority: fetch.priority, need: need, decode)
     } else {

@@ -5,6 +5,7 @@ import NuthatchStore
 /// such a record says so (`NuthatchError.isInCache`).
 ///
 /// The record is stored instead of the thumbnail's. The recipe names the decoders' version, so another version doesn't find it.
+/// A version that has learned a format ignores that the format wasn't decoded.
 enum StoredDecodeFailure {
   /// Differs from the first byte of an answer's key (`AnswerName.key`) and of a list of thumbnails.
   private static let mark: UInt8 = 253
@@ -42,7 +43,8 @@ enum StoredDecodeFailure {
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version, let word = try? decoder.text(),
         let name = try? decoder.text(), let message = try? decoder.text(),
-        let offset = try? decoder.number(Int64.self), let kind = kind(word, name)
+        let offset = try? decoder.number(Int64.self), let kind = kind(word, name),
+        ImageFormat(rawValue: name)?.isDecodable != true
       else { return nil }
       return ImageFault(kind, message, at: Int(exactly: offset).flatMap { $0 < 0 ? nil : $0 })
     }

@@ -21,6 +21,24 @@ enum HeaderStep {
   case fault(ImageFault)
 }
 
+extension HeaderParser {
+  /// Parses a picture whose header is known to be complete and valid. Returns where it ends.
+  mutating func parse(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Int {
+    var step = first
+    var end = 0
+    while case .read(let skip, let count) = step {
+      let start = end + skip
+      end = start + count
+      guard start >= 0, end <= bytes.count else {
+        throw ImageFault(.truncated, "the picture ends within its header", at: bytes.count)
+      }
+      step = consume(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), end: end)
+    }
+    if case .fault(let fault) = step { throw fault }
+    return end
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// A big-endian 16-bit number; the caller has checked the bounds.
   func bigEndian16(at offset: Int) -> Int {
@@ -30,5 +48,15 @@ extension UnsafeRawBufferPointer {
   /// A big-endian 32-bit number; the caller has checked the bounds.
   func bigEndian32(at offset: Int) -> Int {
     bigEndian16(at: offset) << 16 | bigEndian16(at: offset + 2)
+  }
+
+  /// A little-endian 16-bit number; the caller has checked the bounds.
+  func littleEndian16(at offset: Int) -> Int {
+    Int(self[offset]) | Int(self[offset + 1]) << 8
+  }
+
+  /// A little-endian 32-bit number; the caller has checked the bounds.
+  func littleEndian32(at offset: Int) -> Int {
+    littleEndian16(at: offset) | littleEndian16(at: offset + 2) << 16
   }
 }

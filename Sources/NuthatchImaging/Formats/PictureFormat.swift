@@ -17,6 +17,13 @@ protocol PictureFormat: Sendable {
   func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum)
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder
+
+  /// Returns a watch if the beginning of the file may be enough for thumbnails in these boxes.
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)?
+}
+
+extension PictureFormat {
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
 }
 
 /// Decodes one picture to the thumbnails of its job, from the whole input (`borrow`) or from pieces (`begin`, `feed`, `end`).
@@ -51,7 +58,9 @@ enum DecodeProgress {
 
 /// The formats that can be decoded.
 enum PictureFormats {
-  private static let all: [any PictureFormat] = [JPEGFormat(), PNGFormat()]
+  private static let all: [any PictureFormat] = [
+    JPEGFormat(), PNGFormat(), GIFFormat(), BMPFormat(), ICOFormat(),
+  ]
 
   static func of(_ format: ImageFormat) -> (any PictureFormat)? { all.first { $0.format == format } }
 }

@@ -12,6 +12,15 @@ public enum ImageFormat: String, Sendable, CaseIterable {
   case bmp
   case ico
 
+  /// Such as "image/jpeg".
+  public var mediaType: String {
+    switch self {
+    case .ico: "image/x-icon"
+    case .svg: "image/svg+xml"
+    default: "image/\(rawValue)"
+    }
+  }
+
   /// Whether this room can decode it.
   public var isDecodable: Bool { PictureFormats.of(self) != nil }
 }

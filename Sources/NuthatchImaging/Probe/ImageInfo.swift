@@ -22,7 +22,7 @@ public struct ImageInfo: Equatable, Sendable {
   public var color: Color
   /// Bits in each sample: 1, 2, 4, 8 or 16.
   public var depth: Int
-  /// A progressive JPEG or an interlaced PNG.
+  /// A progressive JPEG, or an interlaced PNG or GIF.
   public var isProgressive = false
   /// An alpha channel, or transparent colours.
   public var hasAlpha = false
@@ -30,10 +30,10 @@ public struct ImageInfo: Equatable, Sendable {
   public var hasICC = false
   /// There is EXIF data, which may be invalid.
   public var hasEXIF = false
-  /// There is more than one frame. Only the first or default frame is decoded.
+  /// The header says that it is an animation. Only the first or default frame is decoded.
   public var isAnimated = false
   /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
-  /// interlaced PNG. 0 if rows are decoded as the input arrives.
+  /// interlaced PNG, the indices of an interlaced GIF. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0
   /// The memory in bytes to decode a progressive JPEG at 1:8 from its blocks' mean values; nil if these are not enough.
   var meansBytes: Int?

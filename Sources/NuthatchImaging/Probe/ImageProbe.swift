@@ -30,7 +30,8 @@ public struct ImageProbe: Sendable {
   private var kept: [UInt8] = []
   private var skip = 0
   private var wanted = 0
-  private var position = 0
+  /// After `found`, the offset at which the header ends.
+  private(set) var position = 0
   /// The ICC profile, if it was requested, is complete and the format's decoder needs it.
   private(set) var profile: [UInt8]?
 

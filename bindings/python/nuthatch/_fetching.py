@@ -96,7 +96,7 @@ class Fetching:
         return cast(Response, self._perform(url, None, {**options, "method": method}))
 
     def thumbnail(self, url: str, size: Size, **options: _wishes.Unpack[_wishes.Wishes]) -> Image:
-        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless a fresh thumbnail is stored.
+        """Returns a picture that fits a box. Uses the network unless a fresh thumbnail is stored.
 
         :raises HTTPStatusError: if the answer is not a success.
 

@@ -29,4 +29,8 @@ struct JPEGFormat: PictureFormat {
   }
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { try JPEGRowDecoder(job) }
+
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
+    ScanWatch(info, boxes: boxes)
+  }
 }

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// It parses only the headers of the scans, so it needs almost no time or memory. A decoder that reads during the transfer
 /// would hold the coefficients of the whole picture until the transfer ends.
-public struct ScanWatch: Sendable {
+public struct ScanWatch: EarlyEndWatch {
   private enum State {
     case marker
     case code

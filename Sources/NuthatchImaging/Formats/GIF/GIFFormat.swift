@@ -1,0 +1,19 @@
+/// GIF: the first frame, decoded as it arrives.
+struct GIFFormat: PictureFormat {
+  let format = ImageFormat.gif
+  let reduces = false
+
+  func headerParser(collectsProfile: Bool) -> any HeaderParser { GIFHeaderParser() }
+
+  func kind(_ info: ImageInfo) -> String { info.isProgressive ? "an interlaced GIF" : "a GIF" }
+
+  func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum) {
+    // The batch, a blank row, and the collected indices of at least one row.
+    sum.add(info.size.width, 4 * 17 + 1)
+    sum.add(info.wholePictureBytes, 1)
+  }
+
+  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { GIFDecoder(job) }
+
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { GIFFrameWatch() }
+}
