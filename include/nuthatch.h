@@ -735,9 +735,9 @@ typedef struct nh_options {
     /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
      *  request or an image. */
     nh_choice allow_damaged;
-    /** End the transfer of a progressive JPEG when the thumbnails are done. Only if much of the body is still
-     *  missing. Other sizes then need another fetch, because the original isn't stored. If the cache stores no
-     *  originals (keep_source), transfers always may end early. Default: no. Of a request. */
+    /** End the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Only if much of the body
+     *  is still missing. Other sizes then need another fetch, because the original isn't stored. If the cache
+     *  stores no originals (keep_source), transfers always may end early. Default: no. Of a request. */
     nh_choice early_stop;
     /** Let nh_peek decode a thumbnail that is stored as a file; this takes some tenths of a millisecond. Default:
      *  no. Of a request. */
@@ -1108,8 +1108,8 @@ nh_status nh_get(nh_cache *cache, const char *url, const nh_options *options, nh
 
 /**
  * Returns a thumbnail that fits the box of options->size, or of the one in options->sizes: upright, and enlarged only with
- * options->enlarge. A fresh thumbnail comes from the cache. Else the picture is fetched, and picture and thumbnail are stored. JPEG and
- * PNG are decoded, on a thread of the library.
+ * options->enlarge. A fresh thumbnail comes from the cache. Else the picture is fetched, and picture and thumbnail are stored. JPEG,
+ * PNG, GIF, BMP and ICO are decoded, on a thread of the library.
  *
  * @param options  The size, and any other options.
  * @param image    Gets the handle; NULL on failure. Release it with nh_image_release.
@@ -1351,7 +1351,7 @@ typedef struct nh_image_info {
 nh_status nh_response_image(nh_response *response, const nh_options *options, nh_image **image);
 
 /**
- * Decodes JPEG or PNG bytes of the program, on the calling thread. The image's URL is empty, and its source NH_SOURCE_MEMORY.
+ * Decodes a JPEG, PNG, GIF, BMP or ICO of the program, on the calling thread. The image's URL is empty, and its source NH_SOURCE_MEMORY.
  *
  * @param bytes    The file: `size` bytes, read during the call only.
  * @param options  As for nh_response_image.

@@ -11,7 +11,7 @@ import Testing
   func verdicts() throws {
     let bench = try Bench()
     let store = bench.cache.shared.store
-    let content = Digest([UInt8](repeating: 7, count: Digest.size))
+    let content = try #require(Digest([UInt8](repeating: 7, count: Digest.size)))
     let recipe = Recipe(ThumbnailBox(9), allowsDamage: false)
     for (name, counts) in [
       ("gif", false), ("bmp", false), ("ico", false), ("tiff", true), ("png-cgbi", true),

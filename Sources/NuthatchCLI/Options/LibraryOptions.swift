@@ -505,7 +505,7 @@ enum LibraryOptions {
 
   private static let earlyStop = Option(
     "early-stop",
-    "with --size: end the transfer of a progressive JPEG when the thumbnails are done",
+    "with --size: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done",
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(

@@ -116,7 +116,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -258,7 +259,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -402,7 +404,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -545,7 +548,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -689,7 +693,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -833,7 +838,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -977,7 +983,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -1120,7 +1127,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -1259,7 +1267,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.

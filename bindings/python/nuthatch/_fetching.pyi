@@ -117,7 +117,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -268,7 +269,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -415,7 +417,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -522,7 +525,7 @@ class Fetching:
         ask_challenge: AskChallenge = ...,
         ask_verdict: AskVerdict = ...,
     ) -> Image:
-        """Returns a picture that fits a box, from a JPEG or PNG. Uses the network unless a fresh thumbnail is stored.
+        """Returns a picture that fits a box. Uses the network unless a fresh thumbnail is stored.
 
         :raises HTTPStatusError: if the answer is not a success.
 
@@ -564,7 +567,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -779,7 +783,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1059,7 +1064,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1339,7 +1345,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1564,7 +1571,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG when the thumbnails are done. Default: no.
+        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
+            no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.

@@ -77,20 +77,23 @@ final class GIFDecoder: PictureDecoder {
       let end = min(bytes.count, place + blockRest)
       let used = try decode(UnsafeRawBufferPointer(rebasing: bytes[place..<end]))
       place += used
-      position += used
       blockRest -= used
     }
   }
 
   /// Returns how many bytes were used.
   private func decode(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Int {
-    guard let rows, let reader else { throw ImageFault(.internal, "the GIF's pixels came before its header") }
+    guard let rows, let reader else {
+      throw ImageFault(.internal, "the GIF's pixels came before its header")
+    }
     let (used, stop) = reader.read(bytes, to: rows.indices.base, &rows.count, limit: rows.limit)
+    position += used
+    isDone = stop == .full && rows.isComplete
+    // The reader takes some bytes ahead. The place of an end doesn't depend on how many.
+    if isDone || stop == .ended || stop == .broken { position -= reader.bytesAhead }
     switch stop {
     case .needMore: break
-    case .full:
-      isDone = rows.isComplete
-      try rows.pass()
+    case .full: try rows.pass()
     case .ended: try self.stop(.corrupt)
     case .broken: try self.stop(.corrupt, "a code of the GIF's first frame stands for nothing")
     }

@@ -49,6 +49,9 @@ final class LZWReader {
     }
   }
 
+  /// The bytes that were taken and belong to no code yet that was read.
+  var bytesAhead: Int { bitCount / 8 }
+
   /// Reads codes and appends their strings to the first `count` bytes of `out`, until there are at least `limit`. `out` must
   /// have room for `limit + overhang`.
   ///
