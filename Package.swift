@@ -71,7 +71,9 @@ let package = Package(
   targets: [
     .target(
       name: "CSystem", cSettings: loopsInC,
-      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl"].map { .linkedLibrary($0) }),
+      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl", "webp"].map {
+        .linkedLibrary($0)
+      }),
     .target(name: "CNuthatch", cSettings: cSettings),
     // Linked statically, so that neither a machine nor a wheel needs them.
     .target(
@@ -126,7 +128,7 @@ let package = Package(
       "NuthatchTransportTests", ["CSystem", "NuthatchBase", "NuthatchTransport", "TestServer", "FakeNames"]),
     .target(
       name: "ImagingFixtures", path: "Tests/ImagingFixtures", cSettings: loopsInC,
-      linkerSettings: ["jpeg", "lcms2", "png16", "z"].map { .linkedLibrary($0) }),
+      linkerSettings: ["jpeg", "lcms2", "png16", "webp", "z"].map { .linkedLibrary($0) }),
     tests("NuthatchImagingTests", ["NuthatchImaging", "ImagingFixtures"]),
     .executableTarget(
       name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",

@@ -22,6 +22,7 @@ PICTURES = [
     for kind in (".jpg", "-progressive.jpg", ".png", ".gif", "-interlaced.gif")
     for name in ("12mp", "2mp", "800x600", "640x480")
 ]
+PICTURES += ["12mp.webp", "2mp.webp", "800x600.webp", "640x480.webp", "2mp-lossless.webp", "2mp-alpha.webp"]
 OWN = ("best", "fast", "all_scans", "limit")
 
 
@@ -93,6 +94,14 @@ class Row:
         if self.is_gif:
             limits = {"pillow": 0.75, "vips": 0.65}
             return [(f"best/{name}", self.ratio("best", name), limit) for name, limit in limits.items()]
+        if self.file.endswith(".webp"):
+            small = self.file.startswith(("800", "640"))
+            whole = "-" in self.file
+            limit, pillow = (1.2, 0.85) if small else (1.08, 0.8) if whole else (1.05, 0.75)
+            return [
+                ("best/limit", self.ratio("best", "limit"), limit),
+                ("best/pillow", self.ratio("best", "pillow"), pillow),
+            ]
         rival = self.best_rival
         if self.is_progressive and self.file.startswith("12mp"):
             found.append((f"best/{rival}", self.ratio("best", rival), 0.2))

@@ -28,7 +28,11 @@ def main(photographs: Path, out: Path) -> None:
             f"{name}.png": {},
             f"{name}.gif": {},
             f"{name}-interlaced.gif": {"interlace": 1},
+            f"{name}.webp": {"quality": 80},
         }
+        if name == "2mp":
+            kinds["2mp-lossless.webp"] = {"lossless": True, "quality": 30}
+            kinds["2mp-alpha.webp"] = {"quality": 80}
         if all((out / file).exists() for file in kinds):
             continue
         source = source or Image.open(photographs / SOURCE).convert("RGB")
@@ -36,10 +40,14 @@ def main(photographs: Path, out: Path) -> None:
         for file, options in kinds.items():
             partial = out / f"partial-{file}"
             # GIFs have 256 colours, with the dots of a picture that was reduced to them.
-            stored = picture.quantize(256) if file.endswith(".gif") else picture
+            shown = picture.quantize(256) if file.endswith(".gif") else picture
             if file.endswith(".gif"):
                 options.setdefault("interlace", 0)
-            stored.save(partial, **options)
+            if "alpha" in file:
+                # A round part is seen, with soft edges.
+                shown = picture.copy()
+                shown.putalpha(Image.radial_gradient("L").resize(size).point(lambda level: 255 - level))
+            shown.save(partial, **options)
             partial.rename(out / file)
 
 

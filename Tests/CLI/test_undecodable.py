@@ -11,11 +11,11 @@ from pictures import png
 from testserver import TestServer, answer, ok
 
 FRESH = [("Cache-Control", "max-age=600")]
-WEBP = b"RIFF\x24\x10\x00\x00WEBPVP8 \x18\x10\x00\x00" + bytes(range(256)) * 16
+TIFF = b"II*\x00\x08\x00\x00\x00" + bytes(range(256)) * 16
 WHOLE = png(400, 300, seed=3)
 BODIES = {
     "not_an_image": (b"<!doctype html><title>no picture</title>" + b" " * 3000, "text/html"),
-    "unsupported_format": (WEBP, "image/webp"),
+    "unsupported_format": (TIFF, "image/tiff"),
     "truncated": (WHOLE[:2000], "image/png"),
     "corrupt": (WHOLE[:500] + bytes(500) + WHOLE[1000:], "image/png"),
 }
@@ -61,7 +61,7 @@ def test_an_undecodable_picture_is_downloaded_once(
 
 def test_an_undecodable_answer_that_is_stale_is_revalidated(server: TestServer, nuthatch: Runner) -> None:
     old = [("Cache-Control", "max-age=0"), ("ETag", '"1"')]
-    server.on("/a", ok(WEBP, "image/webp", headers=old))
+    server.on("/a", ok(TIFF, "image/tiff", headers=old))
     url = server.url("/a")
     assert run(nuthatch, [url])[0][0]["error"] == "unsupported_format"
     server.on("/a", answer(304, headers=old))

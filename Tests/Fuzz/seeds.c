@@ -95,6 +95,15 @@ int main(int count, char **arguments) {
             save(arguments[1], "png", number++, bytes, size);
         }
     }
+    for (int kind = 0; kind < 16; kind++) {
+        nht_webp_options o = {.width = 34, .height = 23, .quality = 70, .method = 4};
+        o.is_lossless = kind & 1;
+        o.has_alpha = kind >> 1 & 1;
+        o.partitions = kind >> 2 & 1;
+        o.keeps_alpha_raw = kind >> 3;
+        uint8_t *bytes = nht_webp(&o, samples, &size);
+        save(arguments[1], "webp", number++, bytes, size);
+    }
     for (int kind = NHT_SRGB; kind <= NHT_INK; kind++) {
         uint8_t *bytes = nht_profile(kind, &size);
         save(arguments[1], "profile", kind == NHT_GRAY_18 ? 0 : kind == NHT_INK ? 2 : 1 + 4 * kind, bytes, size);

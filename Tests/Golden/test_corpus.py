@@ -89,6 +89,21 @@ def test_jpegs_are_decoded_as_their_references(pixels_of: Decode, corpus: Path) 
     assert all("lossless" in name or "12" in reason for name, reason in refused.items()), refused
 
 
+def test_webps_are_decoded_as_by_pillow(pixels_of: Decode, corpus: Path) -> None:
+    far, refused = {}, {}
+    for path in files(corpus, "webp", "*.webp") + files(corpus, "gif-bmp-ico", "*.webp"):
+        data = path.read_bytes()
+        try:
+            wanted = np.array(Image.open(io.BytesIO(data)).convert("RGBA"))
+        except OSError as error:
+            refused[path.name] = str(error)
+            continue
+        apart = distance(pixels_of(data), wanted)
+        if apart > 2:
+            far[path.name] = apart
+    assert (far, refused) == ({}, {})
+
+
 def test_a_cmyk_jpeg_is_converted_by_its_profile(pixels_of: Decode, corpus: Path) -> None:
     data = (corpus / "jpeg-decoder-reftest" / "ycck.jpg").read_bytes()
     inks = Image.open(io.BytesIO(data))

@@ -58,13 +58,13 @@ def test_a_cmyk_jpeg_is_decoded_as_by_pillow(pixels_of: Decode) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 def test_the_exif_orientation_is_applied(image_of: Decode, orientation: int, kind: str) -> None:
     from PIL import ImageOps
 
     exif = Image.Exif()
     exif[0x0112] = orientation
-    data = written(photograph(), kind, exif=exif)
+    data = written(photograph(), kind, exif=exif, **({"quality": 90} if kind == "WEBP" else {}))
     upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGBA")
     image = image_of(data)
     assert image.size == image.original_size == upright.size
@@ -126,6 +126,36 @@ def test_an_icon_is_decoded_as_by_pillow(pixels_of: Decode, kind: str, mode: str
         source.putalpha(source.convert("L"))
     data = written(source.convert(mode), "ICO", bitmap_format=kind, sizes=[(16, 12), (64, 48), (32, 24)])
     assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+@pytest.mark.parametrize("options", [{"quality": 30}, {"quality": 95, "method": 6}, {"lossless": True}])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("size", [(151, 97), (1, 1), (2, 3), (17, 1), (1, 33), (64, 48)])
+def test_a_webp_is_decoded_as_by_pillow(pixels_of: Decode, options: Any, mode: str, size: Any) -> None:
+    source = photograph(*size)
+    if mode == "RGBA":
+        source.putalpha(source.convert("L"))
+    data = written(source, "WEBP", exact=True, **options)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 1
+
+
+@pytest.mark.parametrize("opaque", [False, True])
+@pytest.mark.parametrize("options", [{"lossless": True}, {"quality": 80}, {"allow_mixed": True}])
+def test_an_animated_webp_shows_its_first_frame_as_by_pillow(
+    pixels_of: Decode, options: Any, opaque: bool
+) -> None:
+    frames = []
+    for place in range(3):
+        frame = Image.new("RGBA", (120, 90), (0, 0, 0, 0))
+        part = photograph(40, 30)
+        part.putalpha(Image.new("L", part.size, 255) if opaque else part.convert("L"))
+        frame.paste(part, (20 + 10 * place, 30))
+        frames.append(frame)
+    data = written(frames[0], "WEBP", save_all=True, append_images=frames[1:], duration=100, **options)
+    ours, theirs = pixels_of(data), as_pillow_reads(data)
+    if opaque:
+        # Where the frame isn't, Pillow shows black, because none of the frames has alpha.
+        assert (ours[:, :, 3] == 0).sum() >= 120 * 90 - 42 * 32
+        theirs[ours[:, :, 3] == 0] = 0
+    assert distance(ours, theirs) <= 1
 
 
 def profile(name: str) -> bytes:

@@ -7,6 +7,8 @@
 #include <jpeglib.h>
 #include <lcms2.h>
 #include <png.h>
+#include <webp/decode.h>
+#include <webp/encode.h>
 #include <zlib.h>
 
 uint8_t *nht_jpeg(const nht_jpeg_options *o, const uint8_t *samples, size_t *size) {
@@ -126,6 +128,50 @@ uint8_t *nht_png(const nht_png_options *o, const uint8_t *samples, size_t *size)
     png_destroy_write_struct(&png, &info);
     *size = s.count;
     return s.bytes;
+}
+
+uint8_t *nht_webp(const nht_webp_options *o, const uint8_t *samples, size_t *size) {
+    WebPConfig config;
+    WebPPicture picture;
+    WebPMemoryWriter writer;
+    if (!WebPConfigInit(&config) || !WebPPictureInit(&picture)) {
+        abort();
+    }
+    config.lossless = o->is_lossless;
+    config.exact = o->is_lossless;
+    config.quality = (float)o->quality;
+    config.method = o->method;
+    config.partitions = o->partitions;
+    config.alpha_compression = !o->keeps_alpha_raw;
+    picture.use_argb = o->is_lossless;
+    picture.width = o->width;
+    picture.height = o->height;
+    int is_read = o->has_alpha ? WebPPictureImportRGBA(&picture, samples, o->width * 4)
+                               : WebPPictureImportRGBX(&picture, samples, o->width * 4);
+    WebPMemoryWriterInit(&writer);
+    picture.writer = WebPMemoryWrite;
+    picture.custom_ptr = &writer;
+    if (!is_read || !WebPEncode(&config, &picture)) {
+        abort();
+    }
+    uint8_t *bytes = malloc(writer.size);
+    memcpy(bytes, writer.mem, writer.size);
+    *size = writer.size;
+    WebPMemoryWriterClear(&writer);
+    WebPPictureFree(&picture);
+    return bytes;
+}
+
+uint8_t *nht_webp_pixels(const uint8_t *bytes, size_t size, int32_t *width, int32_t *height) {
+    uint8_t *pixels = WebPDecodeRGBA(bytes, size, width, height);
+    if (!pixels) {
+        return NULL;
+    }
+    size_t count = (size_t)*width * (size_t)*height * 4;
+    uint8_t *copy = malloc(count);
+    memcpy(copy, pixels, count);
+    WebPFree(pixels);
+    return copy;
 }
 
 // Ink as a printer's profile describes it, roughly: Lab for the corners of the CMYK cube.

@@ -62,11 +62,11 @@ import Testing
     #expect(comment.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
   }
 
-  @Test("a WebP picture is refused as `unsupported_format` with its name")
+  @Test("a TIFF picture is refused as `unsupported_format` with its name")
   func unsupportedFormatsAreNamed() {
-    let (_, head) = Self.heads[4]
-    #expect(Decode.probe(head) == .unsupported(.webp))
-    #expect(Decode.whole(head).fault?.kind == .unsupportedFormat("webp"))
+    let head: [UInt8] = [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0]
+    #expect(Decode.probe(head) == .unsupported(.tiff))
+    #expect(Decode.whole(head).fault?.kind == .unsupportedFormat("tiff"))
     #expect(Decode.whole(head).fault?.word == "unsupported_format")
   }
 }

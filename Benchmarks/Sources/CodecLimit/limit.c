@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 #include <png.h>
 #include <setjmp.h>
+#include <webp/decode.h>
 
 // An error ends the program, as libjpeg's default handler does: the files are our own.
 int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator) {
@@ -64,6 +65,18 @@ int limit_decode_png(const uint8_t *bytes, size_t count) {
     png_destroy_read_struct(&png, &info, NULL);
     free(row);
     return 1;
+}
+
+int limit_decode_webp(const uint8_t *bytes, size_t count) {
+    WebPBitstreamFeatures found;
+    if (WebPGetFeatures(bytes, count, &found) != VP8_STATUS_OK) return 0;
+    int width, height, stride, uv_stride;
+    uint8_t *u, *v;
+    uint8_t *pixels = found.format == 1 && !found.has_alpha
+                          ? WebPDecodeYUV(bytes, count, &width, &height, &u, &v, &stride, &uv_stride)
+                          : WebPDecodeRGBA(bytes, count, &width, &height);
+    WebPFree(pixels);
+    return pixels != NULL;
 }
 
 size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality) {

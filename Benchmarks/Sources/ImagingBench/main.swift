@@ -58,13 +58,15 @@ final class Bench {
     case "limit", "full":
       let denominator = kind == "full" ? 1 : try thumbnail("best", bytes, size).report.denominator
       answer.fields = [("denominator", denominator)]
-      let isPNG = bytes.first == 0x89
       return (
         answer,
         {
           let done =
-            isPNG
-            ? limit_decode_png(bytes, bytes.count) : limit_decode_jpeg(bytes, bytes.count, Int32(denominator))
+            switch bytes.first {
+            case 0x89: limit_decode_png(bytes, bytes.count)
+            case 0x52: limit_decode_webp(bytes, bytes.count)
+            default: limit_decode_jpeg(bytes, bytes.count, Int32(denominator))
+            }
           if done == 0 { throw Usage(message: "\(path) isn't decodable") }
         }
       )

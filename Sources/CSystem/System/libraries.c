@@ -9,6 +9,7 @@
 #include <openssl/crypto.h>
 #include <png.h>
 #include <stdio.h>
+#include <webp/decode.h>
 #include <xxhash.h>
 #include <zlib.h>
 
@@ -66,15 +67,20 @@ const char *nhs_library_at(size_t place, char version[nhs_version_size], int *is
         snprintf(version, nhs_version_size, "%d.%d", number / 1000, number % 1000 / 10);
         return "Little CMS";
     case 4: *is_told = put_zlib(version); return "zlib";
+    case 5:
+        /* A byte for each part. */
+        number = WebPGetDecoderVersion();
+        put_numbers(version, number >> 16, number >> 8 & 255, number & 255);
+        return "libwebp";
     default: *is_told = 0;
     }
     switch (place) {
-    case 5:
+    case 6:
         number = LIBJPEG_TURBO_VERSION_NUMBER;
         put_numbers(version, number / 1000000, number / 1000 % 1000, number % 1000);
         return "libjpeg-turbo";
-    case 6: put_numbers(version, ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION); return "ISA-L";
-    case 7:
+    case 7: put_numbers(version, ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION); return "ISA-L";
+    case 8:
         put_numbers(version, XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
         *is_inside = 1;
         return "xxHash";

@@ -25,5 +25,7 @@
 #include "nhs_store.h"
 #include "nhs_text.h"
 #include "nhs_unpack.h"
+#include "nhs_webp_decode.h"
+#include "nhs_yuv.h"
 
 #endif

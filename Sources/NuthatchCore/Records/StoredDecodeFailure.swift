@@ -43,9 +43,12 @@ enum StoredDecodeFailure {
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version, let word = try? decoder.text(),
         let name = try? decoder.text(), let message = try? decoder.text(),
-        let offset = try? decoder.number(Int64.self), let kind = kind(word, name),
-        ImageFormat(rawValue: name)?.isDecodable != true
+        let offset = try? decoder.number(Int64.self), let kind = kind(word, name)
       else { return nil }
+      // An earlier version, which didn't decode this format yet, has stored it. At another offset, it is about a variant.
+      if case .unsupportedFormat = kind, offset == 0, ImageFormat(rawValue: name)?.isDecodable == true {
+        return nil
+      }
       return ImageFault(kind, message, at: Int(exactly: offset).flatMap { $0 < 0 ? nil : $0 })
     }
   }

@@ -9,8 +9,15 @@ protocol HeaderParser: Sendable {
   /// The ICC profile, if it was asked for and is complete.
   var profile: [UInt8]? { get }
 
+  /// What the decoder takes if the bytes end now; nil if it needs more of the header.
+  var infoAtEnd: ImageInfo? { get }
+
   /// Takes the bytes that the last step asked for. They end at the offset `end` of the file.
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep
+}
+
+extension HeaderParser {
+  var infoAtEnd: ImageInfo? { nil }
 }
 
 /// The next step of a header parser. Small reads allow input in pieces of any size.
@@ -56,6 +63,8 @@ extension UnsafeRawBufferPointer {
   }
 
   /// A little-endian 32-bit number; the caller has checked the bounds.
+  func littleEndian24(at offset: Int) -> Int { littleEndian16(at: offset) | Int(self[offset + 2]) << 16 }
+
   func littleEndian32(at offset: Int) -> Int {
     littleEndian16(at: offset) | littleEndian16(at: offset + 2) << 16
   }

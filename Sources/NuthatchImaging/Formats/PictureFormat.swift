@@ -5,6 +5,9 @@ protocol PictureFormat: Sendable {
   /// Whether the decoder can reduce a picture by 2, 4 or 8 while it decodes.
   var reduces: Bool { get }
 
+  /// Whether it can reduce this one.
+  func reduces(_ info: ImageInfo) -> Bool
+
   /// Returns a parser for the bytes before the pixels.
   ///
   /// - Parameter collectsProfile: whether the decoder will need the ICC profile that the parser finds.
@@ -23,6 +26,8 @@ protocol PictureFormat: Sendable {
 }
 
 extension PictureFormat {
+  func reduces(_ info: ImageInfo) -> Bool { reduces }
+
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
 }
 
@@ -59,7 +64,7 @@ enum DecodeProgress {
 /// The formats that can be decoded.
 enum PictureFormats {
   private static let all: [any PictureFormat] = [
-    JPEGFormat(), PNGFormat(), GIFFormat(), BMPFormat(), ICOFormat(),
+    JPEGFormat(), PNGFormat(), GIFFormat(), WebPFormat(), BMPFormat(), ICOFormat(),
   ]
 
   static func of(_ format: ImageFormat) -> (any PictureFormat)? { all.first { $0.format == format } }

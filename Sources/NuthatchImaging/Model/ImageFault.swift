@@ -4,7 +4,7 @@ public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
   public enum Kind: Equatable, Sendable {
     /// The bytes are not a picture.
     case notAnImage
-    /// A format or variant that isn't decoded; the name tells which ("webp", "jpeg-12bit", …).
+    /// A format or variant that isn't decoded; the name tells which ("tiff", "jpeg-12bit", …).
     case unsupportedFormat(String)
     /// The bytes violate the format.
     case corrupt

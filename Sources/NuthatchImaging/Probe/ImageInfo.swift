@@ -33,10 +33,12 @@ public struct ImageInfo: Equatable, Sendable {
   /// The header says that it is an animation. Only the first or default frame is decoded.
   public var isAnimated = false
   /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
-  /// interlaced PNG, the indices of an interlaced GIF. 0 if rows are decoded as the input arrives.
+  /// interlaced PNG, the indices of an interlaced GIF, the planes of a WebP. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0
   /// The memory in bytes to decode a progressive JPEG at 1:8 from its blocks' mean values; nil if these are not enough.
   var meansBytes: Int?
+  /// The offset behind the first frame of an animation, where it is known from the header.
+  var firstFrameEnd: Int?
 
   /// "a progressive JPEG", for messages.
   var kindForMessage: String { PictureFormats.of(format)?.kind(self) ?? "a picture" }

@@ -69,6 +69,11 @@ public struct ImageProbe: Sendable {
       let verdict = kept.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) }
       if case .format(let format) = verdict { settle(.unsupported(format)) } else { settle(.notAnImage) }
     case .header:
+      if let info = parser?.infoAtEnd {
+        profile = parser?.profile
+        settle(.found(info))
+        break
+      }
       settle(.fault(ImageFault(.truncated, "the picture ends within its header", at: position)))
     case .over:
       break

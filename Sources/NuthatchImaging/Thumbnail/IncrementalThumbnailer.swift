@@ -81,8 +81,10 @@ public final class IncrementalThumbnailer {
     stage = .over
     switch last {
     case .probing(var probe):
-      _ = try Thumbnailer.info(from: probe.finish())
-      throw ImageFault(.internal, "the decoder has found the header, but has not begun")
+      // The parser of the header may have waited for bytes behind the pixels.
+      let info = try Thumbnailer.info(from: probe.finish())
+      try begin(info, profile: probe.profile)
+      return try finish()
     case .decoding(let decoder, let job):
       if !isDone { decoder.end() }
       return try job.finish(decoder)

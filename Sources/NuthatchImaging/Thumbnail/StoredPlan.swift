@@ -15,7 +15,7 @@ struct StoredPlan: Equatable {
     let target = info.orientation.applied(to: plan.target)
     self.crop = crop
     self.target = target
-    guard PictureFormats.of(info.format)?.reduces == true else {
+    guard PictureFormats.of(info.format)?.reduces(info) == true else {
       denominator = 1
       return
     }

@@ -37,6 +37,22 @@ typedef struct {
 // samples: rows as PNG packs them.
 uint8_t *nht_png(const nht_png_options *options, const uint8_t *samples, size_t *size);
 
+typedef struct {
+    int32_t width, height;
+    int32_t is_lossless;
+    int32_t has_alpha;
+    int32_t quality;
+    int32_t method;           // effort, 0 to 6
+    int32_t partitions;       // of tokens: 1 << this
+    int32_t keeps_alpha_raw;  // no compression of the alpha plane
+} nht_webp_options;
+
+// A WebP without metadata; samples: RGBA.
+uint8_t *nht_webp(const nht_webp_options *options, const uint8_t *samples, size_t *size);
+
+// What libwebp alone makes of a WebP: RGBA. NULL if it refuses it.
+uint8_t *nht_webp_pixels(const uint8_t *bytes, size_t size, int32_t *width, int32_t *height);
+
 enum { NHT_SRGB, NHT_ADOBE_RGB, NHT_DISPLAY_P3, NHT_GRAY_18, NHT_INK };
 
 uint8_t *nht_profile(int kind, size_t *size);

@@ -9,6 +9,8 @@
 int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator);
 // Decodes all rows to RGBA, each into the same memory. Returns false if that fails.
 int limit_decode_png(const uint8_t *bytes, size_t count);
+// Decodes to planes if the WebP is lossy and has no alpha, else to RGBA. Returns false if that fails.
+int limit_decode_webp(const uint8_t *bytes, size_t count);
 // Encodes RGBX. Returns the size. An error ends the program.
 size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality);
 

@@ -1,0 +1,174 @@
+import CSystem
+
+/// Decodes the first frame of a WebP to thumbnails, fed at once or in pieces.
+///
+/// All bytes up to the frame's end are kept, because libwebp reads them where they are.
+final class WebPDecoder: PictureDecoder {
+  /// A call costs time even if it has few new bytes.
+  private static let leastPiece = 4096
+
+  private let job: Job
+  private var collected = ByteStore()
+  private var borrowed: UnsafeRawBufferPointer?
+  private var isAtEnd = false
+  private var frame: WebPFrame?
+  private var codec: WebPCodec?
+  private var scales: [WebPScale] = []
+  /// The bytes of the frame that libwebp has seen.
+  private var passed = 0
+  private var hasAllRows = false
+  private var isDone = false
+  private(set) var report = DecodeReport()
+  private(set) var warnings: [String] = []
+
+  init(_ job: Job) {
+    self.job = job
+  }
+
+  func borrow(_ bytes: UnsafeRawBufferPointer) {
+    borrowed = bytes
+    end()
+  }
+
+  func begin(_ bytes: consuming ByteStore) { collected = bytes }
+
+  func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) { try collected.append(bytes) }
+
+  func end() { isAtEnd = true }
+
+  func advance() throws(ImageFault) -> DecodeProgress {
+    if isDone { return .done }
+    let bytes = borrowed ?? collected.bytes
+    let frame = try located(in: bytes)
+    do throws(ImageFault) {
+      if !hasAllRows { hasAllRows = try decode(frame, bytes) }
+      guard hasAllRows else { return .needMore }
+      // Without an early stop, the file must be whole.
+      if !job.options.earlyStop && bytes.count < frame.fileEnd {
+        guard isAtEnd else { return .needMore }
+        throw Self.truncated(bytes.count)
+      }
+    } catch {
+      guard job.options.allowDamaged, error.leavesPixels, let first = scales.first, first.hasRows else {
+        throw error
+      }
+      report.isPartial = true
+      report.fault = error
+    }
+    isDone = true
+    report.bytesUsed = min(bytes.count, job.options.earlyStop ? frame.end : frame.fileEnd)
+    report.denominator = scales.first?.denominator ?? 1
+    return .done
+  }
+
+  /// Decodes what has arrived. Returns whether the frame is complete.
+  private func decode(_ frame: WebPFrame, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Bool {
+    let end = min(bytes.count, frame.end)
+    let isWhole = end == frame.end
+    if !isWhole && !isAtEnd {
+      // Lossless pixels in pieces would take ten times as long.
+      guard !frame.bitstream.isLossless, end - frame.start >= passed + Self.leastPiece else { return false }
+    }
+    let codec = try opened(frame, bytes)
+    passed = end - frame.start
+    let verdict = codec.decode(UnsafeRawBufferPointer(rebasing: bytes[frame.start..<end]))
+    for scale in scales { try scale.take(codec.picture, isComplete: verdict == .complete) }
+    switch verdict {
+    case .complete: return true
+    case .failed:
+      let fault = codec.fault
+      throw ImageFault(fault.kind, fault.message, at: frame.start)
+    case .needMore:
+      if isWhole { throw ImageFault(.corrupt, "the WebP's pixels end before the last row", at: frame.end) }
+      if isAtEnd { throw Self.truncated(bytes.count) }
+      return false
+    }
+  }
+
+  private func opened(_ frame: WebPFrame, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> WebPCodec {
+    if let codec { return codec }
+    try judgeGroups(frame, bytes)
+    let codec = try WebPCodec(frame)
+    self.codec = codec
+    scales = try WebPScale.scales(job.plans, frame)
+    return codec
+  }
+
+  /// Refuses a picture whose groups of codes need more memory than is left.
+  private func judgeGroups(_ frame: WebPFrame, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
+    let (size, limits) = (frame.bitstream.size, job.options.limits)
+    let left = limits.memory - job.memoryNeed.least
+    guard LosslessGroups.most(size) * LosslessGroups.bytesEach > left, let codes = frame.lossless(in: bytes)
+    else {
+      return
+    }
+    let count = LosslessGroups.count(codes, size)
+    guard count * LosslessGroups.bytesEach > left else { return }
+    throw ImageFault(
+      .tooManyPixels,
+      "\(job.info.kindForMessage) of \(job.info.size) with \(count) groups of codes needs more memory to decode than "
+        + "the \(ImageLimits.mebibytes(limits.memory)) that it may take\(limits.memoryNote)", at: frame.start)
+  }
+
+  private func located(in bytes: UnsafeRawBufferPointer) throws(ImageFault) -> WebPFrame {
+    if let frame { return frame }
+    let found = try WebPFrame.first(of: bytes)
+    frame = found
+    return found
+  }
+
+  private static func truncated(_ place: Int) -> ImageFault {
+    ImageFault(.truncated, "the WebP ends too early", at: place)
+  }
+
+  func finish() throws(ImageFault) -> [PixelBuffer] {
+    guard isDone else { throw ImageFault(.internal, "decoding ended before the last row") }
+    var found = [PixelBuffer?](repeating: nil, count: job.plans.count)
+    for scale in scales {
+      for (place, picture) in zip(scale.places, try scale.finish()) { found[place] = picture }
+    }
+    let stored = found.compactMap { $0 }
+    guard stored.count == job.plans.count else { throw ImageFault(.internal, "a thumbnail wasn't made") }
+    // The planes aren't needed any more.
+    codec = nil
+    try job.profile?.withUnsafeBufferPointer { (profile) throws(ImageFault) in
+      try ColorConverter.make(
+        UnsafeRawBufferPointer(profile), for: .rgb, most: job.options.limits.profileMemory,
+        warnings: &warnings)
+    }?.convert(stored)
+    report.warningCount = warnings.count
+    return stored
+  }
+}
+
+/// libwebp's decoder of one frame.
+final class WebPCodec {
+  enum Verdict {
+    case complete, needMore, failed
+  }
+
+  private let handle: OpaquePointer
+  /// What is decoded so far; valid until the next `decode`.
+  private(set) var picture = nhs_webp_picture()
+
+  init(_ frame: WebPFrame) throws(ImageFault) {
+    let isLossless = frame.bitstream.isLossless
+    guard let handle = nhs_webp_new(isLossless ? 1 : 0, frame.hasAlpha ? 1 : 0) else {
+      throw ImageFault(.outOfMemory, "there is no memory for a WebP decoder")
+    }
+    self.handle = handle
+  }
+
+  deinit { nhs_webp_free(handle) }
+
+  /// Decodes as far as the bytes allow; they are all bytes of the frame that have arrived.
+  func decode(_ bytes: UnsafeRawBufferPointer) -> Verdict {
+    switch Int(nhs_webp_decode(handle, bytes.baseAddress, bytes.count, &picture)) {
+    case Int(NHS_OK): .complete
+    case Int(NHS_MORE): .needMore
+    default: .failed
+    }
+  }
+
+  var fault: ImageFault { ImageFault(nhs_webp_fault(handle), format: .webp) }
+}

@@ -1,0 +1,36 @@
+/// WebP: lossy pictures are decoded as they arrive, and reduced before they get their colours. Lossless ones are collected. Of an
+/// animation, the first frame.
+struct WebPFormat: PictureFormat {
+  let format = ImageFormat.webp
+  let reduces = true
+
+  /// For a smaller picture, the time saved isn't worth the loss.
+  private static let leastReduced = 500_000
+
+  /// Averages of pixels with alpha would show the colours of invisible pixels, and lossless pictures have no planes.
+  func reduces(_ info: ImageInfo) -> Bool {
+    info.color == .ycbcr && !info.hasAlpha && info.size.area >= Self.leastReduced
+  }
+
+  func headerParser(collectsProfile: Bool) -> any HeaderParser {
+    WebPHeaderParser(collectsProfile: collectsProfile)
+  }
+
+  func kind(_ info: ImageInfo) -> String {
+    if info.isAnimated { return "an animated WebP" }
+    if info.color != .ycbcr { return "a lossless WebP" }
+    return info.hasAlpha ? "a WebP with alpha" : "a WebP"
+  }
+
+  func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum) {
+    // The rows that libwebp filters, and what it notes of their blocks. Also batches of finished rows.
+    sum.add(info.size.width, 256 + 64 * plans.count)
+    sum.add(info.wholePictureBytes, 1)
+  }
+
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
+    info.firstFrameEnd.map { FirstFrameWatch(end: $0) }
+  }
+
+  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { WebPDecoder(job) }
+}
