@@ -154,7 +154,7 @@ def print_times(rows: list[Row]) -> None:
         line = f"{row.file:<24}{row.size:>4} {row.facts['denominator']:>4} {used:>5}"
         for name in names:
             if name not in row.samples:
-                line += f"{'–':>16}"
+                line += f"{'-':>16}"
                 continue
             line += f"{row.median(name) / 1000:>10.2f} ±{row.spread(name) / 1000:<4.2f}"
         print(line)

@@ -18,7 +18,11 @@ pyvips.cache_set_max(0)
 def opened(data: bytes) -> Image.Image:
     """Returns the picture. Indexed pixels get their colours: Pillow would only pick some of them, and not resample."""
     picture = Image.open(io.BytesIO(data))
-    return picture.convert("RGBA" if "transparency" in picture.info else "RGB") if picture.mode == "P" else picture
+    return (
+        picture.convert("RGBA" if "transparency" in picture.info else "RGB")
+        if picture.mode == "P"
+        else picture
+    )
 
 
 def pillow(data: bytes, size: int) -> object:

@@ -126,6 +126,8 @@ def test_an_icon_is_decoded_as_by_pillow(pixels_of: Decode, kind: str, mode: str
         source.putalpha(source.convert("L"))
     data = written(source.convert(mode), "ICO", bitmap_format=kind, sizes=[(16, 12), (64, 48), (32, 24)])
     assert distance(pixels_of(data), as_pillow_reads(data)) == 0
+
+
 @pytest.mark.parametrize("options", [{"quality": 30}, {"quality": 95, "method": 6}, {"lossless": True}])
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
 @pytest.mark.parametrize("size", [(151, 97), (1, 1), (2, 3), (17, 1), (1, 33), (64, 48)])

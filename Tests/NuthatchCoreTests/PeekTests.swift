@@ -51,12 +51,15 @@ import Testing
     #expect(bench.server.count("/a.png") == 1)
   }
 
-  @Test("a cache that keeps no pixels in memory takes the picture from the disk each time", arguments: [true, false])
+  @Test(
+    "a cache that keeps no pixels in memory takes the picture from the disk each time",
+    arguments: [true, false])
   func withoutPixels(_ keeps: Bool) throws {
     let bench = try Bench { $0.keepsPixels = keeps }
     bench.server.on(
       "/a.png",
-      Script(headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 200, height: 100))]))
+      Script(
+        headers: ["Cache-Control": "max-age=60"], steps: [.bytes(Pictures.png(width: 200, height: 100))]))
     // Larger than pixels that are stored as they are.
     let made = try bench.thumbnail("/a.png", 128)
     for _ in 0..<2 {
