@@ -58,7 +58,7 @@ def _row(row: Row) -> List[str]:
         f"    names: [{', '.join(_text(name) for name in others if name != row.name)}],",
     ]
     lines.append(f"    usual: {_text(flag.default)},")
-    if flag.needs in ("cert",):
+    if flag.needs == "cert":
         lines.append(f"    needs: {_text(flag.needs)},")
     # A site's options are set in sections only, where nothing overrides them.
     said = f"{{ {_said(row)} }}" if {"cache", "process"} & set(row.levels) else "{ _ in false }"
