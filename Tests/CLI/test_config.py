@@ -16,6 +16,8 @@ from command import COMMAND, Runner
 from pictures import png
 from testserver import TestServer, ok, redirect
 
+ROOT = Path(__file__).resolve().parents[2]
+
 Write = Callable[..., Path]
 
 
@@ -533,8 +535,11 @@ def test_a_privileged_command_reads_no_file_of_its_user(
     )
     try:
         folder.chmod(0o755)
+        # A privileged launcher looks for the library only where the loader does.
         program = folder / "nuthatch"
-        shutil.copy(COMMAND, program)
+        shutil.copy(COMMAND.with_name("libnuthatch.so.1"), folder)
+        launcher = ROOT / "Sources" / "NuthatchCLI" / "launcher.c"
+        subprocess.run(["cc", str(launcher), "-o", str(program), f"-Wl,-rpath,{folder}", "-ldl"], check=True)
         program.chmod(0o755)
         (folder / "config").mkdir()
         shutil.copytree(path.parent, folder / "config" / "nuthatch")
