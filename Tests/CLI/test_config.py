@@ -100,7 +100,7 @@ def test_files_can_be_named_and_left_out(
     both = nuthatch("get", "--no-config", "--config=named.toml", server.url("/a"))
     assert (both.returncode, both.stderr.count(b"exclude each other")) == (2, 1)
     missing = nuthatch("get", "--config", "none.toml", server.url("/a"))
-    assert (missing.returncode, missing.stderr.count(b"none.toml: there is no such file")) == (2, 1)
+    assert (missing.returncode, missing.stderr.count(b"none.toml: there is no such config file")) == (2, 1)
 
 
 def test_without_xdg_config_home_the_file_is_in_the_home(config: Config, write: Write) -> None:
@@ -537,7 +537,7 @@ def test_a_privileged_command_reads_no_file_of_its_user(
         folder.chmod(0o755)
         # A privileged launcher looks for the library only where the loader does.
         program = folder / "nuthatch"
-        shutil.copy(COMMAND.with_name("libnuthatch.so.1"), folder)
+        shutil.copy(Path(COMMAND).with_name("libnuthatch.so.1"), folder)
         launcher = ROOT / "Sources" / "NuthatchCLI" / "launcher.c"
         subprocess.run(["cc", str(launcher), "-o", str(program), f"-Wl,-rpath,{folder}", "-ldl"], check=True)
         program.chmod(0o755)

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Dict, List, Tuple
 
 from bare import OUT, ROOT, Bare, why_not
-from run import PICTURE, Pictures, expect
+from picture_server import PICTURE, Pictures
+from run import expect
 
 sys.path.insert(0, str(ROOT / "Tests" / "support"))
 sys.path.insert(0, str(ROOT / "Tests" / "House"))

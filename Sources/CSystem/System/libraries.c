@@ -87,7 +87,7 @@ const char *nhs_library_at(size_t place, char version[nhs_version_size], int *is
     default:
         *is_inside = 1;
         *is_told = 1;
-        return inside_of_curl(place - 8, version);
+        return inside_of_curl(place - 9, version);
     }
 }
 

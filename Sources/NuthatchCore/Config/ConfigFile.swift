@@ -47,7 +47,7 @@ package struct ConfigFile: Sendable {
   package func read() throws(Mistake) -> (settings: [ConfigSetting], mistakes: [Mistake])? {
     guard let (bytes, isReadableForAll) = try content() else {
       guard kind == .named else { return nil }
-      throw Mistake("there is no such file", nil, .io)
+      throw Mistake("there is no such config file", nil, .io)
     }
     let table: TOMLTable
     do throws(TOMLFault) { table = try TOMLReader.read(bytes) } catch {
@@ -72,7 +72,7 @@ package struct ConfigFile: Sendable {
     if let bytes { return (bytes, mode & 0o004 != 0) }
     let reason = errno
     if reason == ENOENT || reason == ENOTDIR { return nil }
-    throw Mistake("the file can't be read: \(String(cString: strerror(reason)))", nil, .io)
+    throw Mistake("the config file can't be read: \(String(cString: strerror(reason)))", nil, .io)
   }
 
   /// Returns the line for a mistake: `FILE:LINE:COLUMN: message`.
