@@ -18,7 +18,15 @@ OUT = ROOT / "build" / "arm"
 #: Debian's packages for ARM: unpacked, and not run.
 SYSTEM = OUT / "system"
 PACKAGES = ["libc6-dev", "libgcc-12-dev", "libstdc++6", "libcurl4-openssl-dev", "libisal-dev", "libjpeg-dev"]
-PACKAGES += ["liblcms2-dev", "liblzma-dev", "libpng-dev", "libssl-dev", "libxxhash-dev", "libzstd-dev"]
+PACKAGES += [
+    "liblcms2-dev",
+    "liblzma-dev",
+    "libpng-dev",
+    "libssl-dev",
+    "libwebp-dev",
+    "libxxhash-dev",
+    "libzstd-dev",
+]
 FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
 LIBRARIES = [
     "-lcurl",
@@ -26,6 +34,7 @@ LIBRARIES = [
     "-ljpeg",
     "-llcms2",
     "-lpng16",
+    "-lwebp",
     "-lcrypto",
     "-lssl",
     "-lz",
