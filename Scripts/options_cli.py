@@ -60,8 +60,8 @@ def options_file(table: Table) -> str:
         "  static let before: [String: [String]] = [",
     ]
     for command, known in table.before.items():
-        listed = textwrap.wrap(", ".join(_text(name) for name in known), 100, break_on_hyphens=False)
-        lines += [f"    {_text(command)}: [", *[f"      {line}" for line in listed]]
+        listed = textwrap.wrap(", ".join(swift_text(name) for name in known), 100, break_on_hyphens=False)
+        lines += [f"    {swift_text(command)}: [", *[f"      {line}" for line in listed]]
         lines[-1] += "," if len(known) > 1 else ""
         lines.append("    ],")
     return "\n".join([*lines, "  ]", "}"]) + "\n"
@@ -78,32 +78,34 @@ def _name(row: Row) -> str:
 
 def _option(row: Row, bare: Optional[str] = None) -> List[str]:
     flag = row.flag
-    parts = [_text(bare or flag.name)]
+    parts = [swift_text(bare or flag.name)]
     if not bare and flag.letter:
         parts.append(f'letter: "{flag.letter}"')
     if not bare and flag.value:
-        parts.append(f"value: {_text(flag.value)}")
+        parts.append(f"value: {swift_text(flag.value)}")
     help_line = f"the same with {row.empty}" if bare else flag.help
     lines = [f"  private static let {_name(row)}{'Bare' if bare else ''} = Option("]
-    lines += [f"    {', '.join(parts)},", f"    {_text(help_line)},"]
+    lines += [f"    {', '.join(parts)},", f"    {swift_text(help_line)},"]
     if row.words:
-        lines.append(f"    words: [{', '.join(_text(word) for word, _ in row.words.members)}],")
+        lines.append(f"    words: [{', '.join(swift_text(word) for word, _ in row.words.members)}],")
     elif flag.value and "|" in flag.value:
-        lines.append(f"    words: [{', '.join(_text(word) for word in flag.value.split('|'))}],")
+        lines.append(f"    words: [{', '.join(swift_text(word) for word in flag.value.split('|'))}],")
     if not bare and not row.words and flag.value:
-        lines.append(f"    range: {_text(allowed(row))},")
+        lines.append(f"    range: {swift_text(allowed(row))},")
     if flag.needs:
-        lines.append(f"    needs: {_text(flag.needs)},")
+        lines.append(f"    needs: {swift_text(flag.needs)},")
     if not bare and flag.old:
         olds = [old.partition("=") for old in flag.old]
-        made = ", ".join(f"{_text(old)}: {_text(word) if equals else 'nil'}" for old, equals, word in olds)
+        made = ", ".join(
+            f"{swift_text(old)}: {swift_text(word) if equals else 'nil'}" for old, equals, word in olds
+        )
         lines.append(f"    old: [{made}],")
     if flag.old_words:
-        made = ", ".join(f"{_text(old)}: {_text(new)}" for old, new in flag.old_words.items())
+        made = ", ".join(f"{swift_text(old)}: {swift_text(new)}" for old, new in flag.old_words.items())
         lines.append(f"    oldWords: [{made}],")
-    lines.append(f"    group: {_text(row.group)},")
+    lines.append(f"    group: {swift_text(row.group)},")
     lines.append("    library: Option.Library(")
-    lines.append(f'      "{row.name}", commands: [{", ".join(_text(name) for name in flag.commands)}],')
+    lines.append(f'      "{row.name}", commands: [{", ".join(swift_text(name) for name in flag.commands)}],')
     reading = "if $0.cache.netrc == nil { $0.cache.netrc = .standard }" if bare else _reading(row)
     reading = reading.replace("$0", "said").replace("$1", "value")
     arguments = "said, value" if "value" in reading.replace("(said", "") else "said, _"
@@ -137,30 +139,32 @@ def _reading(row: Row) -> str:
         target = f"$0.cache.{row.swift}"
     else:
         target = f"$0.{'request.options' if 'request' in row.levels else 'site'}.{row.swift}"
-    return f"{target} = {_value(row)}"
+    flag = "try $1.yesOrNo()" if row.flag.value else "false" if row.default is True else "true"
+    return f"{target} = {value_of(row, '$1', flag)}"
 
 
-def _value(row: Row) -> str:
+def value_of(row: Row, written: str, flag: str) -> str:
+    """Returns Swift code for the value of `written`, a WrittenValue. `flag` is the code for a flag's value."""
     if row.kind == "flag":
-        return "try $1.yesOrNo()" if row.flag.value else "false" if row.default is True else "true"
+        return flag
     if row.words:
-        return f"try $1.word([{', '.join('.' + word for word, _ in row.words.members)}])"
+        return f"try {written}.word([{', '.join('.' + word for word, _ in row.words.members)}])"
     if row.kind == "duration":
-        return "try $1.lifetime()" if row.none == "zero" else f"try $1.limit({row.range[0]})"
+        return f"try {written}.lifetime()" if row.none == "zero" else f"try {written}.limit({row.range[0]})"
     if row.kind == "names":
-        return "$1.names()"
+        return f"{written}.names()"
     if row.range:
         least, greatest = (f"{one:_}" if isinstance(one, int) else str(one) for one in row.range)
         if row.kind == "rate":
-            return f"try $1.rate({least}, {greatest})"
+            return f"try {written}.rate({least}, {greatest})"
         top = "nil" if row.range[1] == GREATEST else greatest
         none = {"zero": "0", "unlimited": ".max", None: "nil"}[row.none]
         call = {"bytes": "bytes", "count": "count", "share": "share"}[row.kind]
         units = ", hasUnits: true" if row.flag.units else ""
-        return f"try $1.{call}({least}, {top}, none: {none}{units})"
-    return "$1.text" if row.empty else "try $1.filled()"
+        return f"try {written}.{call}({least}, {top}, none: {none}{units})"
+    return f"{written}.text" if row.empty else f"try {written}.filled()"
 
 
-def _text(text: str) -> str:
+def swift_text(text: str) -> str:
     """Returns a Swift literal."""
     return json.dumps(text, ensure_ascii=False)

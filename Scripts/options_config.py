@@ -1,10 +1,9 @@
 """Makes the options of config files from the table: their names, and the code that reads their values."""
 
-import json
 from typing import List
 
-from option_table import GREATEST, LISTS, Row, Table, one_of
-from options_cli import allowed
+from option_table import LISTS, Row, Table, one_of
+from options_cli import allowed, swift_text, value_of
 from options_swift import BANNER, is_said
 
 #: Levels whose options stand in config files.
@@ -37,7 +36,7 @@ def rows_file(table: Table) -> str:
     ]
     lines += ["  static let ofRequests: [String: String] = ["]
     others = [row for row in table.rows if row.flag and not LEVELS & set(row.levels)]
-    lines += [f"    {_text(row.name)}: {_text(row.flag.name)}," for row in others]
+    lines += [f"    {swift_text(row.name)}: {swift_text(row.flag.name)}," for row in others]
     lines += ["  ]"]
     for row in rows_of_files(table):
         lines += ["", *_row(row)]
@@ -48,18 +47,21 @@ def _row(row: Row) -> List[str]:
     flag = row.flag
     levels = ", ".join(f".{level}" for level in row.levels if level in LEVELS)
     others = list(dict.fromkeys([flag.name, *[old.partition("=")[0] for old in flag.old]]))
-    words = ", ".join(_text(word) for word, _ in row.words.members) if row.words else ""
-    reading = READINGS.get(row.name) or f"draft.options.{row.swift} = {_value(row)}"
+    words = ", ".join(swift_text(word) for word, _ in row.words.members) if row.words else ""
+    reading = (
+        READINGS.get(row.name)
+        or f"draft.options.{row.swift} = {value_of(row, 'value', 'try value.trueOrFalse()')}"
+    )
     arguments = "draft, value" if "value" in reading else "draft, _"
     lines = [
         f"  private static let {_name(row)} = ConfigRow(",
         f'    "{row.name}", .{row.kind}, levels: [{levels}],',
-        f"    range: {_text(_range(row))}, words: [{words}],",
-        f"    names: [{', '.join(_text(name) for name in others if name != row.name)}],",
+        f"    range: {swift_text(_range(row))}, words: [{words}],",
+        f"    names: [{', '.join(swift_text(name) for name in others if name != row.name)}],",
     ]
-    lines.append(f"    usual: {_text(flag.default)},")
+    lines.append(f"    usual: {swift_text(flag.default)},")
     if flag.needs == "cert":
-        lines.append(f"    needs: {_text(flag.needs)},")
+        lines.append(f"    needs: {swift_text(flag.needs)},")
     # A site's options are set in sections only, where nothing overrides them.
     said = f"{{ {_said(row)} }}" if {"cache", "process"} & set(row.levels) else "{ _ in false }"
     lines += [
@@ -82,32 +84,6 @@ def _said(row: Row) -> str:
     return f"!$0.{text[1:]}" if row.is_said_once and row.kind in LISTS else f"$0.{text}"
 
 
-def _value(row: Row) -> str:
-    if row.kind == "flag":
-        return "try value.trueOrFalse()"
-    if row.words:
-        return f"try value.word([{', '.join('.' + word for word, _ in row.words.members)}])"
-    if row.kind == "duration":
-        return "try value.lifetime()" if row.none == "zero" else f"try value.limit({row.range[0]})"
-    if row.kind == "names":
-        return "value.names()"
-    if row.range:
-        least, greatest = (f"{one:_}" if isinstance(one, int) else str(one) for one in row.range)
-        if row.kind == "rate":
-            return f"try value.rate({least}, {greatest})"
-        top = "nil" if row.range[1] == GREATEST else greatest
-        none = {"zero": "0", "unlimited": ".max", None: "nil"}[row.none]
-        call = {"bytes": "bytes", "count": "count", "share": "share"}[row.kind]
-        units = ", hasUnits: true" if row.flag.units else ""
-        return f"try value.{call}({least}, {top}, none: {none}{units})"
-    return "value.text" if row.empty else "try value.filled()"
-
-
 def _name(row: Row) -> str:
     first, *rest = row.name.split("_")
     return first + "".join(word.capitalize() for word in rest)
-
-
-def _text(text: str) -> str:
-    """Returns a Swift literal."""
-    return json.dumps(text, ensure_ascii=False)

@@ -214,20 +214,9 @@ private final class Worker: Sendable {
   }
 
   /// Returns 0, or the error number.
-  func start() -> Int32 {
-    let context = Unmanaged.passRetained(self)
-    var thread: UInt64 = 0
-    let failure = nhs_thread_start(&thread, "nuthatch-names", runWorker, context.toOpaque())
-    guard failure == 0 else {
-      context.release()
-      return failure
-    }
-    // Nothing joins the thread: a lookup may run for longer than the transport exists.
-    pthread_detach(pthread_t(thread))
-    return 0
-  }
+  func start() -> Int32 { DetachedThread.start("nuthatch-names") { self.run() } }
 
-  fileprivate func run() {
+  private func run() {
     var next = lookupQueue.next(after: nil)
     while let (name, lookup) = next {
       report(name, lookUp(name))
@@ -263,10 +252,4 @@ private final class Worker: Sendable {
     guard addresses.isEmpty else { return .success(addresses) }
     return .failure(TransportFault(.dns, "no address for \(name)"))
   }
-}
-
-private func runWorker(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  Unmanaged<Worker>.fromOpaque(context).takeRetainedValue().run()
-  return nil
 }

@@ -228,7 +228,7 @@ import Testing
     #expect(Decode.whole(cut).fault?.kind == .truncated)
   }
 
-  @Test("a PNG in an icon is decoded, with its own size, whatever the directory says")
+  @Test("a PNG in an icon is decoded, with its own size, also if the directory has another")
   func pngs() throws {
     for type: Int32 in [2, 3, 6] {
       let png = Fixture.png(70, 50, type: type)

@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test("the watch of a transfer is due at the end of the first frame, whatever the pieces")
+  @Test("the watch of a transfer is due at the end of the first frame, in pieces of any size")
   func watch() throws {
     var gif = GIFFixture(90, 70)
     gif.before = GIFFixture.comment(2)

@@ -22,8 +22,6 @@ final class SignInCommand: Sendable {
 
   private struct State {
     var last: Run?
-    /// Counts the runs that have ended.
-    var runs = 0
     /// nil if it doesn't run.
     var waiters: [@Sendable (Outcome) -> Void]?
   }
@@ -83,7 +81,10 @@ final class SignInCommand: Sendable {
       return (nil, true)
     }
     if let known { return then(known) }
-    guard mustStart, let failure = start() else { return }
+    guard mustStart else { return }
+    // A thread of its own: the program may run for longer than the cache is open.
+    let failure = DetachedThread.start("nuthatch-auth") { self.end(self.outcome()) }
+    guard failure != 0 else { return }
     end(.failure(NuthatchError(.outOfMemory, "\(shown) can't be started: \(Self.text(of: failure))")))
   }
 
@@ -108,28 +109,11 @@ final class SignInCommand: Sendable {
 
   // MARK: Running
 
-  /// Returns nil, or an error number.
-  private func start() -> Int32? {
-    let context = Unmanaged.passRetained(self)
-    var thread: UInt64 = 0
-    let failure = nhs_thread_start(&thread, "nuthatch-auth", runCommand, context.toOpaque())
-    guard failure == 0 else {
-      context.release()
-      return failure
-    }
-    // Nothing joins it: the program may run for longer than the cache is open.
-    pthread_detach(pthread_t(thread))
-    return nil
-  }
-
-  fileprivate func run() { end(outcome()) }
-
   private func end(_ outcome: Outcome) {
     let isGood = if case .success = outcome { true } else { false }
     let until = nhs_monotonic_ns() &+ (isGood ? lifetime : Self.pause)
     let waiters = state.withLock { state in
       state.last = Run(outcome: outcome, until: until)
-      state.runs += 1
       defer { state.waiters = nil }
       return state.waiters ?? []
     }
@@ -227,9 +211,4 @@ extension SignInCommand.Outcome {
     guard let headers, case .success(let own) = self else { return false }
     return own.elementsEqual(headers, by: ==)
   }
-}
-
-private func runCommand(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  if let context { Unmanaged<SignInCommand>.fromOpaque(context).takeRetainedValue().run() }
-  return nil
 }

@@ -2,10 +2,7 @@
 protocol PictureFormat: Sendable {
   var format: ImageFormat { get }
 
-  /// Whether the decoder can reduce a picture by 2, 4 or 8 while it decodes.
-  var reduces: Bool { get }
-
-  /// Whether it can reduce this one.
+  /// Returns whether the decoder reduces this picture by 2, 4 or 8 while it decodes, if that is enough for its thumbnails.
   func reduces(_ info: ImageInfo) -> Bool
 
   /// Returns a parser for the bytes before the pixels.
@@ -26,7 +23,7 @@ protocol PictureFormat: Sendable {
 }
 
 extension PictureFormat {
-  func reduces(_ info: ImageInfo) -> Bool { reduces }
+  func reduces(_ info: ImageInfo) -> Bool { false }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
 }

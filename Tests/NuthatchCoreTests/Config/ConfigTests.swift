@@ -212,7 +212,7 @@ import Testing
     #expect(try RequestPlan(Request("https://b.test/"), cache).first.extras == nil)
   }
 
-  @Test("special sections override general ones, whatever their order, and a host's rate the general one")
+  @Test("special sections override general ones in any order, and a host's rate the general one")
   func layers() throws {
     let place = try Place(
       """

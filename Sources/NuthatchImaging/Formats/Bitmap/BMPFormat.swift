@@ -1,7 +1,6 @@
 /// BMP: collected and decoded at the end, because most have their last row first.
 struct BMPFormat: PictureFormat {
   let format = ImageFormat.bmp
-  let reduces = false
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser { BMPHeaderParser() }
 

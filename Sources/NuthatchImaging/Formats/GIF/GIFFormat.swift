@@ -1,7 +1,6 @@
 /// GIF: the first frame, decoded as it arrives.
 struct GIFFormat: PictureFormat {
   let format = ImageFormat.gif
-  let reduces = false
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser { GIFHeaderParser() }
 

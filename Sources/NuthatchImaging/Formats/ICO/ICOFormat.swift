@@ -1,7 +1,6 @@
 /// Icons and cursors: the largest picture, which is a PNG, or a bitmap with a mask.
 struct ICOFormat: PictureFormat {
   let format = ImageFormat.ico
-  let reduces = false
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser { ICOHeaderParser() }
 
@@ -34,12 +33,8 @@ struct ICOFormat: PictureFormat {
   private static func decodePNG(
     _ bytes: UnsafeRawBufferPointer, at place: Int, _ job: Job
   ) throws(ImageFault) -> CollectingDecoder.Decoded {
-    let decoder = PNGDecoder(job)
-    decoder.borrow(bytes)
     do throws(ImageFault) {
-      let pictures = try decoder.finish()
-      var decoded = CollectingDecoder.Decoded(
-        pictures: pictures, report: decoder.report, warnings: decoder.warnings)
+      var decoded = try PNGDecoder.decode(bytes, job)
       decoded.report.bytesUsed += place
       return decoded
     } catch {

@@ -1,7 +1,8 @@
 /// JPEG: decoded as it arrives, at 1:1, 1:2, 1:4 or 1:8.
 struct JPEGFormat: PictureFormat {
   let format = ImageFormat.jpeg
-  let reduces = true
+
+  func reduces(_ info: ImageInfo) -> Bool { true }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {
     JPEGHeaderParser(collectsProfile: collectsProfile)

@@ -1,7 +1,6 @@
 /// PNG: collected and decoded at the end.
 struct PNGFormat: PictureFormat {
   let format = ImageFormat.png
-  let reduces = false
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser { PNGHeaderParser() }
 
@@ -13,5 +12,7 @@ struct PNGFormat: PictureFormat {
     sum.add(info.wholePictureBytes, 1)
   }
 
-  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { PNGDecoder(job) }
+  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder {
+    CollectingDecoder { (bytes) throws(ImageFault) in try PNGDecoder.decode(bytes, job) }
+  }
 }

@@ -2,7 +2,6 @@
 /// animation, the first frame.
 struct WebPFormat: PictureFormat {
   let format = ImageFormat.webp
-  let reduces = true
 
   /// For a smaller picture, the time saved isn't worth the loss.
   private static let leastReduced = 500_000
