@@ -108,3 +108,26 @@ def test_a_privileged_program_uses_its_owners_cache(
             assert f"{pwd.getpwnam(OWNER).pw_dir}/.cache" in done.stdout
         else:
             assert done.returncode == 0, done.stdout
+
+
+def test_a_privileged_program_runs_no_command_of_a_config_file(
+    server: TestServer, folder: Path, program: Run, is_privileged: bool
+) -> None:
+    """The command would run with the owner's rights in the environment of the caller."""
+    server.on("/a", ok("x"))
+    ran = folder / "ran"
+    command = folder / "token"
+    command.write_text(f"#!/bin/sh\necho token\ntouch {ran}\n")
+    command.chmod(0o755)
+    config = folder / "config.toml"
+    config.write_text(f'[host."{server.url("")}"]\nauth_command = ["{command}"]\n')
+    config.chmod(0o644)
+    done = program(str(folder / "cache"), server.url("/a"), str(config))
+    assert ran.exists() is not is_privileged
+    if is_privileged:
+        assert done.returncode == 1
+        assert "isn't run, because this program has more rights than its user" in done.stdout
+        assert server.requests() == []
+    else:
+        assert done.returncode == 0, done.stdout
+        assert server.requests("/a")[0].header("authorization") == "Bearer token"
