@@ -53,6 +53,7 @@ image: deb ## make an image for containers of the packages, and run it; needs ro
 packages: image wheel test-machine ## make packages, image and wheel, and use them in bare systems; needs root and the network
 	@Tests/Packages/run.py
 	@build/venv/bin/python Tests/Packages/wheel.py
+	@Tests/Packages/readme.py
 
 arm: ## compile the parts in C for 64-bit ARM, and compare their pixels with those of this machine; needs root
 	@Scripts/bootstrap arm

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Dict, Optional
+from typing import Dict, List, Optional, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "packages"
@@ -19,6 +19,8 @@ mount --rbind /dev "$1/dev"
 mount --bind "$2" "$1/var/cache/apt/archives"
 root=$1
 shift 2
+while [ "$1" != -- ]; do mount --rbind "$1" "$root/$2"; shift 2; done
+shift
 exec chroot "$root" /usr/bin/env -i HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -c "$@"
 """
@@ -45,6 +47,8 @@ class Bare:
 
     def __init__(self, folder: Path, suite: str = "bookworm") -> None:
         self.folder = folder
+        #: Folders of this machine, and where they are in the system.
+        self.mounts: List[Tuple[Path, str]] = []
         base = OUT / ("base-%s.tar" % suite)
         if not base.exists():
             _make_base(base, suite)
@@ -66,13 +70,14 @@ class Bare:
         if show:
             print("# %s" % command, flush=True)
         enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "sh"]
+        mounts = [str(word) for mount in self.mounts for word in mount]
         done = subprocess.run(
-            [*enter, str(self.folder), str(ARCHIVES), "cd && { %s\n}" % command],
+            [*enter, str(self.folder), str(ARCHIVES), *mounts, "--", "cd && { %s\n}" % command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=900,
+            timeout=3600,
         )
         if show or done.returncode != 0:
             lines = done.stdout.rstrip().splitlines()
