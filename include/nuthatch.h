@@ -150,8 +150,8 @@
 
 /** The version of this header, and the same as a number: major * 1000000 + minor * 1000 + patch.
  *  nh_version and nh_version_num return those of the library. */
-#define NH_VERSION "0.1.0"
-#define NH_VERSION_NUM 1000
+#define NH_VERSION "0.2.0"
+#define NH_VERSION_NUM 2000
 
 #ifdef __cplusplus
 extern "C" {
@@ -970,7 +970,7 @@ typedef struct nh_error_info {
 } nh_error_info;
 
 /**
- * The version of the library, such as "0.1.0".
+ * The version of the library, such as "0.2.0".
  */
 const char *nh_version(void);
 

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
   name: "thumbnails",
   dependencies: [
-    // Elsewhere: .package(url: "…/nuthatch.git", from: "0.1.0")
+    // Elsewhere: .package(url: "…/nuthatch.git", from: "0.2.0")
     .package(name: "nuthatch", path: "../..")
   ],
   targets: [

@@ -15,7 +15,7 @@ import CSystem
 import Glibc
 import NuthatchCore
 
-/// The version of the library, such as "0.1.0".
+/// The version of the library, such as "0.2.0".
 @_cdecl("nh_version")
 public func nhVersion() -> UnsafePointer<CChar>? { staticStrings.version }
 

@@ -23,7 +23,7 @@ public struct BuildInfo: Sendable {
     }
   }
 
-  /// The version of Nuthatch, such as `0.1.0`.
+  /// The version of Nuthatch, such as `0.2.0`.
   public let version = Version.string
   /// The instructions that pictures are resampled with: `avx2`, `sse2` or `scalar`.
   public let simd = nhs_resample_kernels_at(Int32(NHS_KERNELS_BEST)).map {

@@ -274,8 +274,8 @@ public final class Cache: Sendable {
 
 /// The version of the library.
 public enum Version {
-  /// Such as `0.1.0`.
-  public static let string = "0.1.0"
+  /// Such as `0.2.0`.
+  public static let string = "0.2.0"
   /// The same as a number that can be compared: major * 1,000,000 + minor * 1,000 + patch.
   public static let number = string.split(separator: ".").reduce(0) { $0 * 1000 + (Int($1) ?? 0) }
 }
