@@ -71,7 +71,7 @@ let package = Package(
   targets: [
     .target(
       name: "CSystem", cSettings: loopsInC,
-      linkerSettings: ["crypto", "curl", "isal", "jpeg", "lcms2", "png16", "ssl", "webp"].map {
+      linkerSettings: ["crypto", "curl", "dav1d", "isal", "jpeg", "lcms2", "png16", "ssl", "webp"].map {
         .linkedLibrary($0)
       }),
     .target(name: "CNuthatch", cSettings: cSettings),

@@ -36,7 +36,7 @@ enum GetCommand: Command {
     --verbose prints the outcome on standard error. A transfer that takes longer than a second shows its progress.
 
     With --size, FILE must end in .png, .jpg or .jpeg, which sets its format; standard output gets a PNG. JPEG, PNG,
-    GIF, WebP, BMP and ICO are decoded; the picture is upright and sRGB.
+    GIF, WebP, AVIF, BMP and ICO are decoded; the picture is upright and sRGB.
 
     Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage, or the answer is not text and would go
     to a terminal; 1 the cache can't be opened, or a file can't be written; 129, 130 and 143 interrupted; 141 standard output

@@ -17,8 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "build" / "arm"
 #: Debian's packages for ARM: unpacked, and not run.
 SYSTEM = OUT / "system"
-PACKAGES = ["libc6-dev", "libgcc-12-dev", "libstdc++6", "libcurl4-openssl-dev", "libisal-dev", "libjpeg-dev"]
+PACKAGES = ["libc6-dev", "libgcc-12-dev", "libstdc++6", "libcurl4-openssl-dev", "libisal-dev"]
 PACKAGES += [
+    "libdav1d-dev",
+    "libjpeg-dev",
     "liblcms2-dev",
     "liblzma-dev",
     "libpng-dev",
@@ -30,6 +32,7 @@ PACKAGES += [
 FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]
 LIBRARIES = [
     "-lcurl",
+    "-ldav1d",
     "-lisal",
     "-ljpeg",
     "-llcms2",

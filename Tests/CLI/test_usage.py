@@ -15,8 +15,8 @@ def test_version_prints_the_version(nuthatch: Runner) -> None:
 
 
 LIBRARIES = [
-    *("libcurl", "OpenSSL", "libpng", "Little CMS", "zlib", "libwebp", "libjpeg-turbo", "ISA-L"),
-    *("xxHash", "Swift", "Zstandard", "liblzma"),
+    *("libcurl", "OpenSSL", "libpng", "Little CMS", "zlib", "libwebp", "dav1d", "libjpeg-turbo"),
+    *("ISA-L", "xxHash", "Swift", "Zstandard", "liblzma"),
 ]
 
 

@@ -49,7 +49,7 @@ def test_the_static_library_comes_with_the_libraries_that_it_names(root: Path) -
     assert found
     packages = {"crypto": "libssl-dev", "ssl": "libssl-dev", "stdc++": "g++", "isal": "libisal-dev"}
     packages.update({"curl": "libcurl4-openssl-dev", "png16": "libpng-dev", "jpeg": "libjpeg-dev"})
-    packages.update({"lcms2": "liblcms2-dev", "webp": "libwebp-dev"})
+    packages.update({"lcms2": "liblcms2-dev", "webp": "libwebp-dev", "dav1d": "libdav1d-dev"})
     # The others belong to libc.
     wanted = {packages[name] for name in found.group(1).split() if name not in ("m", "dl", "pthread")}
     development = (root / "debian/control").read_text().split("Package: libnuthatch-dev")[1]

@@ -13,7 +13,7 @@ import hidden_toolchain
 import pytest
 from commands import make_wheel
 
-CARRIED = ["isal", "jpeg", "lcms2", "png16", "webp"]
+CARRIED = ["dav1d", "isal", "jpeg", "lcms2", "png16", "webp"]
 # Libraries of the manylinux lists, and those that the wheel says it needs.
 ALLOWED = "libc|libm|libz|libgcc_s|libstdc\\+\\+|ld-linux-[\\w-]+|libcurl|libcrypto|libssl"
 
@@ -25,7 +25,7 @@ print(response.status, len(response.body))
 image = cache.thumbnail(sys.argv[3], 16)
 assert image.width == 16 and len(nuthatch.Response.image(cache.get(sys.argv[3]), 8).pixels) == 8
 image.save(sys.argv[1] + ".jpg")
-foreign = ("libjpeg", "libpng", "liblcms", "libisal", "libwebp", "libswift")
+foreign = ("libjpeg", "libpng", "liblcms", "libisal", "libwebp", "libdav1d", "libswift")
 assert not [line for line in open("/proc/self/maps") if any(name in line for name in foreign)]
 print(nuthatch.__file__)
 print(next(line.split()[-1] for line in open("/proc/self/maps") if "libnuthatch" in line))

@@ -1,5 +1,7 @@
 #include "nhs_yuv.h"
 
+#include "nhs_average.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -138,58 +140,6 @@ void nhs_yuv_row(const nhs_planes *p, int32_t row, uint8_t *rgba, void *spare) {
     }
 }
 
-static void add_rows(const uint8_t *restrict from, size_t stride, int32_t rows, uint16_t *restrict sums, size_t columns) {
-    for (size_t x = 0; x < columns; x++) {
-        sums[x] = from[x];
-    }
-    for (int32_t row = 1; row < rows; row++) {
-        const uint8_t *line = from + (size_t)row * stride;
-        for (size_t x = 0; x < columns; x++) {
-            sums[x] = (uint16_t)(sums[x] + line[x]);
-        }
-    }
-}
-
-// Averages `factor` columns and `rows` rows to one. The largest sum is 64 * 255.
-static void average(const uint8_t *from, size_t stride, int32_t columns, int32_t rows, int32_t factor, uint8_t *restrict out,
-                    uint16_t *restrict sums) {
-    add_rows(from, stride, rows, sums, (size_t)columns);
-    size_t whole = (size_t)(columns / factor);
-    int32_t rest = columns % factor;
-    uint32_t last = 0;
-    for (int32_t x = columns - rest; x < columns; x++) {
-        last += sums[x];
-    }
-    for (int32_t step = factor; step > 1; step /= 2) {
-        size_t count = whole * (size_t)(step / 2);
-        for (size_t x = 0; x < count; x++) {
-            sums[x] = (uint16_t)(sums[2 * x] + sums[2 * x + 1]);
-        }
-    }
-    uint32_t area = (uint32_t)(rows * factor);
-    if (rows == factor) {
-        int shift = __builtin_ctz(area);
-        for (size_t x = 0; x < whole; x++) {
-            out[x] = (uint8_t)((sums[x] + area / 2) >> shift);
-        }
-    } else {
-        for (size_t x = 0; x < whole; x++) {
-            out[x] = (uint8_t)((sums[x] + area / 2) / area);
-        }
-    }
-    if (rest > 0) {
-        area = (uint32_t)(rows * rest);
-        out[whole] = (uint8_t)((last + area / 2) / area);
-    }
-}
-
-static void average_plane(const uint8_t *plane, size_t stride, int32_t width, int32_t height, int32_t factor, int32_t row,
-                          uint8_t *out, uint16_t *sums) {
-    int32_t first = row * factor;
-    int32_t rows = height - first < factor ? height - first : factor;
-    average(plane + (size_t)first * stride, stride, width, rows, factor, out, sums);
-}
-
 void nhs_yuv_reduced_row(const nhs_planes *p, int32_t factor, int32_t row, uint8_t *rgbx, void *spare) {
     size_t room = spare_row(p->width);
     uint16_t *sums = spare;
@@ -197,8 +147,8 @@ void nhs_yuv_reduced_row(const nhs_planes *p, int32_t factor, int32_t row, uint8
     uint8_t *u = y + room;
     uint8_t *v = u + room;
     int32_t width = p->width / 2 + p->width % 2, height = p->height / 2 + p->height % 2;
-    average_plane(p->y, p->y_stride, p->width, p->height, factor, row, y, sums);
-    average_plane(p->u, p->uv_stride, width, height, factor / 2, row, u, sums);
-    average_plane(p->v, p->uv_stride, width, height, factor / 2, row, v, sums);
+    nhs_average_bytes(&(nhs_plane){p->y, p->y_stride, p->width, p->height}, factor, factor, row, y, sums);
+    nhs_average_bytes(&(nhs_plane){p->u, p->uv_stride, width, height}, factor / 2, factor / 2, row, u, sums);
+    nhs_average_bytes(&(nhs_plane){p->v, p->uv_stride, width, height}, factor / 2, factor / 2, row, v, sums);
     color(y, u, v, rgbx, (size_t)(p->width / factor + (p->width % factor != 0)));
 }

@@ -3,6 +3,7 @@
 
 #include "nhs_curl.h"
 
+#include <dav1d/dav1d.h>
 #include <dlfcn.h>
 #include <isa-l.h>
 #include <lcms2.h>
@@ -72,22 +73,23 @@ const char *nhs_library_at(size_t place, char version[nhs_version_size], int *is
         number = WebPGetDecoderVersion();
         put_numbers(version, number >> 16, number >> 8 & 255, number & 255);
         return "libwebp";
+    case 6: put(version, dav1d_version()); return "dav1d";
     default: *is_told = 0;
     }
     switch (place) {
-    case 6:
+    case 7:
         number = LIBJPEG_TURBO_VERSION_NUMBER;
         put_numbers(version, number / 1000000, number / 1000 % 1000, number % 1000);
         return "libjpeg-turbo";
-    case 7: put_numbers(version, ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION); return "ISA-L";
-    case 8:
+    case 8: put_numbers(version, ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION); return "ISA-L";
+    case 9:
         put_numbers(version, XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE);
         *is_inside = 1;
         return "xxHash";
     default:
         *is_inside = 1;
         *is_told = 1;
-        return inside_of_curl(place - 9, version);
+        return inside_of_curl(place - 10, version);
     }
 }
 

@@ -7,6 +7,8 @@
 #ifndef NUTHATCH_CSYSTEM_H
 #define NUTHATCH_CSYSTEM_H
 
+#include "nhs_av1_decode.h"
+#include "nhs_average.h"
 #include "nhs_close_alert.h"
 #include "nhs_command.h"
 #include "nhs_curl.h"
@@ -22,8 +24,10 @@
 #include "nhs_png_decode.h"
 #include "nhs_process.h"
 #include "nhs_resample.h"
+#include "nhs_samples.h"
 #include "nhs_store.h"
 #include "nhs_text.h"
+#include "nhs_tone.h"
 #include "nhs_unpack.h"
 #include "nhs_webp_decode.h"
 #include "nhs_yuv.h"

@@ -16,7 +16,7 @@ enum ReportScript {
       too_large: 'Allow more with --max-bytes.',
       too_many_pixels: 'Allow more with --max-pixels, or more memory to the process: the message says which.',
       not_an_image: 'The URL leads to a page or to text, not to a picture.',
-      unsupported_format: 'JPEG, PNG, GIF, WebP, BMP and ICO are decoded: ask for one of them, perhaps with --accept.',
+      unsupported_format: 'JPEG, PNG, GIF, WebP, AVIF, BMP and ICO are decoded: ask for one of them, perhaps with --accept.',
       corrupt: 'The file is damaged: use the part that can be decoded with --allow-damaged.',
       truncated: 'The file ends too early: try again, or use the part that came with --allow-damaged.',
       denied: 'The address or the site is forbidden: see --addresses and --respect-noai.',

@@ -61,7 +61,7 @@ enum DecodeProgress {
 /// The formats that can be decoded.
 enum PictureFormats {
   private static let all: [any PictureFormat] = [
-    JPEGFormat(), PNGFormat(), GIFFormat(), WebPFormat(), BMPFormat(), ICOFormat(),
+    JPEGFormat(), PNGFormat(), GIFFormat(), WebPFormat(), AVIFFormat(), BMPFormat(), ICOFormat(),
   ]
 
   static func of(_ format: ImageFormat) -> (any PictureFormat)? { all.first { $0.format == format } }

@@ -16,11 +16,11 @@ public struct ImageInfo: Equatable, Sendable {
   public var format: ImageFormat
   /// Columns and rows as stored.
   public var size: ImageSize
-  /// From EXIF; `.upright` if EXIF is missing or invalid.
+  /// From EXIF, of an AVIF from its container; `.upright` if that is missing or invalid.
   public var orientation: Orientation = .upright
   /// How colour is stored.
   public var color: Color
-  /// Bits in each sample: 1, 2, 4, 8 or 16.
+  /// Bits in each sample: 1, 2, 4, 8, 10, 12 or 16.
   public var depth: Int
   /// A progressive JPEG, or an interlaced PNG or GIF.
   public var isProgressive = false
@@ -33,12 +33,15 @@ public struct ImageInfo: Equatable, Sendable {
   /// The header says that it is an animation. Only the first or default frame is decoded.
   public var isAnimated = false
   /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
-  /// interlaced PNG, the indices of an interlaced GIF, the planes of a WebP. 0 if rows are decoded as the input arrives.
+  /// interlaced PNG, the indices of an interlaced GIF, the planes of a WebP or an AVIF. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0
   /// The memory in bytes to decode a progressive JPEG at 1:8 from its blocks' mean values; nil if these are not enough.
   var meansBytes: Int?
   /// The offset behind the first frame of an animation, where it is known from the header.
   var firstFrameEnd: Int?
+
+  /// False if the shown part of an AVIF begins between two samples of chroma.
+  var canBeReduced = true
 
   /// "a progressive JPEG", for messages.
   var kindForMessage: String { PictureFormats.of(format)?.kind(self) ?? "a picture" }

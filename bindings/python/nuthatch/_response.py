@@ -380,7 +380,7 @@ class Response:
         allow_damaged: bool = False,
         max_pixels: Union[int, str] = 0,
     ) -> Image:
-        """Decodes the body, a JPEG, PNG, GIF, WebP, BMP or ICO, to fit a box.
+        """Decodes the body, a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO, to fit a box.
 
         :param size: the side of a square box, or width and height.
         :param fit: "inside": fit into the box. "cover": fill the box, and cut off the rest. "stretch": fill the box,

@@ -1,0 +1,33 @@
+/// AVIF: the primary item, or the first picture of a sequence. It is decoded when all its bytes are there.
+struct AVIFFormat: PictureFormat {
+  let format = ImageFormat.avif
+
+  /// For a smaller picture, the time saved isn't worth the loss.
+  private static let leastReduced = 500_000
+
+  /// Averages of pixels with alpha would show the colours of invisible pixels.
+  func reduces(_ info: ImageInfo) -> Bool {
+    !info.hasAlpha && info.canBeReduced && info.size.area >= Self.leastReduced
+  }
+
+  func headerParser(collectsProfile: Bool) -> any HeaderParser {
+    AVIFHeaderParser(collectsProfile: collectsProfile)
+  }
+
+  func kind(_ info: ImageInfo) -> String {
+    info.isAnimated ? "an AVIF sequence" : info.hasAlpha ? "an AVIF with alpha" : "an AVIF"
+  }
+
+  func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum) {
+    // dav1d's tables, and what it notes of a row of blocks. Also rows of samples, and batches of finished rows.
+    sum.add(1, 2 << 20)
+    sum.add(info.size.width, 512 + 80 * plans.count)
+    sum.add(info.wholePictureBytes, 1)
+  }
+
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
+    info.firstFrameEnd.map { FirstFrameWatch(end: $0) }
+  }
+
+  func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { AVIFDecoder(job) }
+}
