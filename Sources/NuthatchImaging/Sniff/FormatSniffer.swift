@@ -74,7 +74,8 @@ public enum FormatSniffer {
     Signature(.ico, [0, 0, 2, 0, nil, 0]),
   ]
 
-  /// AVIF and HEIC: an "ftyp" box; its brands decide. Videos are excluded.
+  /// AVIF and HEIC: an "ftyp" box; its brands decide. Videos are excluded. If the brands name only the container, the parser of
+  /// AVIF finds out what is in it.
   private static func baseMedia(_ head: UnsafeRawBufferPointer) -> Verdict {
     let name: [UInt8] = [0x66, 0x74, 0x79, 0x70]
     for (index, byte) in name.enumerated() where head.count > 4 + index && head[4 + index] != byte {
@@ -85,15 +86,16 @@ public enum FormatSniffer {
     let length = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
     guard length >= 16, length <= 1024 else { return .unknown }
     if head.count < length { return .needMore }
-    var heic = false
+    var known: ImageFormat?
     for offset in stride(from: 8, through: length - 4, by: 4) where offset != 12 {
       switch String(decoding: head[offset..<offset + 4], as: UTF8.self) {
       case "avif", "avis": return .format(.avif)
-      case "heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1": heic = true
+      case "heic", "heix", "heim", "heis", "hevc", "hevx": known = .heic
+      case "mif1", "msf1": known = known ?? .avif
       default: break
       }
     }
-    return heic ? .format(.heic) : .unknown
+    return known.map { .format($0) } ?? .unknown
   }
 
   /// Texts can begin with "BM", so the size of the second header must be valid, too.

@@ -15,7 +15,8 @@ struct AVIFMatrix {
   static func of(_ colors: AVIFColors, chroma: Int, isExact: Bool) -> AVIFMatrix? {
     if chroma == 0 { return grey }
     switch colors.matrix {
-    case 0: return chroma == 3 ? AVIFMatrix(factors: [[0, 0, 1], [1, 0, 0], [0, 1, 0]], isIdentity: true) : nil
+    case 0:
+      return chroma == 3 ? AVIFMatrix(factors: [[0, 0, 1], [1, 0, 0], [0, 1, 0]], isIdentity: true) : nil
     case 8: return AVIFMatrix(factors: [[1, -1, 1], [1, 1, 0], [1, -1, -1]])
     default: break
     }

@@ -85,7 +85,8 @@ final class AVIFDecoder: PictureDecoder {
     guard isDone else { throw ImageFault(.internal, "decoding ended before the last row") }
     try job.profile?.withUnsafeBufferPointer { (profile) throws(ImageFault) in
       try ColorConverter.make(
-        UnsafeRawBufferPointer(profile), for: job.info.color == .gray && Self.isOfGrey(profile) ? .gray : .rgb,
+        UnsafeRawBufferPointer(profile),
+        for: job.info.color == .gray && Self.isOfGrey(profile) ? .gray : .rgb,
         most: job.options.limits.profileMemory, warnings: &warnings)
     }?.convert(stored)
     report.warningCount = warnings.count

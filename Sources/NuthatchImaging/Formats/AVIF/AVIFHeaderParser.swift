@@ -143,7 +143,8 @@ struct AVIFHeaderParser: HeaderParser {
     return .read(skip: place - end, count: 8)
   }
 
-  private mutating func take(_ box: MediaBox, _ collected: Collected, end: Int) throws(ImageFault) -> HeaderStep
+  private mutating func take(_ box: MediaBox, _ collected: Collected, end: Int) throws(ImageFault)
+    -> HeaderStep
   {
     switch box.name {
     case "ftyp": brand = try box.read { (reader) throws(ImageFault) in try reader.readName() }

@@ -15,7 +15,9 @@ struct AVIFItems {
 
   private var place: Int? { meta.boxes["pitm"]?.place }
 
-  private func corrupt(_ message: String) -> ImageFault { ImageFault(.corrupt, "the AVIF's \(message)", at: place) }
+  private func corrupt(_ message: String) -> ImageFault {
+    ImageFault(.corrupt, "the AVIF's \(message)", at: place)
+  }
 
   /// Returns the size of the whole picture.
   func announcedSize() throws(ImageFault) -> ImageSize {

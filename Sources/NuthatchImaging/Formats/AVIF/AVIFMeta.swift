@@ -62,7 +62,8 @@ struct AVIFTables {
   private static func check(_ count: Int, _ reader: BoxReader) throws(ImageFault) {
     guard count <= most else {
       throw ImageFault(
-        .tooLarge, "the AVIF's box \(reader.name) has \(count) entries; the limit is \(most)", at: reader.place)
+        .tooLarge, "the AVIF's box \(reader.name) has \(count) entries; the limit is \(most)",
+        at: reader.place)
     }
   }
 
@@ -89,7 +90,8 @@ struct AVIFTables {
     let sizes = try reader.number(2)
     let (offsetBytes, countBytes, baseBytes) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
     let indexBytes = version == 0 ? 0 : sizes & 15
-    guard [offsetBytes, countBytes, baseBytes, indexBytes].allSatisfy({ $0 == 0 || $0 == 4 || $0 == 8 }) else {
+    guard [offsetBytes, countBytes, baseBytes, indexBytes].allSatisfy({ $0 == 0 || $0 == 4 || $0 == 8 })
+    else {
       throw reader.fault("has numbers of a size that is not allowed")
     }
     let count = try reader.number(version < 2 ? 2 : 4)

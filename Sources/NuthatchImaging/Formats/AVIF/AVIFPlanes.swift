@@ -76,7 +76,9 @@ final class AVIFPlanes {
   private let parts: [DecodedLayer]
 
   /// Decodes the colours, then alpha.
-  init(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool) throws(ImageFault) {
+  init(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool)
+    throws(ImageFault)
+  {
     let color = try DecodedLayer(picture.color, bytes, job, withoutCDEF: withoutCDEF)
     samples = color.picture.samples
     colors =
@@ -104,7 +106,9 @@ private final class DecodedLayer {
   private var codec: AV1Codec?
   private var joined: JoinedTiles?
 
-  init(_ layer: AVIFPicture.Layer, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool) throws(ImageFault) {
+  init(_ layer: AVIFPicture.Layer, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool)
+    throws(ImageFault)
+  {
     guard let first = layer.codings.first else { throw ImageFault(.internal, "a layer has no bitstream") }
     let limits = job.options.limits
     try Self.judge(first, limits)
@@ -183,7 +187,8 @@ private final class AV1Codec {
     let frames = AVIFUnits.frames(bytes)
     guard frames <= AVIFUnits.mostFrames else {
       throw ImageFault(
-        .tooLarge, "a picture of the AVIF has \(frames) frames; the limit is \(AVIFUnits.mostFrames)", at: place)
+        .tooLarge, "a picture of the AVIF has \(frames) frames; the limit is \(AVIFUnits.mostFrames)",
+        at: place)
     }
     var picture = nhs_av1_picture()
     guard nhs_av1_decode(handle, bytes.baseAddress, bytes.count, &picture) == Int32(NHS_OK) else {
@@ -202,12 +207,15 @@ private final class JoinedTiles {
   private(set) var picture = nhs_av1_picture()
 
   /// Reads the description of a grid: version, flags, rows, columns and size.
-  init(_ layer: AVIFPicture.Layer, _ place: [Range<Int>], _ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
+  init(_ layer: AVIFPicture.Layer, _ place: [Range<Int>], _ bytes: UnsafeRawBufferPointer) throws(ImageFault)
+  {
     self.layer = layer
     let start = place.first?.lowerBound
     var description: [UInt8] = []
     for range in place where description.count < 12 { description += bytes[range].prefix(12) }
-    func fault(_ message: String) -> ImageFault { ImageFault(.corrupt, "the AVIF's grid \(message)", at: start) }
+    func fault(_ message: String) -> ImageFault {
+      ImageFault(.corrupt, "the AVIF's grid \(message)", at: start)
+    }
     guard description.count >= 8, description[0] == 0 else { throw fault("has no description that is known") }
     let isWide = description[1] & 1 == 1
     guard description.count >= (isWide ? 12 : 8) else { throw fault("has a description that ends too early") }
@@ -243,14 +251,17 @@ private final class JoinedTiles {
       from.halves_rows == to.halves_rows
     else {
       throw ImageFault(
-        .corrupt, "the AVIF's grid has tiles of several kinds", at: layer.codings[index].extents.first?.lowerBound)
+        .corrupt, "the AVIF's grid has tiles of several kinds",
+        at: layer.codings[index].extents.first?.lowerBound)
     }
     let x = index % columns * Int(from.width)
     let y = index / columns * Int(from.height)
     let bytes = from.depth > 8 ? 2 : 1
     for (plane, isChroma) in [(from.y, false), (from.u, true), (from.v, true)] {
       guard let plane else { continue }
-      let (halvesColumns, halvesRows) = (isChroma && from.halves_columns != 0, isChroma && from.halves_rows != 0)
+      let (halvesColumns, halvesRows) = (
+        isChroma && from.halves_columns != 0, isChroma && from.halves_rows != 0
+      )
       let (left, top) = (half(x, halvesColumns), half(y, halvesRows))
       let width = min(half(Int(from.width), halvesColumns), half(Int(to.width), halvesColumns) - left)
       let height = min(half(Int(from.height), halvesRows), half(Int(to.height), halvesRows) - top)

@@ -25,7 +25,8 @@ struct AVIFTracks {
         tracks.append(try Self.track(inner))
       }
     }
-    guard let color = tracks.first(where: { $0.isPicture && $0.coding != nil && $0.references["auxl"] == nil }),
+    guard
+      let color = tracks.first(where: { $0.isPicture && $0.coding != nil && $0.references["auxl"] == nil }),
       let coding = color.coding
     else { return }
     let layer = AVIFPicture.Layer(codings: [coding], size: coding.size, colors: color.properties.colors)
@@ -35,10 +36,14 @@ struct AVIFTracks {
     if let icc = color.properties.profile {
       picture.hasProfile = true
       if icc.contents.count <= JPEGHeaderParser.maxProfileBytes {
-        profile = try box.read(icc.contents, as: icc.name) { (reader) throws(ImageFault) in Array(reader.rest()) }
+        profile = try box.read(icc.contents, as: icc.name) { (reader) throws(ImageFault) in
+          Array(reader.rest())
+        }
       }
     }
-    let alpha = tracks.first { $0.properties.isAlpha && $0.references["auxl"]?.contains(color.number) == true }
+    let alpha = tracks.first {
+      $0.properties.isAlpha && $0.references["auxl"]?.contains(color.number) == true
+    }
     if let alpha, let coding = alpha.coding {
       guard coding.size == layer.size else {
         throw ImageFault(
