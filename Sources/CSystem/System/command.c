@@ -2,6 +2,7 @@
 #include "nhs_command.h"
 
 #include "nhs_linux.h"
+#include "start_program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,35 +21,9 @@ static const int check_ms = 20, check_closed_ms = 2;
 
 /* Returns 0, or an error number. */
 static int start(char *const *arguments, int out, pid_t *child) {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    int failure = posix_spawn_file_actions_init(&actions);
-    if (failure) return failure;
-    failure = posix_spawnattr_init(&attributes);
-    if (failure) {
-        posix_spawn_file_actions_destroy(&actions);
-        return failure;
-    }
-    sigemptyset(&none);
-    sigfillset(&all);
-    /* First, because `out` may be 0 if the program has closed its standard input. If `out` is 1 already, this leaves it open
-       for the child. */
-    if (!failure) failure = posix_spawn_file_actions_adddup2(&actions, out, 1);
-    if (!failure) failure = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    if (!failure) failure = posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    if (!failure) failure = posix_spawn_file_actions_addchdir_np(&actions, "/");
-    if (!failure) failure = posix_spawnattr_setsigmask(&attributes, &none);
-    if (!failure) failure = posix_spawnattr_setsigdefault(&attributes, &all);
-    if (!failure) failure = posix_spawnattr_setpgroup(&attributes, 0);
-    if (!failure) {
-        short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP;
-        failure = posix_spawnattr_setflags(&attributes, flags);
-    }
-    if (!failure) failure = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return failure;
+    /* The standard error stays; it may be closed. */
+    const int fds[] = {-1, out, fcntl(2, F_GETFD) < 0 ? -1 : 2};
+    return nhs_spawn(arguments, environ, fds, 3, POSIX_SPAWN_SETPGROUP, child);
 }
 
 /* Whether the child has ended. Its status stays for `reap`. */
