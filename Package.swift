@@ -134,6 +134,9 @@ let package = Package(
       name: "nuthatch-outboxcrash", dependencies: ["NuthatchCore"], path: "Tests/OutboxCrash",
       swiftSettings: swift),
     .executableTarget(
+      name: "nuthatch-testdecoder", dependencies: ["NuthatchCore"], path: "Tests/Decoder",
+      swiftSettings: swift),
+    .executableTarget(
       name: "nuthatch-decisions", dependencies: ["NuthatchCore"], path: "Tests/DecisionTable",
       swiftSettings: swift),
     .target(name: "SlowDisk", path: "Tests/SlowDisk", cSettings: cSettings),
@@ -143,6 +146,7 @@ let package = Package(
         "CNuthatch", "CSystem", "NuthatchBase", "NuthatchCore", "TestServer", "ImagingFixtures", "SlowDisk",
         "nuthatch-decisions",
         "nuthatch-outboxcrash",
+        "nuthatch-testdecoder",
       ]),
     tests("NuthatchTests", ["Nuthatch", "TestServer"]),
     .executableTarget(
@@ -154,7 +158,7 @@ let package = Package(
 
 // Under a sanitizer only the rooms that Swift tests link are built, and the programs that these start.
 if Context.environment["NUTHATCH_SANITIZED"] != nil {
-  let started = ["nuthatch-storecrash", "nuthatch-outboxcrash", "nuthatch-decisions"]
+  let started = ["nuthatch-storecrash", "nuthatch-outboxcrash", "nuthatch-decisions", "nuthatch-testdecoder"]
   let unlinked = ["NuthatchABI", "NuthatchCLI", "CUnpacking"]
   package.products.removeAll { $0.name == "nuthatch-c" }
   package.targets.removeAll {

@@ -488,14 +488,20 @@ static const nh_option rows[] = {
      "none", "", 0.0, 0.0, "", "the files of the user and of the system",
      "", "0.2", NH_LEVEL_CACHE, 0,
      offsetof(nh_options, config)},
+    {sizeof(nh_option), NH_OPTION_WORDS, "decoding",
+     "where pictures are decoded",
+     "SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what it may do and what it costs. A thumbnail that is stored is used whatever this option says.",
+     "here", "", 0.0, 0.0, "", "",
+     "here,isolated", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST | NH_LEVEL_IMAGE, 0,
+     offsetof(nh_options, decoding)},
 };
 
-const size_t nh_option_row_count = 81;
+const size_t nh_option_row_count = 82;
 
 const nh_option *nh_option_rows(void) { return rows; }
 
 const uint32_t nh_oldest_options_size = 568;
 _Static_assert(sizeof(nh_options) >= 568, "options only grow");
-_Static_assert(offsetof(nh_options, config) / 8 == 76,
+_Static_assert(offsetof(nh_options, reserved_10) / 8 == 77,
                "the code that reads the struct knows the word of each member");
 _Static_assert(sizeof(nh_options) <= 128 * 8, "SaidWords has a bit for each word");

@@ -27,3 +27,12 @@ public func runCommand(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMuta
   signal(SIGPIPE, SIG_IGN)
   return Program.run(count, values).rawValue
 }
+
+/// Runs the process that decodes pictures for another one (`nuthatch-decoder`). Returns its exit status.
+///
+/// The symbol is private, as above.
+@_cdecl("nhs_run_decoder")
+public func runDecoder(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
+{
+  DecoderService.run(count == 2 ? values[1].map { String(cString: $0) } : nil)
+}

@@ -1,5 +1,5 @@
-/* The program `nuthatch`. Its code is in libnuthatch.so.1, so this only finds that library and calls it. Scripts/place compiles
-   it, because SwiftPM would link it with the Swift runtime. */
+/* The program `nuthatch`, and with NUTHATCH_DECODER defined `nuthatch-decoder`. Their code is in libnuthatch.so.1, so this only
+   finds that library and calls it. Scripts/place compiles it, because SwiftPM would link it with the Swift runtime. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
@@ -10,6 +10,13 @@
 #include <unistd.h>
 
 #define LIBRARY "libnuthatch.so.1"
+#ifdef NUTHATCH_DECODER
+#define PROGRAM "nuthatch-decoder"
+#define ENTRY "nhs_run_decoder"
+#else
+#define PROGRAM "nuthatch"
+#define ENTRY "nhs_run_command"
+#endif
 
 /* As when the loader can't start a program. */
 enum { NOT_STARTED = 127 };
@@ -17,6 +24,10 @@ enum { NOT_STARTED = 127 };
 /* Seen from the program's folder: a wheel or a checkout has the library beside the program, an installation in PREFIX/lib. */
 static const char *const folders[] = {
     "",
+#ifdef NUTHATCH_DECODER
+    /* An installation has this program in a folder beside the library. */
+    "../",
+#endif
     "../lib/",
     "../lib64/",
 #if defined __x86_64__
@@ -62,16 +73,16 @@ int main(int count, char **values) {
     void *library = dlopen(found, RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) {
         fprintf(stderr,
-                "nuthatch: the library of this command can't be loaded: %s. Install the command and " LIBRARY
+                PROGRAM ": the library of this command can't be loaded: %s. Install the command and " LIBRARY
                 " of one version, both from the same package or by the same 'make install'.\n",
                 dlerror());
         return NOT_STARTED;
     }
     int (*run)(int, char **) = NULL;
-    *(void **)&run = dlsym(library, "nhs_run_command");
+    *(void **)&run = dlsym(library, ENTRY);
     if (run == NULL) {
         fprintf(stderr,
-                "nuthatch: %s is of another version than this command. Install both of one version, from the same "
+                PROGRAM ": %s is of another version than this command. Install both of one version, from the same "
                 "package or by the same 'make install'.\n",
                 found);
         return NOT_STARTED;

@@ -67,6 +67,8 @@ public enum ErrorCode: Int32, CaseIterable, Sendable {
   case busy = 31
   /// A file isn't used because another user may have made or changed it. The message says which file, and why.
   case unsafeFile = 32
+  /// The process that decodes the picture was killed, took too long, or can't be started. Another try may succeed.
+  case decoderFailed = 33
 }
 
 extension ErrorCode {
@@ -105,6 +107,7 @@ extension ErrorCode {
     case .wrongFormat: "wrong_format"
     case .busy: "busy"
     case .unsafeFile: "unsafe_file"
+    case .decoderFailed: "decoder_failed"
     }
   }
 }

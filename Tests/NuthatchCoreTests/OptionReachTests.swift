@@ -57,6 +57,7 @@ import Testing
     "retries": Saying { $0.request.retries = 9 },
     "give_up_after": Saying { $0.request.giveUpAfter = .milliseconds(9) },
     "max_bytes": Saying { $0.request.maxBytes = 9 },
+    "decoding": Saying { $0.request.decode = .isolated },
     "max_pixels": Saying { $0.request.maxPixels = 9 },
     "batched": Saying { $0.request.isBatched = true },
     "site": Saying { $0.site.user = ("ann", "pw") },

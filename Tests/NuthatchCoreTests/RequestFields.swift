@@ -46,6 +46,7 @@ enum RequestFields {
     "imageTTL": { request, _ in request.imageTTL = .seconds(9) },
     "noCacheTTL": { request, _ in request.noCacheTTL = .seconds(9) },
     "heuristic": { request, _ in request.heuristic = 0.5 },
+    "decode": { request, _ in request.decode = .isolated },
     "maxPixels": { request, _ in request.maxPixels = 1 << 20 },
     "allowDamaged": { request, _ in request.allowDamaged = true },
     "policy": { request, _ in request.policy = .kit },

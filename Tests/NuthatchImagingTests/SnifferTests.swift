@@ -22,6 +22,9 @@ import Testing
     (.svg, Array("\u{FEFF}<?xml version='1.0'?>\n<!-- <html> -->\n<svg>".utf8)),
     (.svg, Array("<!DOCTYPE svg PUBLIC \"x\"><svg>".utf8)),
     (.svg, Array("  <svg:svg xmlns:svg='x'>".utf8)),
+    (.svg, Array("<!doctype\n\tsvg[<!ENTITY a 'b'>]><svg>".utf8)),
+    (.svg, [0xFF, 0xFE] + "<?xml version='1.0'?><svg>".utf8.flatMap { [$0, 0] }),
+    (.svg, [0xFE, 0xFF] + "<svg>".utf8.flatMap { [0, $0] }),
   ]
 
   @Test(
@@ -39,7 +42,7 @@ import Testing
   @Test(
     "HTML, plain text and bytes that begin like a picture's are not pictures",
     arguments: [
-      "", "<html><body><svg></svg></body></html>", "<!DOCTYPE html><svg>", "hello",
+      "", "<html><body><svg></svg></body></html>", "<!DOCTYPE html><svg>", "<!DOCTYPE\nhtml><svg>", "hello",
       "BM is a text that goes on", "<!-- a comment without an end", "<svgfoo>", "{\"a\": 1}", "GIF90a",
       "RIFFxxxxWAVEfmt ", "<?xml version='1.0'?>",
     ])

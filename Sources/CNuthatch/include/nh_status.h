@@ -69,7 +69,9 @@ typedef enum nh_status {
     /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
     /** A file isn't used because another user may have made or changed it. The message says which file, and why. */
-    NH_UNSAFE_FILE = 32
+    NH_UNSAFE_FILE = 32,
+    /** The process that decodes the picture was killed, took too long, or can't be started. Another try may succeed. */
+    NH_DECODER_FAILED = 33
 } nh_status;
 
 #endif

@@ -155,6 +155,8 @@ extension Options {
         if let said = lifetime(raw.expire_after_ms) { expireAfter = said }
       case 76:
         if let said = try text(raw.config, "config", mayBeEmpty: true) { config = said }
+      case 77:
+        if let said = try given(raw.decoding, "decoding") { decode = said }
       default: break
       }
     }
@@ -339,6 +341,9 @@ extension CallOptions {
         try level.check("expire_after", [.cache, .site, .request])
       case 76:
         try level.check("config", [.cache])
+      case 77:
+        if raw.decoding.rawValue != 0 { try level.check("decoding", [.cache, .site, .request, .image]) }
+        if raw.reserved_10 != 0 { throw raw.newer(\.reserved_10) }
       default: break
       }
     }
@@ -456,5 +461,14 @@ func given(_ said: nh_scaling, _ name: String) throws(NuthatchError) -> Thumbnai
   case NH_SCALING_BEST: .best
   case NH_SCALING_FAST: .fast
   default: throw .unknownValue(name, said.rawValue, of: "nh_scaling")
+  }
+}
+
+func given(_ said: nh_decoding, _ name: String) throws(NuthatchError) -> DecodePlace? {
+  switch said {
+  case NH_DECODING_UNSAID: nil
+  case NH_DECODING_HERE: .here
+  case NH_DECODING_ISOLATED: .isolated
+  default: throw .unknownValue(name, said.rawValue, of: "nh_decoding")
   }
 }

@@ -46,5 +46,6 @@ extension nh_options {
     if level == .cache { check_bytes = nh_check_bytes(UInt32((options.checkBytes?.rawValue ?? 0))) }
     expire_after_ms = told(options.expireAfter)
     if level == .cache { config = texts.pointer(options.config) }
+    decoding = nh_decoding(UInt32((options.decode?.rawValue ?? 0)))
   }
 }

@@ -72,6 +72,7 @@ enum LibraryOptions {
     insecure,
     checkBytes,
     expireAfter,
+    decoding,
   ]
 
   private static let policy = Option(
@@ -898,6 +899,19 @@ enum LibraryOptions {
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
       said.cache.expireAfter = try value.lifetime()
+    })
+
+  private static let decoding = Option(
+    "decode", value: "here|isolated",
+    "with --size: where pictures are decoded (here)",
+    words: ["here", "isolated"],
+    needs: "size",
+    group: "Limits",
+    library: Option.Library(
+      "decoding", commands: ["get", "prefetch"],
+      namesAnswers: false
+    ) { (said, value) throws(UsageError) in
+      said.cache.decode = try value.word([.here, .isolated])
     })
 
   /// The names of each command's options in version 0.1.

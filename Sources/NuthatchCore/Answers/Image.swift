@@ -73,6 +73,8 @@ public struct ImageOptions: Sendable, Equatable {
   public var box: ThumbnailBox
   /// The most pixels that a source may have. nil: for a response, the limit of its request; else 100 million.
   public var maxPixels: Int?
+  /// Where the source is decoded. nil: for a response, as its request says; else in this process.
+  public var decode: DecodePlace?
   /// Whether a damaged or truncated source gives a partial image, marked `isPartial`, instead of an error.
   public var allowDamaged = false
 
@@ -83,6 +85,7 @@ public struct ImageOptions: Sendable, Equatable {
   package init(_ box: ThumbnailBox, as request: Request) {
     self.box = box
     maxPixels = request.maxPixels
+    decode = request.options.decode
     allowDamaged = request.allowDamaged
   }
 }
@@ -92,6 +95,16 @@ extension ImageLimits {
   init(_ options: Options) {
     self.init()
     pixels = options.maxPixels ?? Options.Standard.maxPixels
+    isIsolated = options.decode == .isolated
+  }
+}
+
+extension DecodeOptions {
+  /// For a picture from outside.
+  init(_ limits: ImageLimits) {
+    self.init()
+    self.limits = limits
+    helper = DecoderProcess.own
   }
 }
 
@@ -131,9 +144,9 @@ extension Picture {
   fileprivate static func make(
     from body: UnsafeRawBufferPointer, _ options: ImageOptions, _ limits: ImageLimits, url: String
   ) throws(NuthatchError) -> Picture {
-    var decoding = DecodeOptions()
-    decoding.limits = limits
+    var decoding = DecodeOptions(limits)
     if let said = options.maxPixels { decoding.limits.pixels = said }
+    if let said = options.decode { decoding.limits.isIsolated = said == .isolated }
     // The body is already within the caller's own `max_bytes`.
     decoding.limits.bytes = max(decoding.limits.bytes, body.count)
     decoding.allowDamaged = options.allowDamaged
@@ -176,9 +189,11 @@ extension NuthatchError {
       case .outOfMemory: .outOfMemory
       case .invalid: .invalid
       case .internal: .internal
+      case .decoderFailed: .decoderFailed
       }
     let place = fault.offset.map { ", at byte \($0)" } ?? ""
     // Bytes of the program may have no URL.
     self.init(code, "\(fault.message)\(place)" + (url.isEmpty ? "" : ": \(WebURL.redacted(url))"))
+    if case .decoderFailed(let seconds) = fault.kind { retryAfter = seconds }
   }
 }

@@ -176,7 +176,7 @@ final class AnswerProcessor: @unchecked Sendable {
     if plan.policy == .rfc9111 { return true }
     return body.withBytes { bytes in
       guard case .found = ImageProbe.probe(bytes) else { return false }
-      var options = DecodeOptions()
+      var options = DecodeOptions(limits)
       // Other decodes may run at the same time.
       options.limits.memory = shared.runtime.workers.memory
       options.earlyStop = false

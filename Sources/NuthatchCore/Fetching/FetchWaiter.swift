@@ -37,8 +37,12 @@ extension [any FetchWaiter] {
   /// Nanoseconds until the last of their deadlines. Nil: one of them has none.
   var remaining: Int64? { contains { $0.plan.deadline == nil } ? nil : lazy.compactMap(\.remaining).max() }
 
-  /// The picture limits of the waiter that allows the most pixels.
-  var limits: ImageLimits { lazy.map { $0.plan.limits }.max { $0.pixels < $1.pixels } ?? ImageLimits() }
+  /// The picture limits of the waiter that allows the most pixels. If one waiter wants the decoder isolated, it is for all.
+  var limits: ImageLimits {
+    var limits = lazy.map { $0.plan.limits }.max { $0.pixels < $1.pixels } ?? ImageLimits()
+    limits.isIsolated = contains { $0.plan.limits.isIsolated }
+    return limits
+  }
   /// All sizes of the waiters, without duplicates.
   var recipes: [Recipe] {
     if count == 1, let recipes = first?.plan.recipes, recipes.count == 1 { return recipes }

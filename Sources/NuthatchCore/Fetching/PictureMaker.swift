@@ -74,8 +74,7 @@ struct PictureMaker: Sendable {
       let group = recipes.filter { $0.allowsDamage == allowsDamage }
       guard !group.isEmpty else { continue }
       counts.decodes.count()
-      var options = DecodeOptions()
-      options.limits = limits
+      var options = DecodeOptions(limits)
       workers.budget.limit(&options.limits, to: most)
       options.limits.bytes = max(options.limits.bytes, body.count)
       options.allowDamaged = allowsDamage

@@ -94,8 +94,7 @@ final class PictureWatch: @unchecked Sendable {
     let boxes = recipes.map(\.box)
     // If there is no estimate, the decoder reports why.
     let need = (try? Thumbnailer.memoryNeed(beginning.info, boxes: boxes)) ?? 0
-    var options = DecodeOptions()
-    options.limits = fetch.waiters.limits
+    var options = DecodeOptions(fetch.waiters.limits)
     options.limits.bytes = max(options.limits.bytes, bytes.count)
     let decode: @Sendable (Int?) -> Void = { [options] most in
       shared.counts.decodes.count()

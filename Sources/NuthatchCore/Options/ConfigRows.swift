@@ -45,6 +45,7 @@ package enum ConfigRows {
     insecure,
     checkBytes,
     expireAfter,
+    decoding,
   ]
 
   /// Options of single requests, which files don't have, with the command's names for them.
@@ -495,5 +496,15 @@ package enum ConfigRows {
     isSet: { $0.expireAfter != nil }
   ) { (draft, value) throws(NuthatchError) in
     draft.options.expireAfter = try value.lifetime()
+  }
+
+  private static let decoding = ConfigRow(
+    "decoding", .words, levels: [.cache, .site],
+    range: "here or isolated", words: ["here", "isolated"],
+    names: ["decode"],
+    usual: "here",
+    isSet: { $0.decode != nil }
+  ) { (draft, value) throws(NuthatchError) in
+    draft.options.decode = try value.word([.here, .isolated])
   }
 }

@@ -176,3 +176,20 @@ public enum OutboxMode: Int32, Sendable, CaseIterable {
     }
   }
 }
+
+/// Where pictures are decoded.
+public enum DecodePlace: Int32, Sendable, CaseIterable {
+  /// In this process.
+  case here = 1
+  /// In a process of their own, which has no network and no files: for pictures of strangers. The pixels are the same. If
+  /// the decoder is taken over or crashes there, this process goes on.
+  case isolated = 2
+
+  /// The word of the command, Python and messages.
+  public var word: String {
+    switch self {
+    case .here: "here"
+    case .isolated: "isolated"
+    }
+  }
+}

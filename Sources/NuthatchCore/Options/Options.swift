@@ -74,6 +74,13 @@ public struct Options: Sendable, Equatable {
   ///
   /// Default: no. Option of a request.
   public var progressEvents = false
+  /// Where pictures are decoded.
+  ///
+  /// SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what it may do and
+  /// what it costs. A thumbnail that is stored is used whatever this option says.
+  ///
+  /// Default: here. Option of a cache or a site or a request or an image.
+  public var decode: DecodePlace?
   /// Which stored answers count as fresh.
   ///
   /// Default: kit. Option of a cache or a site or a request.
@@ -645,6 +652,7 @@ extension Options {
     static let signIn = SignIn.basic
     static let redirects = 10
     static let insecure = false
+    static let decode = DecodePlace.here
   }
 
   /// Returns whether the options outside of `special` are equal. Ignores priority and tag: they don't change
@@ -660,6 +668,7 @@ extension Options {
     guard left.earlyStop == right.earlyStop else { return false }
     guard left.delivery == right.delivery else { return false }
     guard left.progressEvents == right.progressEvents else { return false }
+    guard left.decode == right.decode else { return false }
     return true
   }
 
@@ -669,6 +678,7 @@ extension Options {
     if result.timeout == nil { result.timeout = outer.timeout }
     if result.deadline == nil { result.deadline = outer.deadline }
     if result.retries == nil { result.retries = outer.retries }
+    if result.decode == nil { result.decode = outer.decode }
     guard !outer.box.isEmpty else { return result }
     if box.isEmpty {
       result.box = outer.box
@@ -759,6 +769,7 @@ extension Options {
       if priority != 0 { throw level.doesNotHave("priority", [.request]) }
       if tag != nil { throw level.doesNotHave("tag", [.request]) }
       if progressEvents != false { throw level.doesNotHave("progress_events", [.request]) }
+      if decode != nil { throw level.doesNotHave("decoding", [.cache, .site, .request, .image]) }
     }
     try OptionRange.check("timeout", timeout, 1, "1 ms or more, or none")
     try OptionRange.check("deadline", deadline, 1, "1 ms or more, or none")
@@ -960,6 +971,7 @@ extension Options {
     result.signIn = result.signIn ?? Standard.signIn
     result.redirects = result.redirects ?? Standard.redirects
     result.insecure = result.insecure ?? Standard.insecure
+    result.decode = result.decode ?? Standard.decode
     return result
   }
 }

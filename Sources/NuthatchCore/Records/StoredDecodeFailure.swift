@@ -19,7 +19,7 @@ enum StoredDecodeFailure {
   static func isLasting(_ fault: ImageFault) -> Bool {
     switch fault.kind {
     case .notAnImage, .unsupportedFormat, .corrupt, .truncated: true
-    case .tooLarge, .tooManyPixels, .outOfMemory, .invalid, .internal: false
+    case .tooLarge, .tooManyPixels, .outOfMemory, .invalid, .internal, .decoderFailed: false
     }
   }
 

@@ -100,7 +100,9 @@ enum ThumbRecord {
     /// Returns a smaller thumbnail to be made from this one. Returns nil if this one isn't twice as large, doesn't show the
     /// whole picture, is damaged, or was scaled by a worse method.
     func made(smaller box: ThumbnailBox, from own: ThumbnailBox) -> Stored? {
-      guard own.fit == .inside, !isPartial, own.scaling == .best || box.scaling == .fast,
+      // A drawing is larger than its original, and is drawn again at the size that is asked for.
+      let isDrawn = !own.enlarge && Int(lease.shape.width) > originalSize.width
+      guard own.fit == .inside, !isPartial, !isDrawn, own.scaling == .best || box.scaling == .fast,
         let plan = try? box.plan(for: originalSize)
       else { return nil }
       let crop = scaled(plan.crop)

@@ -2,6 +2,9 @@
 protocol PictureFormat: Sendable {
   var format: ImageFormat { get }
 
+  /// The libraries that decode it, which only a helper process loads (`NHS_DECODER_SVG` and others); 0 if it is decoded here.
+  var libraries: Int32 { get }
+
   /// Returns whether the decoder reduces this picture by 2, 4 or 8 while it decodes, if that is enough for its thumbnails.
   func reduces(_ info: ImageInfo) -> Bool
 
@@ -23,6 +26,8 @@ protocol PictureFormat: Sendable {
 }
 
 extension PictureFormat {
+  var libraries: Int32 { 0 }
+
   func reduces(_ info: ImageInfo) -> Bool { false }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
@@ -61,7 +66,8 @@ enum DecodeProgress {
 /// The formats that can be decoded.
 enum PictureFormats {
   private static let all: [any PictureFormat] = [
-    JPEGFormat(), PNGFormat(), GIFFormat(), WebPFormat(), AVIFFormat(), BMPFormat(), ICOFormat(),
+    JPEGFormat(), PNGFormat(), GIFFormat(), WebPFormat(), AVIFFormat(), BMPFormat(), ICOFormat(), SVGFormat(),
+    HEICFormat(),
   ]
 
   static func of(_ format: ImageFormat) -> (any PictureFormat)? { all.first { $0.format == format } }

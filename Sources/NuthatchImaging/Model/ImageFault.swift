@@ -20,6 +20,9 @@ public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
     case invalid
     /// A bug of this library.
     case `internal`
+    /// The process that decodes was killed, took too long, or can't be started. Another try may succeed. For a picture that is
+    /// refused without one: for how many seconds.
+    case decoderFailed(refusedFor: Int64?)
   }
 
   /// The cause, for programs.
@@ -48,6 +51,7 @@ public struct ImageFault: Error, Equatable, Sendable, CustomStringConvertible {
     case .outOfMemory: "out_of_memory"
     case .invalid: "invalid"
     case .internal: "internal"
+    case .decoderFailed: "decoder_failed"
     }
   }
 

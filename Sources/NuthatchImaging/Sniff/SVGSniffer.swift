@@ -2,6 +2,19 @@
 /// picture.
 enum SVGSniffer {
   static func sniff(_ head: UnsafeRawBufferPointer) -> FormatSniffer.Verdict {
+    if head.count == 1 && head[0] >= 0xFE { return .needMore }
+    guard head.count >= 2, head[0] >= 0xFE, head[1] >= 0xFE, head[0] != head[1] else {
+      return sniffBytes(head)
+    }
+    // UTF-16: judge its ASCII characters.
+    let low = head[0] == 0xFF ? 0 : 1
+    let narrow = stride(from: 2, to: head.count - 1, by: 2).map { at in
+      head[at + 1 - low] == 0 ? head[at + low] : UInt8(ascii: "?")
+    }
+    return narrow.withUnsafeBytes { sniffBytes($0) }
+  }
+
+  private static func sniffBytes(_ head: UnsafeRawBufferPointer) -> FormatSniffer.Verdict {
     var rest = head[...]
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     if head.count < mark.count && head.elementsEqual(mark.prefix(head.count)) { return .needMore }
@@ -19,9 +32,11 @@ enum SVGSniffer {
         rest = rest[end...]
       } else if rest.starts(with: "<!".utf8) {
         // <!DOCTYPE name …>, maybe with an internal subset in brackets.
-        let word = rest.dropFirst(2).prefix(12).map { $0 | 0x20 }
-        guard "doctype svg".utf8.starts(with: word.prefix(11)) else { return .unknown }
-        return word.count >= 11 ? .format(.svg) : .needMore
+        let word = rest.dropFirst(2).prefix(7).map { $0 | 0x20 }
+        guard "doctype".utf8.starts(with: word) else { return .unknown }
+        let name = rest.dropFirst(9).drop { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0D) }
+        guard !name.isEmpty else { return .needMore }
+        return element(name)
       } else {
         return element(rest.dropFirst())
       }
@@ -29,7 +44,7 @@ enum SVGSniffer {
   }
 
   private static func element(_ rest: Slice<UnsafeRawBufferPointer>) -> FormatSniffer.Verdict {
-    let name = rest.prefix { $0 != 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") && $0 > 0x20 }
+    let name = rest.prefix { $0 > 0x20 && !">/[".utf8.contains($0) }
     if name.count == rest.count { return name.count < 64 ? .needMore : .unknown }
     let local = name.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).last
     return local?.elementsEqual("svg".utf8) == true ? .format(.svg) : .unknown

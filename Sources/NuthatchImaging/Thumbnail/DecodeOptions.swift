@@ -16,6 +16,9 @@ public struct ImageLimits: Hashable, Sendable {
   /// ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
+  /// Whether a helper process decodes the picture, so that its bytes meet no decoder of this process. Default: false.
+  public var isIsolated = false
+
   /// The memory limit of the process's control group, if `memory` was derived from it.
   package var groupMemory: Int?
   /// The most bytes that Little CMS may hold for an ICC profile.
@@ -63,8 +66,19 @@ public struct DecodeOptions: Equatable, Sendable {
   /// Convert the colours of an embedded ICC profile to sRGB. Default: true. If false, the values are used unchanged.
   public var convertColors = true
 
+  /// Decodes formats whose libraries aren't loaded here, and all pictures if the limits say so (`isIsolated`).
+  package var helper: (any PictureHelper)?
+  /// Whether this process is the helper, and decodes everything itself.
+  var isInHelper = false
+
   /// The defaults.
   public init() {}
+
+  /// Whether both give the same pictures.
+  public static func == (one: DecodeOptions, other: DecodeOptions) -> Bool {
+    one.limits == other.limits && one.allowDamaged == other.allowDamaged && one.earlyStop == other.earlyStop
+      && one.convertColors == other.convertColors
+  }
 }
 
 /// Facts about a decode.

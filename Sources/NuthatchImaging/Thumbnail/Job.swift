@@ -20,7 +20,7 @@ struct Job {
     self.init(info: info, plans: [StoredPlan(whole: info)], profile: profile, options: options)
   }
 
-  private init(info: ImageInfo, plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) {
+  init(info: ImageInfo, plans: [StoredPlan], profile: [UInt8]?, options: DecodeOptions) {
     self.info = info
     self.plans = plans
     self.profile = options.convertColors ? profile : nil
@@ -41,13 +41,6 @@ struct Job {
         "\(info.kindForMessage) of \(info.size) needs \(ImageLimits.mebibytes(need)) of memory to decode, "
           + "more than the \(ImageLimits.mebibytes(limit)) that it may take\(options.limits.memoryNote)")
     }
-  }
-
-  func decoder() throws(ImageFault) -> any PictureDecoder {
-    guard let format = PictureFormats.of(info.format) else {
-      throw ImageFault(.internal, "there is no decoder for \(info.format.rawValue)")
-    }
-    return try format.decoder(self)
   }
 
   /// Decodes what is missing, and returns the thumbnails upright. Call it after the decoder got all bytes, or has enough.

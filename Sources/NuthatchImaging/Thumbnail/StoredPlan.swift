@@ -6,6 +6,9 @@ struct StoredPlan: Equatable {
   let denominator: Int
 
   init(_ box: ThumbnailBox, of info: ImageInfo) throws(ImageFault) {
+    var box = box
+    // A drawing has no pixels that would be enlarged.
+    if info.format == .svg { box.enlarge = true }
     let plan = try box.plan(for: info.orientedSize)
     self.init(plan, scaling: box.scaling, of: info)
   }
@@ -34,7 +37,7 @@ struct StoredPlan: Equatable {
     self.init(crop: ImageRect(info.size), target: info.size, denominator: 1)
   }
 
-  private init(crop: ImageRect, target: ImageSize, denominator: Int) {
+  init(crop: ImageRect, target: ImageSize, denominator: Int) {
     self.crop = crop
     self.target = target
     self.denominator = denominator

@@ -30,7 +30,7 @@ public enum Thumbnailer {
     return try Job(info: info, boxes: boxes, profile: nil, options: options).memoryNeed.most
   }
 
-  private static func examine(
+  static func examine(
     _ bytes: UnsafeRawBufferPointer, _ known: ImageInfo?, _ options: DecodeOptions
   ) throws(ImageFault) -> (ImageInfo, [UInt8]?) {
     guard bytes.count <= options.limits.bytes else {

@@ -379,8 +379,9 @@ class Response:
         scaling: str = "best",
         allow_damaged: bool = False,
         max_pixels: Union[int, str] = 0,
+        decode: str = "",
     ) -> Image:
-        """Decodes the body, a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO, to fit a box.
+        """Decodes the body, a picture of a format that docs/HTTP.md of the sources lists, to fit a box.
 
         :param size: the side of a square box, or width and height.
         :param fit: "inside": fit into the box. "cover": fill the box, and cut off the rest. "stretch": fill the box,
@@ -390,6 +391,8 @@ class Response:
         :param allow_damaged: whether to use the part of a damaged picture that can be decoded; see ``is_partial``.
         :param max_pixels: the most pixels of the source. Default: the request's limit; 100 million for a response from
             a pickle.
+        :param decode: "here", or "isolated": in another process, which has no network and no files. Default: as for the
+            request.
         :raises NotAnImage, UnsupportedFormat, Corrupt, ...: if the body can't be decoded.
         """
         with loading:
@@ -403,6 +406,8 @@ class Response:
         }
         if max_pixels != 0:
             said["max_pixels"] = max_pixels
+        if decode:
+            said["decode"] = decode
         wanted, kept = image_place(size, said, self.url)
         if self._handle is None:
             made = decoded(self.body, wanted, self.url)

@@ -1,0 +1,190 @@
+import CSystem
+import Foundation
+import NuthatchImaging
+import Testing
+
+@testable import NuthatchCore
+
+// The sanitizers need system calls and addresses that the sandbox refuses.
+@Suite("The process that decodes", .enabled(if: !isSanitized))
+struct DecoderProcessTests {
+  @Test("pictures have the same pixels as those decoded here, in all sizes")
+  func pixelsAreTheSame() throws {
+    let bench = DecoderBench()
+    let boxes = [ThumbnailBox(17), ThumbnailBox(8, fit: .cover), ThumbnailBox(64, enlarge: true)]
+    for side in [1, 40, 300] {
+      let bytes = DecoderBench.picture(1, side: side)
+      let here = try bench.decode(bytes, boxes, isolated: false).get()
+      let there = try bench.decode(bytes, boxes).get()
+      #expect(there.pictures.map(\.bytes) == here.pictures.map(\.bytes))
+      #expect(there.pictures.map(\.isOpaque) == here.pictures.map(\.isOpaque))
+      #expect(there.report == here.report)
+      #expect(there.info == here.info)
+    }
+  }
+
+  @Test("a fault is the same as here")
+  func faultsAreTheSame() throws {
+    let bench = DecoderBench()
+    let whole = DecoderBench.picture(2)
+    var damaged = whole
+    damaged[60] ^= 0x55
+    for bytes in [Array(whole.dropLast(30)), damaged, Array("<html>".utf8), []] {
+      guard case .failure(let here) = bench.decode(bytes, isolated: false),
+        case .failure(let there) = bench.decode(bytes)
+      else {
+        Issue.record("it was decoded")
+        continue
+      }
+      #expect(there == here)
+    }
+  }
+
+  @Test("the decoder isn't a child: no wait finds it")
+  func waitFindsNothing() throws {
+    let bench = DecoderBench()
+    _ = try bench.decode(DecoderBench.picture(1)).get()
+    let id = try #require(bench.guardID)
+    var status: Int32 = 0
+    for options in [WNOHANG, WNOHANG | Int32(bitPattern: 0x8000_0000), WNOHANG | 0x4000_0000] {
+      errno = 0
+      #expect(waitpid(id, &status, options) == -1)
+      #expect(errno == ECHILD)
+    }
+  }
+
+  @Test("the decoder has only its own descriptors, no network, and a session of its own")
+  func itInheritsNothing() throws {
+    let inherited = open("/dev/zero", O_RDONLY)
+    defer { close(inherited) }
+    let bench = DecoderBench()
+    _ = try bench.decode(DecoderBench.picture(1)).get()
+    let id = try #require(bench.decoderID)
+    let folder = "/proc/\(id)/fd"
+    let open = try FileManager.default.contentsOfDirectory(atPath: folder).map {
+      try FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\($0)")
+    }
+    #expect(open.filter { $0.hasPrefix("socket:") }.count == 2)
+    #expect(open.filter { !$0.hasPrefix("socket:") }.allSatisfy { $0 == "/dev/null" }, "\(open)")
+    let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+    #expect(status.contains("NoNewPrivs:\t1\n"))
+    #expect(status.contains("Seccomp:\t2\n"))
+    #expect(getsid(id) != getsid(0))
+  }
+
+  @Test("a decoder that is killed fails its picture; the next one is decoded by a new decoder")
+  func killed() throws {
+    let bench = DecoderBench()
+    for _ in 0..<3 {
+      let fault = bench.whileStopped(DecoderBench.picture(5)) { kill($0, SIGKILL) }
+      #expect(fault?.kind == .decoderFailed(refusedFor: nil))
+      #expect(fault?.message.contains("killed") == true)
+    }
+    // It wasn't the picture's fault.
+    #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(5)).get() }
+  }
+
+  @Test("a decoder that was killed while it had nothing to do fails no picture")
+  func killedWhileIdle() throws {
+    let bench = DecoderBench()
+    _ = try bench.decode(DecoderBench.picture(1)).get()
+    for which in [bench.decoderID, bench.guardID] {
+      let id = try #require(which ?? bench.guardID)
+      kill(id, SIGKILL)
+      waitUntil { kill(id, 0) != 0 }
+      #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(1)).get() }
+    }
+  }
+
+  @Test(
+    "a picture that ends the decoder twice is refused for ten minutes", arguments: [SIGSEGV, SIGSYS, SIGABRT])
+  func crashed(signal: Int32) throws {
+    let time = Locked<Int64>(0)
+    let bench = DecoderBench(refused: RefusedPictures(now: { time.withLock { $0 } }))
+    let bad = DecoderBench.picture(6)
+    for _ in 0..<2 {
+      let fault = bench.whileStopped(bad) {
+        kill($0, signal)
+        kill($0, SIGCONT)
+      }
+      #expect(fault?.kind == .decoderFailed(refusedFor: nil))
+      #expect(fault?.message.contains("signal \(signal)") == true)
+    }
+    guard case .failure(let refusal) = bench.decode(bad) else {
+      Issue.record("it wasn't refused")
+      return
+    }
+    #expect(refusal.kind == .decoderFailed(refusedFor: 600))
+    #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(7)).get() }
+    time.withLock { $0 = 600_000_000_001 }
+    #expect(throws: Never.self) { try bench.decode(bad).get() }
+  }
+
+  @Test("a decoder that hangs is killed after the time limit")
+  func hung() throws {
+    let bench = DecoderBench(seconds: 2)
+    let fault = bench.whileStopped(DecoderBench.picture(8)) { _ in }
+    #expect(fault?.kind == .decoderFailed(refusedFor: nil))
+    #expect(fault?.message.contains("longer than 2 s") == true)
+    #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(9)).get() }
+  }
+
+  @Test("if the decoder ends with several pictures, the others are decoded by the next")
+  func othersGoOn() throws {
+    let bench = DecoderBench(lanes: 4)
+    _ = try bench.decode(DecoderBench.picture(1)).get()
+    let decoder = try #require(bench.decoderID)
+    kill(decoder, SIGSTOP)
+    let made = Locked(0)
+    for number in 0..<4 {
+      Thread {
+        if case .success = bench.decode(DecoderBench.picture(10 + number)) { made.withLock { $0 += 1 } }
+      }.start()
+    }
+    waitUntil { bench.process.state.withLock { $0.busy } == 4 }
+    usleep(300_000)
+    kill(decoder, SIGSEGV)
+    kill(decoder, SIGCONT)
+    waitUntil { made.withLock { $0 } == 4 }
+    #expect(made.withLock { $0 } == 4)
+  }
+
+  @Test("both processes end with the one that asks")
+  func endsWithTheCaller() throws {
+    let bench = DecoderBench()
+    _ = try bench.decode(DecoderBench.picture(1)).get()
+    let ids = [try #require(bench.guardID), try #require(bench.decoderID)]
+    // The end of this process would close it.
+    let control = try #require(bench.process.state.withLock { $0.running?.process.control })
+    shutdown(control, Int32(SHUT_RDWR))
+    waitUntil { ids.allSatisfy { kill($0, 0) != 0 } }
+    #expect(ids.allSatisfy { kill($0, 0) != 0 })
+  }
+
+  @Test("thousands of pictures leave no descriptor open")
+  func descriptorsAreClosed() throws {
+    let bench = DecoderBench()
+    func open() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count }
+    let pictures = (0..<8).map { DecoderBench.picture($0) }
+    _ = try bench.decode(pictures[0]).get()
+    let lane = try #require(bench.process.state.withLock { $0.running?.process.lanes.0 })
+    for number in 0..<3000 { _ = try bench.decode(pictures[number & 7]).get() }
+    // Other tests open files, too, so that only a leak shows.
+    #expect(try open() < 1000)
+    #expect(bench.process.state.withLock { $0.running?.process.lanes.0 } == lane)
+    let id = try #require(bench.decoderID)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count < 12)
+  }
+
+  @Test("a program that is missing or isn't a decoder is told by name")
+  func missing() {
+    for program in [nil, "/nonexistent/nuthatch-decoder", "/bin/true"] {
+      guard case .failure(let fault) = DecoderBench(program).decode(DecoderBench.picture(1)) else {
+        Issue.record("it was decoded")
+        continue
+      }
+      #expect(fault.kind == .decoderFailed(refusedFor: nil))
+      #expect(fault.message.contains("nuthatch-decoder"))
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import NuthatchImaging
+import Testing
+
+@testable import NuthatchCore
+
+private func isInstalled(_ library: String) -> Bool { !isSanitized && dlopen(library, RTLD_LAZY) != nil }
+
+@Suite("SVG", .enabled(if: isInstalled("librsvg-2.so.2"), "librsvg2-2 isn't installed")) struct DrawingTests {
+  private static let bench = DecoderBench()
+
+  private func draw(
+    _ text: String, _ boxes: [ThumbnailBox] = [ThumbnailBox(64)]
+  ) -> Result<DecodeResult, ImageFault> {
+    Self.bench.decode(Array(text.utf8), boxes)
+  }
+
+  /// A drawing whose left half is red.
+  private func drawing(_ attributes: String, _ more: String = "") -> String {
+    "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' \(attributes)>"
+      + "<rect width='50%' height='100%' fill='#f00'/>\(more)</svg>"
+  }
+
+  private func pixel(_ picture: PixelBuffer, _ x: Int, _ y: Int) -> [UInt8] {
+    picture.withUnsafeBytes { Array($0[(y * picture.width + x) * 4..<(y * picture.width + x) * 4 + 4]) }
+  }
+
+  @Test(
+    "sizes are read in all units, from attributes, style and viewBox",
+    arguments: [
+      ("width='40' height='20px'", 40, 20), ("width='1in' height='2.54cm'", 96, 96),
+      ("width='25.4mm' height='72pt'", 96, 96), ("width='6pc' height='101.6Q'", 96, 96),
+      ("width='2em' height='2ex'", 32, 16), ("width='100%' height='100%' viewBox='0 0 30 60'", 30, 60),
+      ("viewBox='-5,-5 30 60'", 30, 60), ("width='60' viewBox='0 0 30 60'", 60, 120),
+      ("height='60' viewBox='0 0 30 60'", 30, 60), ("", 300, 150), ("width='20'", 20, 150),
+      ("style='width: 12px;height:1in'", 12, 96), ("width='1e2' height='1.6e1'", 100, 16),
+      ("width='10.4' height='0.2'", 10, 1), ("width='-4' height='junk'", 300, 150),
+      ("viewBox='0 0 81920 40960'", 4096, 2048),
+    ] as [(String, Int, Int)])
+  func sizes(attributes: String, width: Int, height: Int) throws {
+    let result = try draw(drawing(attributes)).get()
+    #expect(result.originalSize == ImageSize(width: width, height: height))
+  }
+
+  @Test("a drawing fills its box, and is sharp at every size")
+  func filled() throws {
+    for side in [16, 64, 512, 2000] {
+      let picture = try #require(
+        try draw(drawing("width='16' height='16'"), [ThumbnailBox(side)]).get().pictures.first)
+      #expect(picture.size == ImageSize(width: side, height: side))
+      #expect(pixel(picture, side / 2 - 1, side / 2) == [255, 0, 0, 255])
+      #expect(pixel(picture, side / 2, side / 2) == [0, 0, 0, 0])
+    }
+  }
+
+  @Test("cover cuts off, stretch distorts")
+  func fits() throws {
+    let boxes = [
+      ThumbnailBox(width: 40, height: 40, fit: .cover), ThumbnailBox(width: 40, height: 40, fit: .stretch),
+    ]
+    let wide = "<rect x='90' width='10' height='50' fill='#00f'/>"
+    let pictures = try draw(drawing("width='100' height='50'", wide), boxes).get().pictures
+    #expect(pictures.map(\.size) == [ImageSize(width: 40, height: 40), ImageSize(width: 40, height: 40)])
+    #expect(pixel(pictures[0], 39, 20) == [0, 0, 0, 0])
+    #expect(pixel(pictures[1], 39, 20) == [0, 0, 255, 255])
+  }
+
+  @Test("transparent pixels have straight alpha")
+  func alpha() throws {
+    let half = drawing("width='8' height='8'").replacingOccurrences(
+      of: "<rect ", with: "<rect opacity='0.5' ")
+    let picture = try #require(try draw(half).get().pictures.first)
+    let found = pixel(picture, 2, 2)
+    #expect(found[0] == 255 && found[1] == 0 && (126...129).contains(found[3]))
+  }
+
+  @Test("nothing outside the file is loaded, and data: URLs are")
+  func outside() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("outside-\(getpid()).png")
+    let png = Data(DecoderBench.picture(1))
+    try png.write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    for (url, isDrawn) in [
+      (file.absoluteString, false), (file.path, false), ("http://127.0.0.1:9/x.png", false),
+      ("data:image/png;base64," + png.base64EncodedString(), true),
+    ] {
+      for name in ["href", "xlink:href"] {
+        let image = "<image x='50%' width='50%' height='100%' preserveAspectRatio='none' \(name)='\(url)'/>"
+        let picture = try #require(try draw(drawing("width='40' height='40'", image)).get().pictures.first)
+        #expect((pixel(picture, 40, 20)[3] > 0) == isDrawn, "\(url)")
+      }
+    }
+    let entity =
+      "<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>"
+      + drawing("width='40' height='40'", "<text x='50%' y='20'>&x;</text>")
+    if case .success(let result) = draw(entity) {
+      #expect(result.pictures.allSatisfy { pixel($0, 40, 20)[3] == 0 })
+    }
+  }
+
+  @Test("text is drawn")
+  func text() throws {
+    let result = try draw(
+      "<svg xmlns='http://www.w3.org/2000/svg' width='60' height='20'>"
+        + "<text y='16' font-size='20'>WWW</text></svg>"
+    ).get()
+    let picture = try #require(result.pictures.first)
+    let ink = picture.withUnsafeBytes { bytes in
+      stride(from: 3, to: bytes.count, by: 4).reduce(0) { $0 + Int(bytes[$1]) }
+    }
+    // Without a font, nothing could be drawn.
+    let hasFonts = FileManager.default.fileExists(atPath: "/usr/share/fonts")
+    #expect(ink > 0 || !hasFonts)
+  }
+
+  @Test("UTF-16, byte order marks, comments and document types before the first tag")
+  func beginnings() throws {
+    let plain = drawing("width='40' height='20'")
+    let declared = "<?xml version='1.0' encoding='UTF-16'?>" + plain
+    let doctype =
+      "<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/x.dtd' "
+      + "[<!ENTITY a \"<b>'\"><!-- ]> ' -->]>"
+    let all: [[UInt8]] = [
+      Array("\u{FEFF}<!-- <svg width='9'> -->\n\(plain)".utf8), Array((doctype + plain).utf8),
+      [0xFF, 0xFE] + declared.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] },
+      [0xFE, 0xFF] + declared.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] },
+    ]
+    for bytes in all {
+      let result = try Self.bench.decode(bytes).get()
+      #expect(result.originalSize == ImageSize(width: 40, height: 20))
+      #expect(pixel(result.pictures[0], 10, 10) == [255, 0, 0, 255])
+    }
+  }
+
+  @Test("a damaged drawing is refused with a text")
+  func damaged() {
+    for text in [
+      "<svg xmlns='http://www.w3.org/2000/svg'><rect",
+      "<svg xmlns='http://www.w3.org/2000/svg'></rect></svg>",
+      "<svg xmlns='http://www.w3.org/2000/svg'", "<svg width='9' height='9'><a></svg>",
+    ] {
+      guard case .failure(let fault) = draw(text) else { continue }
+      #expect(["corrupt", "truncated"].contains(fault.word), "\(fault)")
+    }
+    #expect(throws: ImageFault.self) { try draw("<svg xmlns='http://www.w3.org/2000/svg'><rect").get() }
+  }
+
+  @Test("without a helper, nothing is drawn in this process")
+  func notHere() {
+    let bytes = Array(drawing("width='8' height='8'").utf8)
+    let fault = bytes.withUnsafeBytes { bytes in
+      #expect(throws: ImageFault.self) { try Thumbnailer.thumbnails(of: bytes, boxes: [ThumbnailBox(8)]) }
+    }
+    #expect(fault?.kind == .decoderFailed(refusedFor: nil))
+  }
+}
+
+@Suite("HEIC", .enabled(if: isInstalled("libheif.so.1"), "libheif1 isn't installed")) struct HEICTests {
+  /// 64 x 48 pixels: red from 0 to 252, green from 0 to 235, blue 40 or 128 in squares of 8.
+  private static let picture =
+    """
+    AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAa1tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA\
+    AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAAEAAMAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHRAAEAAAAAAAABdAACAAEA\
+    AAAAAAAAAQAAAAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAA\
+    AADYaXBycAAAALZpcGNvAAAAdmh2Y0MBA3AAAAAAAAAAAAAe8AD8/fj4AAAPAyAAAQAYQAEMAf//A3AAAAMAkAAAAwAAAwAe\
+    ugJAIQABACpCAQEDcAAAAwCQAAADAAADAB6gIIEFlurkprm4EBAwIAAAAwAgAAADACEiAAEABkQBwXPAiQAAABRpc3BlAAAA\
+    AAAAAEAAAABAAAAAFGlzcGUAAAAAAAAAQAAAADAAAAAQcGl4aQAAAAADCAgIAAAAGmlwbWEAAAAAAAAAAgABAoECAAICA4QA\
+    AAAaaXJlZgAAAAAAAAAOZGltZwACAAEAAQAAAXxtZGF0AAABcCgBrwngIhvNEI9UGYnann8qGnKSg4EuFUk//l1lW4oSjxrO\
+    nrWTZqeqA9KvzdPb0FYDHwaAU5domAW+64Hc8LxDE7KJeWB/puHEX2AgaASikcXtKq7Vq/QVPaebS3LMMe2VvwXriKNSD8jP\
+    LRVykphgcVZDtTTs8wriEfLAeq5lvmuc2wrteBgig7WMsgIYETqnL0tAKW+bW6tcR1A24owy9xGUt+Sxg/D91CO8rNjnz04l\
+    lDKDkQIhx9vfprdZueqguupJpi8wiKiocjoM3zT/Mw1Z5Mg+V1KuOhmCa+229fv84RyNzJNch/Hc9JkhqR3LGGSewwwyfXFC\
+    JRkQG9db8dIRe9Nk+M8UKTDt8GipkB2uOE+57txtxm6hC6AMxWf2lVtbgfZcV+U5Ugcfk88K7Sf2Qp6EM0McqHYAs6ocFUFw\
+    GhPIcz//81lpHY0DetL2dwwQ70iyy/u4Xsejk1BtgSdhRa/gv/lFvFpbX//w
+    """
+
+  @Test("a HEIC is decoded")
+  func decoded() throws {
+    let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    let result = try DecoderBench().decode(bytes, [ThumbnailBox(64), ThumbnailBox(16)]).get()
+    #expect(result.info.format == .heic)
+    #expect(result.originalSize == ImageSize(width: 64, height: 48))
+    #expect(
+      result.pictures.map(\.size) == [ImageSize(width: 64, height: 48), ImageSize(width: 16, height: 12)])
+    let pixels = result.pictures[0].bytes
+    for (x, y) in [(4, 4), (36, 20), (60, 44)] {
+      let found = pixels[(y * 64 + x) * 4..<(y * 64 + x) * 4 + 4].map(Int.init)
+      #expect(abs(found[0] - x * 4) < 30 && abs(found[1] - y * 5) < 30 && found[3] == 255, "\(found)")
+    }
+  }
+
+  @Test("a damaged HEIC is refused")
+  func damaged() throws {
+    let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    let bench = DecoderBench()
+    for length in [40, 100, 300, bytes.count - 100] {
+      #expect(throws: ImageFault.self) { try bench.decode(Array(bytes.prefix(length))).get() }
+    }
+  }
+}
