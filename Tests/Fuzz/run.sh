@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-probe jpeg png gif bitmaps webp incremental icc scans}
+harnesses=${*:-probe jpeg png gif bitmaps webp incremental icc scans helper}
 out=.build/fuzz
 mkdir -p "$out/crashes" "$out/seeds" "$out/module"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
@@ -38,7 +38,7 @@ for harness in $harnesses; do
   # shellcheck disable=SC2046,SC2086
   swiftc -swift-version 6 -parse-as-library -O -gline-tables-only -wmo -sanitize=fuzzer,address -module-name Fuzz -package-name nuthatch -I "$out/module" \
     -Xcc -ISources/CSystem/include $(find Sources/NuthatchImaging -name '*.swift') Tests/Fuzz/Sink.swift \
-    "Tests/Fuzz/$harness.swift" $objects -ljpeg -lpng16 -lwebp -llcms2 -lisal -o "$out/$harness" 2> "$out/build.log" \
+    "Tests/Fuzz/$harness.swift" $objects -ljpeg -lpng16 -lwebp -llcms2 -lisal -ldl -o "$out/$harness" 2> "$out/build.log" \
     || { cat "$out/build.log"; exit 1; }
   mkdir -p "$out/found-$harness"
   "$out/$harness" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=20000 -print_final_stats=1 \
