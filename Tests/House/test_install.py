@@ -27,6 +27,7 @@ def test_make_install_puts_every_file_in_its_place(prefix: Path, root: Path) -> 
         "lib/libnuthatch.a",
         "lib/libnuthatch.so",
         "lib/libnuthatch.so.1",
+        "lib/nuthatch/nuthatch-decoder",
         "lib/pkgconfig/nuthatch-static.pc",
         "lib/pkgconfig/nuthatch.pc",
         "share/bash-completion/completions/nuthatch",

@@ -23,11 +23,11 @@ ALLOWED = {
     "libstdc++.so.6",
 }
 
-# What the command's launcher calls.
-COMMAND = "nhs_run_command"
+# What the launchers of the command and of the decoder call.
+ENTRIES = ["nhs_run_command", "nhs_run_decoder"]
 
 
-@pytest.fixture(params=["libnuthatch.so.1", "nuthatch"])
+@pytest.fixture(params=["libnuthatch.so.1", "nuthatch", "nuthatch-decoder"])
 def built(request: pytest.FixtureRequest, build: Path) -> Path:
     return build / str(request.param)
 
@@ -59,12 +59,12 @@ def test_the_soname_is_that_of_the_first_abi(build: Path) -> None:
 def test_the_library_exports_what_the_header_declares(build: Path, header_functions: List[str]) -> None:
     assert header_functions
     names = elf.exported(build / "libnuthatch.so.1")
-    assert [name for name in names if name != COMMAND] == header_functions
+    assert [name for name in names if name not in ENTRIES] == header_functions
 
 
 def test_the_library_exports_only_names_with_its_prefix(build: Path) -> None:
     names = elf.exported(build / "libnuthatch.so.1")
-    assert [name for name in names if not name.startswith("nh_")] == [COMMAND]
+    assert [name for name in names if not name.startswith("nh_")] == ENTRIES
 
 
 def test_no_symbol_of_the_library_can_be_replaced_by_a_program(build: Path) -> None:
