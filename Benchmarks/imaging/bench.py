@@ -23,6 +23,7 @@ PICTURES = [
     for name in ("12mp", "2mp", "800x600", "640x480")
 ]
 PICTURES += ["12mp.webp", "2mp.webp", "800x600.webp", "640x480.webp", "2mp-lossless.webp", "2mp-alpha.webp"]
+PICTURES += ["12mp.avif", "2mp.avif", "800x600.avif", "640x480.avif", "2mp-alpha.avif"]
 OWN = ("best", "fast", "all_scans", "limit")
 
 
@@ -68,7 +69,8 @@ class Row:
     @property
     def rivals(self) -> tuple[str, ...]:
         # Few builds of OpenCV read GIF.
-        return tuple(name for name in RIVALS if not (self.is_gif and name == "opencv"))
+        left_out = ("opencv",) if self.file.endswith((".gif", ".avif")) else ()
+        return tuple(name for name in RIVALS if name not in left_out)
 
     @property
     def best_rival(self) -> str:
@@ -102,6 +104,13 @@ class Row:
                 ("best/limit", self.ratio("best", "limit"), limit),
                 ("best/pillow", self.ratio("best", "pillow"), pillow),
             ]
+        if self.file.endswith(".avif"):
+            # Of a picture with alpha, the limit decodes the colours only.
+            if "alpha" in self.file:
+                return [("best/pillow", self.ratio("best", "pillow"), 0.85)]
+            small = self.file.startswith(("800", "640"))
+            limits = {"limit": 1.2 if small else 1.03, "pillow": 0.85, "vips": 0.65 if small else 0.33}
+            return [(f"best/{name}", self.ratio("best", name), limit) for name, limit in limits.items()]
         rival = self.best_rival
         if self.is_progressive and self.file.startswith("12mp"):
             found.append((f"best/{rival}", self.ratio("best", rival), 0.2))

@@ -29,10 +29,12 @@ def main(photographs: Path, out: Path) -> None:
             f"{name}.gif": {},
             f"{name}-interlaced.gif": {"interlace": 1},
             f"{name}.webp": {"quality": 80},
+            f"{name}.avif": {"quality": 60, "speed": 8},
         }
         if name == "2mp":
             kinds["2mp-lossless.webp"] = {"lossless": True, "quality": 30}
             kinds["2mp-alpha.webp"] = {"quality": 80}
+            kinds["2mp-alpha.avif"] = {"quality": 60, "speed": 8}
         if all((out / file).exists() for file in kinds):
             continue
         source = source or Image.open(photographs / SOURCE).convert("RGB")

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-probe jpeg png gif bitmaps webp incremental icc scans helper}
+harnesses=${*:-probe jpeg png gif bitmaps webp avif incremental icc scans helper}
 out=.build/fuzz
 mkdir -p "$out/crashes" "$out/seeds" "$out/module"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang
@@ -16,9 +16,10 @@ printf 'module CSystem { umbrella header "%s/Sources/CSystem/include/CSystem.h" 
 "$clang" -O1 -ITests/ImagingFixtures/include Tests/Fuzz/seeds.c Tests/ImagingFixtures/fixtures.c \
   -ljpeg -lpng16 -lwebp -llcms2 -lz -o "$out/make-seeds"
 "$out/make-seeds" "$out/seeds"
+cp Tests/Fuzz/seeds/* "$out/seeds"
 if [ -n "${NUTHATCH_CORPUS:-}" ]; then
   find "$NUTHATCH_CORPUS" -type f \( -name '*.jp*g' -o -name '*.png' -o -name '*.gif' -o -name '*.bmp' \
-    -o -name '*.ico' -o -name '*.webp' \) -size -8k | while read -r file; do
+    -o -name '*.ico' -o -name '*.webp' -o -name '*.avif' \) -size -8k | while read -r file; do
     { printf '\005'; cat "$file"; } > "$out/seeds/$(printf %s "$file" | cksum | cut -d' ' -f1)"
   done
 fi
@@ -38,7 +39,7 @@ for harness in $harnesses; do
   # shellcheck disable=SC2046,SC2086
   swiftc -swift-version 6 -parse-as-library -O -gline-tables-only -wmo -sanitize=fuzzer,address -module-name Fuzz -package-name nuthatch -I "$out/module" \
     -Xcc -ISources/CSystem/include $(find Sources/NuthatchImaging -name '*.swift') Tests/Fuzz/Sink.swift \
-    "Tests/Fuzz/$harness.swift" $objects -ljpeg -lpng16 -lwebp -llcms2 -lisal -ldl -o "$out/$harness" 2> "$out/build.log" \
+    "Tests/Fuzz/$harness.swift" $objects -ldav1d -ljpeg -lpng16 -lwebp -llcms2 -lisal -ldl -o "$out/$harness" 2> "$out/build.log" \
     || { cat "$out/build.log"; exit 1; }
   mkdir -p "$out/found-$harness"
   "$out/$harness" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=20000 -print_final_stats=1 \

@@ -1,6 +1,7 @@
 """Unusual pictures from other projects are decoded as in references, at full size."""
 
 import io
+import struct
 from pathlib import Path
 from typing import Any, Callable
 
@@ -8,7 +9,7 @@ import numpy as np
 import nuthatch
 import pytest
 from compare import distance
-from PIL import Image, ImageCms
+from PIL import Image, ImageCms, ImageOps
 from reference_png import decode as decode_png
 
 Decode = Callable[..., Any]
@@ -102,6 +103,61 @@ def test_webps_are_decoded_as_by_pillow(pixels_of: Decode, corpus: Path) -> None
         if apart > 2:
             far[path.name] = apart
     assert (far, refused) == ({}, {})
+
+
+#: Of these, grain is left out; Pillow adds it.
+GRAINY = ("filmgrain", "Chimera-AV1-10bit")
+
+
+def is_hdr(avif: bytes) -> bool:
+    """Whether the box `colr` of a file names PQ or HLG."""
+    place = avif.find(b"colrnclx")
+    return place >= 0 and int.from_bytes(avif[place + 10 : place + 12], "big") in (16, 18)
+
+
+def shown(image: Image.Image, avif: bytes) -> np.ndarray:
+    """Returns the pixels upright. Pillow ignores `clap`, so what it hides is cut off here."""
+    exif = image.getexif()
+    place = avif.find(b"clap\0") + 4
+    if place > 4:
+        numbers = struct.unpack(">IIIIiIiI", avif[place : place + 32])
+        width, height = numbers[0] // numbers[1], numbers[2] // numbers[3]
+        left = numbers[4] / numbers[5] + (image.width - width) / 2
+        top = numbers[6] / numbers[7] + (image.height - height) / 2
+        image = image.crop((int(left), int(top), int(left) + width, int(top) + height))
+    turned = image.copy()
+    turned.getexif()[0x0112] = exif.get(0x0112, 1)
+    return np.array(ImageOps.exif_transpose(turned).convert("RGBA"))
+
+
+def test_avifs_of_standard_range_are_decoded_as_by_pillow(pixels_of: Decode, corpus: Path) -> None:
+    far, refused = {}, {}
+    for path in files(corpus, "avif", "*.avif"):
+        data = path.read_bytes()
+        if is_hdr(data) or any(name in path.name for name in GRAINY):
+            continue
+        try:
+            wanted = shown(Image.open(io.BytesIO(data)), data)
+        except OSError as error:
+            refused[path.name] = str(error)
+            continue
+        apart = distance(pixels_of(data), wanted)
+        if apart > 2:
+            far[path.name] = apart
+    assert (far, refused) == ({}, {})
+
+
+def test_avifs_of_high_range_are_decoded(image_of: Decode, corpus: Path) -> None:
+    refused = {}
+    for path in files(corpus, "avif", "*.avif"):
+        data = path.read_bytes()
+        if is_hdr(data):
+            try:
+                assert max(image_of(data, 256).size) == 256
+            except nuthatch.UnsupportedFormat as error:
+                refused[path.name] = str(error)
+    # Neither Pillow nor Chromium decodes colours of constant luminance.
+    assert all("of the matrix 10" in reason for reason in refused.values()), refused
 
 
 def test_a_cmyk_jpeg_is_converted_by_its_profile(pixels_of: Decode, corpus: Path) -> None:

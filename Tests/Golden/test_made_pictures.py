@@ -58,7 +58,7 @@ def test_a_cmyk_jpeg_is_decoded_as_by_pillow(pixels_of: Decode) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "AVIF"])
 def test_the_exif_orientation_is_applied(image_of: Decode, orientation: int, kind: str) -> None:
     from PIL import ImageOps
 
@@ -158,6 +158,41 @@ def test_an_animated_webp_shows_its_first_frame_as_by_pillow(
         assert (ours[:, :, 3] == 0).sum() >= 120 * 90 - 42 * 32
         theirs[ours[:, :, 3] == 0] = 0
     assert distance(ours, theirs) <= 1
+
+
+@pytest.mark.parametrize("sampling", ["4:2:0", "4:2:2", "4:4:4", "4:0:0"])
+@pytest.mark.parametrize("levels", ["full", "limited"])
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("size", [(151, 97), (1, 1), (2, 3), (17, 1), (1, 33), (64, 48)])
+def test_an_avif_is_decoded_as_by_pillow(
+    pixels_of: Decode, sampling: str, levels: str, mode: str, size: Any
+) -> None:
+    source = photograph(*size)
+    if mode == "RGBA":
+        source.putalpha(source.convert("L"))
+    data = written(source, "AVIF", subsampling=sampling, range=levels, quality=70, speed=10)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 2
+
+
+@pytest.mark.parametrize("options", [{"quality": 20}, {"quality": 100}, {"tile_rows": 1, "tile_cols": 1}])
+def test_an_avif_with_unusual_encoding_is_decoded_as_by_pillow(pixels_of: Decode, options: Any) -> None:
+    data = written(photograph(300, 200), "AVIF", speed=10, **options)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 2
+
+
+def test_premultiplied_alpha_of_an_avif_is_divided_as_by_pillow(pixels_of: Decode) -> None:
+    source = photograph()
+    # Near 0, a level of the colours becomes many.
+    source.putalpha(source.convert("L").point(lambda level: 100 + level // 2))
+    data = written(source, "AVIF", alpha_premultiplied=True, quality=90, speed=10)
+    assert distance(pixels_of(data), as_pillow_reads(data)) <= 4
+
+
+def test_the_first_picture_of_an_avif_sequence_is_shown_as_by_pillow(pixels_of: Decode) -> None:
+    for mode in ("RGB", "RGBA"):
+        frames = [photograph().rotate(turn).convert(mode) for turn in (0, 40, 80)]
+        data = written(frames[0], "AVIF", save_all=True, append_images=frames[1:], duration=100, speed=10)
+        assert distance(pixels_of(data), as_pillow_reads(data)) <= 2
 
 
 def profile(name: str) -> bytes:

@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 #include <png.h>
 #include <setjmp.h>
+#include <dav1d/dav1d.h>
 #include <webp/decode.h>
 
 // An error ends the program, as libjpeg's default handler does: the files are our own.
@@ -103,4 +104,35 @@ size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality
     jpeg_destroy_compress(&jpeg);
     free(bytes);
     return count;
+}
+
+static void keep_bytes(const uint8_t *bytes, void *cookie) {
+    (void)bytes;
+    (void)cookie;
+}
+
+int limit_decode_avif(const uint8_t *bytes, size_t count) {
+    size_t place = 0, size = 0;
+    while (count - place >= 8) {
+        size = (size_t)bytes[place] << 24 | (size_t)bytes[place + 1] << 16 | (size_t)bytes[place + 2] << 8 | bytes[place + 3];
+        if (size < 8 || size > count - place) return 0;
+        if (memcmp(bytes + place + 4, "mdat", 4) == 0) break;
+        place += size;
+    }
+    if (count - place < 8) return 0;
+    Dav1dSettings settings;
+    dav1d_default_settings(&settings);
+    settings.n_threads = 1;
+    settings.max_frame_delay = 1;
+    settings.apply_grain = 0;
+    Dav1dContext *context;
+    if (dav1d_open(&context, &settings) < 0) return 0;
+    Dav1dData data = {0};
+    Dav1dPicture picture = {0};
+    int is_decoded = dav1d_data_wrap(&data, bytes + place + 8, size - 8, keep_bytes, NULL) == 0 &&
+                     dav1d_send_data(context, &data) == 0 && dav1d_get_picture(context, &picture) == 0;
+    dav1d_picture_unref(&picture);
+    dav1d_data_unref(&data);
+    dav1d_close(&context);
+    return is_decoded;
 }

@@ -65,6 +65,7 @@ final class Bench {
             switch bytes.first {
             case 0x89: limit_decode_png(bytes, bytes.count)
             case 0x52: limit_decode_webp(bytes, bytes.count)
+            case 0x00: limit_decode_avif(bytes, bytes.count)
             default: limit_decode_jpeg(bytes, bytes.count, Int32(denominator))
             }
           if done == 0 { throw Usage(message: "\(path) isn't decodable") }

@@ -32,7 +32,7 @@ typedef struct {
     int32_t offsets[3];
     int32_t shift;
     int32_t dropped;         // the lowest bits of each sample that don't count
-    int32_t chroma_cut;      // the lowest bits of chroma that are zeroed after it is enlarged
+    int32_t chroma_cut;      // the lowest bits of chroma that are zeroed when luma is whole
     int32_t most;            // the greatest result: 255, or for `tone` 4095
     int32_t is_premultiplied;
     int32_t is_alpha_limited; // alpha from 16 to 235

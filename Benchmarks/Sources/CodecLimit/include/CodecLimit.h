@@ -11,6 +11,9 @@ int limit_decode_jpeg(const uint8_t *bytes, size_t count, int denominator);
 int limit_decode_png(const uint8_t *bytes, size_t count);
 // Decodes to planes if the WebP is lossy and has no alpha, else to RGBA. Returns false if that fails.
 int limit_decode_webp(const uint8_t *bytes, size_t count);
+
+// Decodes the first picture in `mdat` to planes, by dav1d with all filters, on this thread. Returns false if that fails.
+int limit_decode_avif(const uint8_t *bytes, size_t count);
 // Encodes RGBX. Returns the size. An error ends the program.
 size_t limit_encode_jpeg(const uint8_t *rgbx, int width, int height, int quality);
 

@@ -48,12 +48,13 @@ final class AVIFScale {
         "the AVIF has colours of the matrix \(planes.colors.matrix), which aren't decoded")
     }
     let depth = Int(samples.depth)
-    // At full size as libavif and libyuv: samples of 12 bits are cut to 8, and chroma of 10 bits when it is enlarged.
+    // At full size as libavif: samples are cut to 8 bits. Only 10 bits in 4:4:4 stay, and libyuv cuts their chroma.
     let isAsLibavif = chroma > 0 && matrix.isOfLibyuv && !isReduced
+    let isCutLater = depth == 10 && chroma == 3
     var colors = matrix.sums(
-      depth: depth, dropped: isAsLibavif && depth == 12 ? 4 : 0, resultBits: tone == nil ? 8 : 12,
+      depth: depth, dropped: isAsLibavif && !isCutLater ? depth - 8 : 0, resultBits: tone == nil ? 8 : 12,
       isFullRange: planes.colors.isFullRange)
-    colors.chroma_cut = isAsLibavif && depth == 10 ? 2 : 0
+    colors.chroma_cut = isAsLibavif && isCutLater ? 2 : 0
     colors.tone = tone?.handle
     return colors
   }

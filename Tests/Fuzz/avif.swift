@@ -1,0 +1,28 @@
+/// AVIF: pieces of any size must give the same pixels and the same verdict as all bytes at once, at any scale, and the header
+/// must say as much before the pixels as after them.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzAVIF(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+  guard count > 33 else { return 0 }
+  let (variant, rest) = split(start, count)
+  // The first box, so that each input is an AVIF.
+  var file = Array(rest)
+  let brand = variant & 1 == 0 ? "avif" : "avis"
+  let head = [0, 0, 0, 24] + Array(("ftyp" + brand).utf8) + [0, 0, 0, 0] + Array((brand + "mif1").utf8)
+  file.replaceSubrange(0..<24, with: head)
+  let options = fuzzOptions(variant)
+  let boxes = [ThumbnailBox(17), ThumbnailBox(3), ThumbnailBox(60)]
+  file.withUnsafeBytes { bytes in
+    let whole = Outcome { () throws(ImageFault) in
+      try Thumbnailer.thumbnails(of: bytes, boxes: boxes, options: options)
+    }
+    let pieces = Outcome { () throws(ImageFault) in
+      try feed(IncrementalThumbnailer(boxes: boxes, options: options), bytes, Int(variant >> 2) * 40 + 1)
+    }
+    demand(pieces == whole, "\(pieces) \(whole)")
+    if case .found(let info) = ImageProbe.probe(bytes) {
+      demand(info.format == .avif && info.size.width > 0 && info.size.height > 0, "\(info)")
+    }
+    _ = Outcome { () throws(ImageFault) in try Thumbnailer.decode(bytes, options: options) }
+  }
+  return 0
+}
