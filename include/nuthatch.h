@@ -244,7 +244,9 @@ typedef enum nh_status {
     /** Another process has held a lock of the directory for too long; it may be stopped. The message names it. */
     NH_BUSY = 31,
     /** A file isn't used because another user may have made or changed it. The message says which file, and why. */
-    NH_UNSAFE_FILE = 32
+    NH_UNSAFE_FILE = 32,
+    /** The process that decodes the picture was killed, took too long, or can't be started. Another try may succeed. */
+    NH_DECODER_FAILED = 33
 } nh_status;
 
 /** For a number in nh_options: none, off or zero, as the option's comment says. Other negative numbers are ordinary values. */
@@ -538,6 +540,16 @@ typedef enum nh_scaling {
     NH_SCALING_FAST = 2
 } nh_scaling;
 
+/** Where pictures are decoded. */
+typedef enum nh_decoding {
+    NH_DECODING_UNSAID = 0,
+    /** In this process. */
+    NH_DECODING_HERE = 1,
+    /** In a process of their own, which has no network and no files: for pictures of strangers. The pixels are the
+     *  same. If the decoder is taken over or crashes there, this process goes on. */
+    NH_DECODING_ISOLATED = 2
+} nh_decoding;
+
 /** Options of a cache, a site, a request, or the process's queue (nh_queue_set). Set struct_size to sizeof(nh_options),
  *  set the options that you need, and leave the others 0. A member of 0, NULL or NH_UNSAID is not set: then the option
  *  of a request is that of its site, then that of the cache, then the default. NH_NONE and NH_FOREVER are for numbers,
@@ -549,7 +561,7 @@ typedef enum nh_scaling {
  *  The members by topic; newer ones are at the end of the struct:
  *
  *  Freshness: policy, validator_ttl_ms, image_ttl_ms, no_cache_ttl_ms, heuristic, expire_after_ms.
- *  Limits: timeout_ms, deadline_ms, retries, give_up_after_ms, max_bytes, max_pixels, batched.
+ *  Limits: timeout_ms, deadline_ms, retries, give_up_after_ms, max_bytes, max_pixels, batched, decoding.
  *  Site, addresses, proxy: site, addresses, proxy, redirects.
  *  What is sent: method, headers, keep_headers_across_origins, user_agent, accept.
  *  Credentials and cookies: user, password, user_place, bearer, sign_in, cert, cert_key, cert_password, netrc,
@@ -934,6 +946,15 @@ typedef struct nh_options {
      *  error invalid, with file, line and column. Default: none. "": the files of the user and of the system. Of a
      *  cache. */
     const char *config;
+
+    /* Limits */
+
+    /** Where pictures are decoded. SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md
+     *  of the sources says what it may do and what it costs. A thumbnail that is stored is used whatever this
+     *  option says. Default: here. Of a cache or a site or a request or an image. */
+    nh_decoding decoding;
+    /** Must be 0. */
+    uint32_t reserved_10;
 } nh_options;
 
 #if !defined __cplusplus && defined __STDC_VERSION__ && __STDC_VERSION__ >= 199901L

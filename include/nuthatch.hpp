@@ -52,6 +52,7 @@ inline constexpr Newer newer[] = {
     {"check_bytes", "0.2", offsetof(nh_options, check_bytes), sizeof(nh_options::check_bytes)},
     {"expire_after", "0.2", offsetof(nh_options, expire_after_ms), sizeof(nh_options::expire_after_ms)},
     {"config", "0.2", offsetof(nh_options, config), sizeof(nh_options::config)},
+    {"decoding", "0.2", offsetof(nh_options, decoding), sizeof(nh_options::decoding)},
 };
 
 /** Returns a message of the library. If the library is too old for an option, its message has only the option's place in
@@ -154,6 +155,9 @@ enum class Fit { inside = NH_FIT_INSIDE, cover = NH_FIT_COVER, stretch = NH_FIT_
 
 /** How much of a picture is decoded before it is scaled down. */
 enum class Scaling { best = NH_SCALING_BEST, fast = NH_SCALING_FAST };
+
+/** Where pictures are decoded. */
+enum class Decoding { here = NH_DECODING_HERE, isolated = NH_DECODING_ISOLATED };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
@@ -391,6 +395,8 @@ class Options {
   Options &expire_after(Duration said) { raw_.expire_after_ms = said.raw == 0 ? NH_NONE : said.raw; return *this; }
   /** A config file with options, and with sections for hosts. */
   Options &config(std::string said) { raw_.config = keep(std::move(said)); return *this; }
+  /** Where pictures are decoded. */
+  Options &decoding(Decoding said) { raw_.decoding = static_cast<nh_decoding>(said); return *this; }
  private:
   template <typename Said>
   static Said above_zero(Said said, const char *refusal) {

@@ -14,7 +14,7 @@ from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict
 from ._port import Port
 from ._quantities import ByteCount, Duration, PixelCount
 from ._stats import Stats
-from ._wishes import Addresses, ByteCheck, CookieJarMode, OutboxMode, Policy, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CookieJarMode, DecodePlace, OutboxMode, Policy, SignIn, Spill, ThumbStore
 
 class AsyncCache(AsyncFetching):
     """A :class:`Cache` for programs that run on an event loop. Its options are those of ``Cache``.
@@ -90,6 +90,7 @@ class AsyncCache(AsyncFetching):
         and policy.
     :param config: a config file with options, and with sections for hosts. Default: none. True: the usual
         files; False or None: none.
+    :param decode: where pictures are decoded: "here" or "isolated". Default: here.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
@@ -138,6 +139,7 @@ class AsyncCache(AsyncFetching):
         check_bytes: Optional[ByteCheck] = ...,
         expire_after: Duration = ...,
         config: ConfigFile = ...,
+        decode: Optional[DecodePlace] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -175,6 +177,7 @@ class AsyncCache(AsyncFetching):
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -223,6 +226,7 @@ class AsyncCache(AsyncFetching):
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and

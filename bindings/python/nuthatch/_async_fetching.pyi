@@ -11,7 +11,7 @@ from ._prefetch import Item
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._ticket import Event
-from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
+from ._wishes import Addresses, DecodePlace, Delivery, Fit, Policy, Scaling, SignIn
 
 class AsyncFetching:
     """The requests of :class:`AsyncCache` and :class:`AsyncSite`."""
@@ -68,6 +68,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -146,6 +147,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -212,6 +214,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -289,6 +292,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -356,6 +360,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -434,6 +439,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -500,6 +506,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -578,6 +585,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -645,6 +653,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -723,6 +732,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -790,6 +800,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -868,6 +879,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -935,6 +947,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1013,6 +1026,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1079,6 +1093,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1157,6 +1172,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1221,6 +1237,7 @@ class AsyncFetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1297,6 +1314,7 @@ class AsyncFetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.

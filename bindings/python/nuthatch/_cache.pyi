@@ -14,7 +14,7 @@ from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._site import Site
 from ._stats import Stats
-from ._wishes import Addresses, ByteCheck, CookieJarMode, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
+from ._wishes import Addresses, ByteCheck, CookieJarMode, DecodePlace, Delivery, Fit, OutboxMode, Policy, Scaling, SignIn, Spill, ThumbStore
 
 T = TypeVar('T')
 
@@ -167,6 +167,12 @@ class Cache(Fetching):
         `/etc/nuthatch/config.toml`; the first counts before the second, and either may be missing. A program
         with more rights than its user reads only the last one. A mistake is the error `invalid`, with file,
         line and column.
+    :param decode: where pictures are decoded: "here" or "isolated". Default: here.
+        "here": In this process.
+        "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+        pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+        SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+        it may do and what it costs. A thumbnail that is stored is used whatever this option says.
     :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
         headers to add.
     :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and
@@ -220,6 +226,7 @@ class Cache(Fetching):
         check_bytes: Optional[ByteCheck] = ...,
         expire_after: Duration = ...,
         config: ConfigFile = ...,
+        decode: Optional[DecodePlace] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -274,6 +281,7 @@ class Cache(Fetching):
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -362,6 +370,7 @@ class Cache(Fetching):
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -427,6 +436,7 @@ class Cache(Fetching):
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         ask_headers: AskHeaders = ...,
         ask_credentials: AskCredentials = ...,
         ask_challenge: AskChallenge = ...,
@@ -553,6 +563,12 @@ class Cache(Fetching):
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
             delivered. Fractions of a second are rounded up.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
+            "here": In this process.
+            "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+            pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+            SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+            it may do and what it costs. A thumbnail that is stored is used whatever this option says.
         :param ask_headers: a function that is called with the URL before anything is looked up or sent, and returns
             headers to add.
         :param ask_credentials: a function that is called with a 401 of the URL's own origin, and returns user and

@@ -10,7 +10,7 @@ from ._option_values import AskChallenge, AskCredentials, AskHeaders, AskVerdict
 from ._quantities import ByteCount, Duration, PixelCount
 from ._response import Response
 from ._ticket import Ticket
-from ._wishes import Addresses, Delivery, Fit, Policy, Scaling, SignIn
+from ._wishes import Addresses, DecodePlace, Delivery, Fit, Policy, Scaling, SignIn
 
 class Fetching:
     """The requests of :class:`Cache` and :class:`Site`."""
@@ -69,6 +69,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -147,6 +148,7 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -214,6 +216,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -299,6 +302,7 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -365,6 +369,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -447,6 +452,7 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -514,6 +520,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -597,6 +604,7 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -664,6 +672,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -864,6 +873,12 @@ class Fetching:
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
             delivered. Fractions of a second are rounded up.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
+            "here": In this process.
+            "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+            pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+            SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+            it may do and what it costs. A thumbnail that is stored is used whatever this option says.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -945,6 +960,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1145,6 +1161,12 @@ class Fetching:
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
             delivered. Fractions of a second are rounded up.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
+            "here": In this process.
+            "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+            pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+            SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+            it may do and what it costs. A thumbnail that is stored is used whatever this option says.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1226,6 +1248,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1426,6 +1449,12 @@ class Fetching:
             expire at once, so the server is asked whether a stored answer is still valid. The headers
             (`must-revalidate`, `stale-while-revalidate`) and `delivery` still decide whether a stale answer may be
             delivered. Fractions of a second are rounded up.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
+            "here": In this process.
+            "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+            pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+            SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+            it may do and what it costs. A thumbnail that is stored is used whatever this option says.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.
@@ -1504,6 +1533,7 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
+        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -1601,6 +1631,7 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
+        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.

@@ -104,6 +104,7 @@ HELP = _entries("""\
     and policy.
 :param config: a config file with options, and with sections for hosts. Default: none. True: the usual
     files; False or None: none.
+:param decode: where pictures are decoded: "here" or "isolated". Default: here.
 :param body: body to send: bytes, or a Path, which is read while it is sent.
 :param json: a value to send as JSON; NaN and infinity raise Invalid.
 :param form: fields to send like a web form, without those that are None.
@@ -300,6 +301,12 @@ MORE = _entries("""\
     `/etc/nuthatch/config.toml`; the first counts before the second, and either may be missing. A program
     with more rights than its user reads only the last one. A mistake is the error `invalid`, with file,
     line and column.
+:param decode:
+    "here": In this process.
+    "isolated": In a process of their own, which has no network and no files: for pictures of strangers. The
+    pixels are the same. If the decoder is taken over or crashes there, this process goes on.
+    SVG and HEIC are always decoded in the process of their own. docs/ISOLATION.md of the sources says what
+    it may do and what it costs. A thumbnail that is stored is used whatever this option says.
 :param files:
     A path is read while it is sent, an open file from its current position.
 :param save_to:
@@ -326,34 +333,34 @@ TAKEN = _entries("""\
     max_pixels addresses method headers keep_headers_across_origins user bearer sign_in cert netrc partition
     cache_key ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag
     progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
-    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body
-    json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
+    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after decode
+    body json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
 :param Sending:
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
     max_pixels addresses headers keep_headers_across_origins user bearer sign_in cert netrc partition
     cache_key ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag
     progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
-    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body
-    json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
+    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after decode
+    body json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
 :param Prefetching:
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
     max_pixels addresses headers keep_headers_across_origins user bearer sign_in cert netrc partition
     ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag progress_events resume
     freezable outbox_durable outbox_queue outbox_handler secrets password_provider outbox_attempts
-    outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body json form files
-    save_to append ask_headers ask_credentials ask_challenge ask_verdict
+    outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after decode body json form
+    files save_to append ask_headers ask_credentials ask_challenge ask_verdict
 :param Naming:
     headers keep_headers_across_origins user bearer sign_in cert netrc partition cache_key ignore_query
     redirects ca_file ca_dir insecure
 :param SiteWishes:
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries max_bytes max_pixels
     addresses proxy headers keep_headers_across_origins user_agent accept user sign_in cert netrc partition
-    cookie_jar secrets password_provider redirects ca_file ca_dir insecure expire_after ask_headers
+    cookie_jar secrets password_provider redirects ca_file ca_dir insecure expire_after decode ask_headers
     ask_credentials ask_challenge ask_verdict
 :param CacheWishes:
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries max_bytes max_pixels
     addresses proxy headers keep_headers_across_origins user_agent accept netrc partition secrets
     memory_bytes memory_items disk_bytes spill thumb_store keep_source allow_files outbox outbox_bytes
-    outbox_items redirects ca_file ca_dir insecure check_bytes expire_after config ask_headers
+    outbox_items redirects ca_file ca_dir insecure check_bytes expire_after config decode ask_headers
     ask_credentials ask_challenge ask_verdict
 """)

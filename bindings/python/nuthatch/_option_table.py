@@ -469,6 +469,13 @@ ROWS: Dict[str, Row] = {
         CACHE,
         since="0.2",
     ),
+    "decode": Row(
+        "words",
+        "decoding",
+        CACHE | SITE | REQUEST | IMAGE,
+        words={"here": 1, "isolated": 2},
+        since="0.2",
+    ),
     "body": Row(
         "argument",
         "",

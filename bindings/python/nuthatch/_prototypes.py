@@ -42,6 +42,7 @@ INTERNAL = 29
 WRONG_FORMAT = 30
 BUSY = 31
 UNSAFE_FILE = 32
+DECODER_FAILED = 33
 
 WORDS: Dict[int, str] = {
     0: "ok",
@@ -77,6 +78,7 @@ WORDS: Dict[int, str] = {
     30: "wrong_format",
     31: "busy",
     32: "unsafe_file",
+    33: "decoder_failed",
 }
 
 # nh_choice
@@ -185,6 +187,11 @@ FIT_STRETCH = 3
 SCALING_UNSAID = 0
 SCALING_BEST = 1
 SCALING_FAST = 2
+
+# nh_decoding
+DECODING_UNSAID = 0
+DECODING_HERE = 1
+DECODING_ISOLATED = 2
 
 # nh_format
 FORMAT_PNG = 1
@@ -417,6 +424,8 @@ class nh_options(ctypes.Structure):
         ("check_bytes", ctypes.c_uint32),
         ("expire_after_ms", ctypes.c_int64),
         ("config", ctypes.c_char_p),
+        ("decoding", ctypes.c_uint32),
+        ("reserved_10", ctypes.c_uint32),
     ]
 
 
@@ -641,6 +650,7 @@ TYPES: Dict[str, Any] = {
     "nh_check_bytes": ctypes.c_uint32,
     "nh_choice": ctypes.c_uint32,
     "nh_cookie_jar": ctypes.c_uint32,
+    "nh_decoding": ctypes.c_uint32,
     "nh_delivery": ctypes.c_uint32,
     "nh_event_kind": ctypes.c_uint32,
     "nh_fit": ctypes.c_uint32,

@@ -45,6 +45,8 @@ OutboxMode = Literal["auto", "off"]
 Fit = Literal["inside", "cover", "stretch"]
 #: How much of a picture is decoded before it is scaled down.
 Scaling = Literal["best", "fast"]
+#: Where pictures are decoded.
+DecodePlace = Literal["here", "isolated"]
 
 
 class _Part1(TypedDict, total=False):
@@ -61,6 +63,7 @@ class _Part1(TypedDict, total=False):
     addresses: Optional[Addresses]
     secrets: Secrets
     expire_after: Duration
+    decode: Optional[DecodePlace]
     ask_headers: AskHeaders
     ask_credentials: AskCredentials
     ask_challenge: AskChallenge
