@@ -508,7 +508,10 @@ typedef enum nh_thumb_store {
     /** As PNG: the same pixels every time. */
     NH_THUMB_STORE_LOSSLESS = 2,
     /** As pixels, which are used without a copy. */
-    NH_THUMB_STORE_RAW = 3
+    NH_THUMB_STORE_RAW = 3,
+    /** Like packed, but those that aren't opaque as lossy WebP of quality 90: a third of a PNG, with exact
+     *  transparency. */
+    NH_THUMB_STORE_SMALL = 4
 } nh_thumb_store;
 
 /** Whether a process sends the requests of an outbox. */
@@ -672,8 +675,10 @@ typedef struct nh_options {
     const char *keep_headers_across_origins;
     /** Value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header. Of a cache or a site. */
     const char *user_agent;
-    /** Value of the Accept header. Default: anything; for pictures, decoded formats first. "": an empty header. Of
-     *  a cache or a site. */
+    /** Value of the Accept header, or the word modern. modern asks for pictures in AVIF and WebP, too: fewer
+     *  bytes, for links that cost money, and several times the time to decode. Requests for anything else are sent
+     *  as usual. Default: anything; for pictures, JPEG, PNG and GIF first. "": an empty header. Of a cache or a
+     *  site. */
     const char *accept;
 
     /* Credentials and cookies */
@@ -1311,7 +1316,13 @@ nh_status nh_response_release(nh_response *response);
  */
 
 /** File formats for encoded images. */
-typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+typedef enum nh_format {
+    NH_FORMAT_PNG = 1,
+    NH_FORMAT_JPEG = 2,
+    /** Lossy; transparency is exact. */
+    NH_FORMAT_WEBP = 3,
+    NH_FORMAT_WEBP_LOSSLESS = 4
+} nh_format;
 
 /** Pixel formats: bytes in the order of the name. For a format without alpha, transparent pixels are drawn on white. */
 typedef enum nh_pixels {
@@ -1357,8 +1368,16 @@ typedef struct nh_image_info {
     int32_t http_status;
     /** 1 if the image's source is in the cache now: it was there, or was stored (nh_response_info). Else 0. */
     int32_t is_stored;
-    /** Always 0. */
-    uint32_t reserved;
+    /** The bits of each channel of the source, of a palette those of its colours; 0 if unknown, as for `format`. */
+    int32_t depth;
+    /** The format of the source: "jpeg", "png", "gif", "webp", "bmp", "ico" and so on. NULL if unknown, because an earlier version of
+     *  Nuthatch has stored the thumbnail. */
+    const char *format;
+    /** 1 if the source has several frames; if they couldn't be counted, if its header announces an animation. Else 0. */
+    int32_t is_animated;
+    /** The number of frames of the source: 1 for a still picture and an icon; 0 if unknown, because not all of its bytes were received
+     *  (with early_stop), or because an earlier version has stored the thumbnail. */
+    int32_t frame_count;
 } nh_image_info;
 
 /**
@@ -1404,6 +1423,7 @@ nh_status nh_image_release(nh_image *image);
  *     const void *bytes;
  *     size_t size;
  *     if (nh_image_encode(image, NH_FORMAT_JPEG, 0, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
+ *     if (nh_image_encode(image, NH_FORMAT_WEBP, 80, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, smaller_file);
  */
 
 /**
@@ -1429,7 +1449,8 @@ nh_status nh_image_pixels(nh_image *image, nh_pixels format, const void **pixels
 /**
  * Encodes an image as a file. The bytes are valid as long as the image; a second call for the same format costs nothing.
  *
- * @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+ * @param quality  For JPEG and WebP 1 to 100, 0 for 92 and 90. For PNG and lossless WebP 0, or 100 for the smallest file, which takes
+ *                 much longer.
  * @param bytes    Gets the address of the first byte.
  * @param size     Gets the number of bytes.
  * @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.

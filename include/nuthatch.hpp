@@ -145,7 +145,7 @@ enum class Spill { eager = NH_SPILL_EAGER, pressure = NH_SPILL_PRESSURE };
 enum class CheckBytes { first = NH_CHECK_BYTES_FIRST, always = NH_CHECK_BYTES_ALWAYS };
 
 /** How thumbnails are stored on disk. Those of at most 16 KiB are always stored raw. */
-enum class ThumbStore { packed = NH_THUMB_STORE_PACKED, lossless = NH_THUMB_STORE_LOSSLESS, raw = NH_THUMB_STORE_RAW };
+enum class ThumbStore { packed = NH_THUMB_STORE_PACKED, lossless = NH_THUMB_STORE_LOSSLESS, raw = NH_THUMB_STORE_RAW, small = NH_THUMB_STORE_SMALL };
 
 /** Whether a process sends the requests of an outbox. */
 enum class Outbox { auto_ = NH_OUTBOX_AUTO, off = NH_OUTBOX_OFF };
@@ -267,7 +267,7 @@ class Options {
   Options &keep_headers_across_origins(const std::vector<std::string> &said) { raw_.keep_headers_across_origins = keep(joined(said)); return *this; }
   /** Value of the User-Agent header. */
   Options &user_agent(std::string said) { raw_.user_agent = keep(std::move(said)); return *this; }
-  /** Value of the Accept header. */
+  /** Value of the Accept header, or the word modern. */
   Options &accept(std::string said) { raw_.accept = keep(std::move(said)); return *this; }
   /** User and password, for one origin. */
   Options &user(std::string said) { raw_.user = keep(std::move(said)); return *this; }

@@ -5,6 +5,7 @@
 //     const void *bytes;
 //     size_t size;
 //     if (nh_image_encode(image, NH_FORMAT_JPEG, 0, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
+//     if (nh_image_encode(image, NH_FORMAT_WEBP, 80, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, smaller_file);
 
 import CNuthatch
 import Glibc
@@ -63,7 +64,8 @@ public func nhImagePixels(
 
 /// Encodes an image as a file. The bytes are valid as long as the image; a second call for the same format costs nothing.
 ///
-/// @param quality  For JPEG 1 to 100, 0 for 92. For PNG 0, or 100 for the smallest file, which takes much longer.
+/// @param quality  For JPEG and WebP 1 to 100, 0 for 92 and 90. For PNG and lossless WebP 0, or 100 for the smallest file, which takes
+///                 much longer.
 /// @param bytes    Gets the address of the first byte.
 /// @param size     Gets the number of bytes.
 /// @return NH_OK; NH_INVALID; NH_OUT_OF_MEMORY.
@@ -97,15 +99,23 @@ private func pixelFormat(_ format: nh_pixels) throws(NuthatchError) -> PixelForm
 private func encodedFormat(_ format: nh_format, _ quality: Int32) throws(NuthatchError) -> EncodedFormat {
   switch format {
   case NH_FORMAT_PNG:
-    guard quality == 0 || quality == 100 else {
-      throw NuthatchError(.invalid, "quality is \(quality); for a PNG it must be 0 or 100")
-    }
-    return .png(small: quality == 100)
+    return .png(small: try isSmall(quality, "a PNG"))
   case NH_FORMAT_JPEG:
     return .jpeg(quality: quality == 0 ? 92 : Int(quality))
+  case NH_FORMAT_WEBP:
+    return .webp(quality: quality == 0 ? 90 : Int(quality))
+  case NH_FORMAT_WEBP_LOSSLESS:
+    return .losslessWebP(small: try isSmall(quality, "a lossless WebP"))
   default:
-    throw NuthatchError(.invalid, "format is \(format.rawValue); use NH_FORMAT_PNG or NH_FORMAT_JPEG")
+    throw .unknownValue("format", format.rawValue, of: "nh_format")
   }
+}
+
+private func isSmall(_ quality: Int32, _ what: String) throws(NuthatchError) -> Bool {
+  guard quality == 0 || quality == 100 else {
+    throw NuthatchError(.invalid, "quality is \(quality); for \(what) it must be 0 or 100")
+  }
+  return quality == 100
 }
 
 /// Pixels in memory from `malloc`, so that a failed allocation is an error and not a trap.

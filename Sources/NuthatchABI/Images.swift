@@ -99,6 +99,10 @@ extension nh_image_info {
     is_stale = image.isStale ? 1 : 0
     http_status = Int32(clamping: image.status ?? 0)
     is_stored = image.isStored ? 1 : 0
+    format = strings[2]
+    is_animated = image.isAnimated ? 1 : 0
+    frame_count = Int32(clamping: image.frameCount ?? 0)
+    depth = Int32(clamping: image.depth ?? 0)
   }
 }
 
@@ -109,7 +113,10 @@ final class ImageCompanion: Sendable {
   private let pixels = Locked<[MadePixels]>([])
   private let files = Locked<[(format: EncodedFormat, bytes: EncodedImage)]>([])
 
-  private init(_ image: Image) { strings = StringArena([image.url, image.finalURL]) }
+  private init(_ image: Image) {
+    // Without a format, the third address is NULL.
+    strings = StringArena([image.url, image.finalURL] + (image.format.map { [$0.rawValue] } ?? []))
+  }
 
   static func of(_ image: Image) -> ImageCompanion {
     if let known = image.companion.load()?.value as? ImageCompanion { return known }

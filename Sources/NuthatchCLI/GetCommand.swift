@@ -35,8 +35,9 @@ enum GetCommand: Command {
     Bytes that are not text, such as a picture, are written to a terminal only if -o names it, as -o - does.
     --verbose prints the outcome on standard error. A transfer that takes longer than a second shows its progress.
 
-    With --size, FILE must end in .png, .jpg or .jpeg, which sets its format; standard output gets a PNG. JPEG, PNG,
-    GIF, WebP, AVIF, BMP and ICO are decoded; the picture is upright and sRGB.
+    With --size, FILE must end in .png, .jpg, .jpeg or .webp, which sets its format; standard output gets a PNG. JPEG,
+    PNG, GIF, WebP, AVIF, BMP, ICO, and with libraries of the machine SVG and HEIC are decoded; the picture is upright and
+    sRGB.
 
     Exit status: 0 done; 4 not fetched, or a status of 400 or more; 2 wrong usage, or the answer is not text and would go
     to a terminal; 1 the cache can't be opened, or a file can't be written; 129, 130 and 143 interrupted; 141 standard output
@@ -90,7 +91,7 @@ enum GetCommand: Command {
     var request = said.request(for: arguments.operands[0])
     try SentBody.add(arguments, to: &request)
     try addFreezing(arguments, said, &request)
-    try addPicture(&request)
+    try addPicture(&request, accept: said.cache.accept)
     // The answer to a freezable request can't be saved while it arrives: it may come much later, to another process.
     if said.sizes.isEmpty, request.freezing == nil {
       request.saveTo =
@@ -123,7 +124,7 @@ enum GetCommand: Command {
   }
 
   /// Decides what makes the wanted picture: the cache for a GET without a body, else `ResponseWriter`, from the answer's body.
-  private static func addPicture(_ request: inout Request) throws(UsageError) {
+  private static func addPicture(_ request: inout Request, accept: String?) throws(UsageError) {
     guard !request.boxes.isEmpty else { return }
     guard request.boxes.count == 1 else {
       throw UsageError("get: one size at a time; prefetch takes several")
@@ -131,7 +132,7 @@ enum GetCommand: Command {
     if request.method == "GET", request.body.isEmpty, request.upload == nil { return }
     request.boxes = []
     if !request.headers.contains(where: { $0.name.lowercased() == "accept" }) {
-      request.headers.append(("Accept", Cache.pictureAccept))
+      request.headers.append(("Accept", Cache.accept(accept, forPictures: true) ?? Cache.pictureAccept))
     }
   }
 

@@ -99,6 +99,7 @@ struct ResponseWriter {
     let name = name.lowercased()
     if name == "-" || name.hasSuffix(".png") { return .png() }
     if name.hasSuffix(".jpg") || name.hasSuffix(".jpeg") { return .jpeg() }
-    throw UsageError("get: with --size, '\(name)' must end in .png, .jpg or .jpeg")
+    if name.hasSuffix(".webp") { return .webp() }
+    throw UsageError("get: with --size, '\(name)' must end in .png, .jpg, .jpeg or .webp")
   }
 }

@@ -160,7 +160,8 @@ extension Request {
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
     // Add User-Agent and Accept as headers, because requests that send different headers must not share a transfer.
-    let named = [("User-Agent", result.options.userAgent), ("Accept", result.options.accept)]
+    let accept = Cache.accept(result.options.accept, forPictures: !result.boxes.isEmpty)
+    let named = [("User-Agent", result.options.userAgent), ("Accept", accept)]
     for (name, value) in named {
       guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
       result.headers.append((name, value))

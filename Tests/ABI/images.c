@@ -22,6 +22,10 @@ static void thumbnail(void) {
     CHECK("stored", info.is_stored == 1);
     CHECK("url", strcmp(info.url, url_of(base, "/png/640/480")) == 0);
     CHECK("status", info.http_status == 200);
+    CHECK("the source", !strcmp(info.format, "png") && !info.is_animated && info.frame_count == 1 && info.depth == 8);
+    /* A program of an earlier version has a smaller struct. */
+    nh_image_info earlier = {.struct_size = offsetof(nh_image_info, depth)};
+    CHECK("an earlier struct", nh_image_get_info(image, &earlier) == NH_OK && earlier.is_stored == 1 && !earlier.depth && !earlier.format);
 
     const void *png, *again, *jpeg;
     size_t png_size, again_size, jpeg_size;
@@ -29,6 +33,15 @@ static void thumbnail(void) {
     CHECK("jpeg", nh_image_encode(image, NH_FORMAT_JPEG, 80, &jpeg, &jpeg_size) == NH_OK && !memcmp(jpeg, "\xff\xd8", 2));
     CHECK("same again", nh_image_encode(image, NH_FORMAT_PNG, 0, &again, &again_size) == NH_OK && again == png);
     CHECK("bad quality", nh_image_encode(image, NH_FORMAT_JPEG, 101, &again, &again_size) == NH_INVALID && !again);
+    const void *webp;
+    size_t webp_size, small_size;
+    CHECK("webp", nh_image_encode(image, NH_FORMAT_WEBP, 0, &webp, &webp_size) == NH_OK && !memcmp((const char *)webp + 8, "WEBPVP8 ", 8));
+    CHECK("a smaller webp", nh_image_encode(image, NH_FORMAT_WEBP, 10, &again, &small_size) == NH_OK && small_size < webp_size);
+    CHECK("lossless webp", nh_image_encode(image, NH_FORMAT_WEBP_LOSSLESS, 0, &webp, &webp_size) == NH_OK &&
+                               !memcmp((const char *)webp + 8, "WEBPVP8L", 8));
+    CHECK("the smallest", nh_image_encode(image, NH_FORMAT_WEBP_LOSSLESS, 100, &again, &small_size) == NH_OK && small_size <= webp_size);
+    CHECK("no quality", nh_image_encode(image, NH_FORMAT_WEBP_LOSSLESS, 50, &again, &again_size) == NH_INVALID && !again);
+    CHECK("too much quality", nh_image_encode(image, NH_FORMAT_WEBP, 101, &again, &again_size) == NH_INVALID && !again);
     CHECK("bad format", nh_image_encode(image, (nh_format)9, 0, &again, &again_size) == NH_INVALID);
     CHECK("release", nh_image_release(image) == NH_OK && nh_image_release(image) == NH_INVALID);
 }

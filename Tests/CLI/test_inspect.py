@@ -105,6 +105,11 @@ def test_explain_says_whether_a_url_would_hit_and_why(urls: list[str], nuthatch:
     until = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(hit["fresh_until"]))[:15]
     assert f"fresh     until {until}" in text and "original  stored" in text
     assert "rule      validator (a picture with ETag" in text
+    source = {"format": "png", "is_animated": False, "frame_count": 1, "depth": 8}
+    assert "picture   png, 8 bits a channel" in text
+    # Thumbnails say it; without them, the original does.
+    for size in (["--size=64"], ["--size=65"], []):
+        assert source.items() <= parsed(nuthatch, "explain", urls[0], *size).items()
     other = parsed(nuthatch, "explain", urls[0], "--size=65")
     assert (other["prospect"], other["has_body"], other["thumbs"]) == ("hit", True, [])
     assert parsed(nuthatch, "explain", urls[1])["prospect"] == "revalidate"
@@ -309,6 +314,15 @@ def test_export_writes_files_and_a_manifest(
     assert done.returncode == 0
     hashes = sorted(hashlib.sha256(url.encode()).hexdigest() + ".png" for url in urls)
     assert names(tmp_path / "all") == [*hashes, "manifest.jsonl"]
+    assert nuthatch("export", "webp", "list", "--as=webp", "-s64").returncode == 4
+    assert names(tmp_path / "webp") == ["00000000.webp", "00000001.webp", "manifest.jsonl"]
+    assert (tmp_path / "webp" / "00000000.webp").read_bytes()[8:15] == b"WEBPVP8"
+    assert (
+        parsed(nuthatch, "export", "webp", "list", "--as=webp", "-s64", "--skip-existing", given_exit=4)[
+            "left"
+        ]
+        == 2
+    )
     assert server.count() == asked
     summary = parsed(nuthatch, "export", "json", "list", "-s64", "--input=lines", given_exit=4)
     assert summary == {"files": 2, "left": 0, "missing": 1, "manifest": "json/manifest.jsonl"}

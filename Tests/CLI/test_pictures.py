@@ -16,6 +16,8 @@ def test_get_writes_a_picture_of_the_given_size(server: TestServer, nuthatch: Ru
     assert done.stdout == (tmp_path / "a.png").read_bytes()
     assert struct.unpack(">II", done.stdout[16:24]) == (64, 48)
     assert (tmp_path / "a.jpg").read_bytes().startswith(b"\xff\xd8\xff")
+    assert nuthatch("get", url, "--size=64", "-o", "a.webp").returncode == 0
+    assert (tmp_path / "a.webp").read_bytes()[:15][8:] == b"WEBPVP8"
     for arguments, size in [
         (["--size=100x30"], (40, 30)),
         (["-s100x30", "--fit=cover"], (100, 30)),
@@ -23,6 +25,16 @@ def test_get_writes_a_picture_of_the_given_size(server: TestServer, nuthatch: Ru
         (["-s", "1000", "--enlarge"], (1000, 750)),
     ]:
         assert struct.unpack(">II", nuthatch("get", url, *arguments).stdout[16:24]) == size
+
+
+def test_accept_modern_asks_for_webp(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok(png(64, 48), "image/png"))
+    url = server.url("/a")
+    for arguments in (["--size=8"], ["--size=8", "--data=x"], []):
+        assert nuthatch("get", "--accept=modern", url, *arguments, "-o", "a.png").returncode == 0
+    asked = [request.header("Accept") or "" for request in server.requests("/a")]
+    assert ["image/webp" in accept for accept in asked] == [True, True, False]
+    assert asked[2] == "*/*"
 
 
 def test_get_of_a_bad_picture_leaves_no_file(server: TestServer, nuthatch: Runner, tmp_path: Path) -> None:

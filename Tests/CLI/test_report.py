@@ -56,6 +56,8 @@ def test_the_report_is_one_file(page: Path) -> None:
     assert re.findall(r"(?:src|href|url\()[=(\"]*https?:", text) == []
     for word in ['"error":"http"', '"error":"not_an_image"', '"error":"bad_url"']:
         assert word in text
+    assert text.count('"format":"png","kind":"png, 8 bits a channel"') == 30
+    assert '"formats":{"png":30}' in text
 
 
 def test_the_reports_policy_allows_only_its_own_script_and_style(page: Path) -> None:

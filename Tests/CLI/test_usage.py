@@ -113,7 +113,7 @@ def test_a_call_without_a_command_prints_the_overview(nuthatch: Runner) -> None:
         ("get http://x/ --size 10x", "sizes is '10x'; it must be"),
         ("get http://x/ --size 70000", "sizes is '70000'; it must be"),
         ("get http://x/ --size 9 --fit round", "fit is 'round'; it must be inside, cover or stretch"),
-        ("get http://x/ --size 9 -o a.gif", "must end in .png, .jpg or .jpeg"),
+        ("get http://x/ --size 9 -o a.gif", "must end in .png, .jpg, .jpeg or .webp"),
         ("get http://x/ --append", "--append goes with --output"),
         ("get http://x/ --cert-key k.pem", "--cert-key goes with --cert"),
         ("prefetch --shard-by url -", "--shard-by goes with --shard"),

@@ -45,4 +45,26 @@ import Testing
     _ = try bench.thumbnail("/a", 8) { $0.headers = [("Accept", "image/png")] }
     #expect(bench.server.count() == before + 1)
   }
+
+  @Test("`accept` `modern` asks for pictures in WebP, too, and finds its own answers again")
+  func modern() throws {
+    let bench = try Bench { $0.accept = "modern" }
+    let script = Script.ok(Pictures.png(width: 20, height: 10), type: "image/png")
+    bench.server.on("/a", script.with("Vary", "Accept").with("Cache-Control", "max-age=600"))
+    for _ in 0..<2 { _ = try bench.thumbnail("/a", 8) }
+    _ = try bench.get("/a")
+    _ = try bench.thumbnail("/a", 8) { $0.headers = [("Accept", "image/png")] }
+    let asked = bench.server.requests("/a").compactMap { $0.headers["Accept"] }
+    #expect(asked == [Cache.modernPictureAccept, "*/*", "image/png"])
+    let types = Cache.modernPictureAccept.split(separator: ",").map { $0.prefix { $0 != ";" } }
+    #expect(types.contains("image/webp") && types.contains("image/avif") == ImageFormat.avif.isDecodable)
+    #expect(
+      Set(Cache.pictureAccept.split(separator: ",").map { $0.prefix { $0 != ";" } }).isSubset(of: types))
+    // A cache without the option has an answer of its own.
+    bench.cache.close()
+    let usual = try Cache(path: bench.folder, options: Options())
+    defer { usual.close() }
+    let image = try usual.thumbnail(Request(bench.server.url("/a")), ImageOptions(ThumbnailBox(8)))
+    #expect(!image.isInCache && bench.server.count() == 4)
+  }
 }

@@ -23,7 +23,8 @@ import Testing
     let pixels = try [UInt8](repeating: 7, count: 16).withUnsafeBytes {
       try PixelBuffer(size: ImageSize(width: 2, height: 2), rgba: $0)
     }
-    let claimed = Picture(pixels, originalSize: ImageSize(width: side, height: side), isPartial: false)
+    let claimed = Picture(
+      pixels, originalSize: ImageSize(width: side, height: side), facts: PictureFacts(), isPartial: false)
     try ThumbRecord.write(claimed, ThumbRecord.key(content, recipe), keeping: .raw, in: store)
     let workers = WorkerPool(width: 1, memory: 1 << 20)
     defer { workers.stop() }

@@ -5,7 +5,8 @@
 ///   peak KIND FILE SIZE   ->   {"kib": peak resident memory above that of the input and an idle process}
 ///
 /// KIND: best, fast, all_scans (no early stop), limit (the codec alone at the scale that `best` takes),
-/// full (the codec alone at full size), encode_jpeg, encode_png, encode_png_small, encode_limit (of a thumbnail of SIZE).
+/// full (the codec alone at full size), encode_jpeg, encode_png, encode_png_small, encode_limit (of a thumbnail of SIZE),
+/// store:FORM (encodes a thumbnail of SIZE), load:FORM (decodes it again). A FORM is png, lossless-0 to lossless-9 or lossy-90.
 /// The words of a line are separated by tabs.
 import CodecLimit
 import Glibc
@@ -50,6 +51,7 @@ final class Bench {
   func work(_ kind: String, _ path: String, _ size: Int) throws -> (Answer, () throws -> Void) {
     let bytes = try file(path)
     var answer = Answer()
+    if kind.hasPrefix("store:") || kind.hasPrefix("load:") { return try storing(kind, bytes, size) }
     switch kind {
     case "best", "fast", "all_scans":
       let report = try thumbnail(kind, bytes, size).report
@@ -92,6 +94,31 @@ final class Bench {
       }
     default: throw Usage(message: "no such kind: \(kind)")
     }
+  }
+
+  /// Encodes a thumbnail in a form in which it may be stored.
+  private func stored(_ picture: PixelBuffer, _ form: String) throws -> EncodedBytes {
+    let words = form.split(separator: "-")
+    let number = words.count == 2 ? Int(words[1]) ?? 0 : 0
+    switch words.first {
+    case "png": return try picture.encodedPNG()
+    case "lossless": return try picture.encodedWebP(.lossless(level: number))
+    case "lossy": return try picture.encodedWebP(.lossy(quality: number))
+    default: throw Usage(message: "no such form: \(form)")
+    }
+  }
+
+  private func storing(_ kind: String, _ bytes: [UInt8], _ size: Int) throws -> (Answer, () throws -> Void) {
+    let picture = try thumbnail("best", bytes, size).pictures[0]
+    let form = String(kind.drop { $0 != ":" }.dropFirst())
+    let file = try stored(picture, form)
+    let answer = Answer(
+      fields: [
+        ("width", picture.width), ("height", picture.height), ("bytes", file.count),
+        ("is_opaque", picture.isFullyOpaque ? 1 : 0),
+      ])
+    guard kind.hasPrefix("load:") else { return (answer, { _ = try self.stored(picture, form) }) }
+    return (answer, { _ = try file.withUnsafeBytes { try Thumbnailer.decode($0) } })
   }
 
   func measure(_ kind: String, _ path: String, _ size: Int, _ repeats: Int) throws -> Answer {

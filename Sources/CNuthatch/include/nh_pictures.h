@@ -9,7 +9,13 @@
 #include "nh_options.h"
 
 /** File formats for encoded images. */
-typedef enum nh_format { NH_FORMAT_PNG = 1, NH_FORMAT_JPEG = 2 } nh_format;
+typedef enum nh_format {
+    NH_FORMAT_PNG = 1,
+    NH_FORMAT_JPEG = 2,
+    /** Lossy; transparency is exact. */
+    NH_FORMAT_WEBP = 3,
+    NH_FORMAT_WEBP_LOSSLESS = 4
+} nh_format;
 
 /** Pixel formats: bytes in the order of the name. For a format without alpha, transparent pixels are drawn on white. */
 typedef enum nh_pixels {
@@ -55,8 +61,16 @@ typedef struct nh_image_info {
     int32_t http_status;
     /** 1 if the image's source is in the cache now: it was there, or was stored (nh_response_info). Else 0. */
     int32_t is_stored;
-    /** Always 0. */
-    uint32_t reserved;
+    /** The bits of each channel of the source, of a palette those of its colours; 0 if unknown, as for `format`. */
+    int32_t depth;
+    /** The format of the source: "jpeg", "png", "gif", "webp", "bmp", "ico" and so on. NULL if unknown, because an earlier version of
+     *  Nuthatch has stored the thumbnail. */
+    const char *format;
+    /** 1 if the source has several frames; if they couldn't be counted, if its header announces an animation. Else 0. */
+    int32_t is_animated;
+    /** The number of frames of the source: 1 for a still picture and an icon; 0 if unknown, because not all of its bytes were received
+     *  (with early_stop), or because an earlier version has stored the thumbnail. */
+    int32_t frame_count;
 } nh_image_info;
 
 #endif

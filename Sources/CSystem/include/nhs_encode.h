@@ -1,4 +1,4 @@
-// Encodes pixels as JPEG or PNG. The longjmp of libjpeg and libpng stays within these functions.
+// Encodes pixels as JPEG, PNG or WebP. The longjmp of libjpeg and libpng stays within these functions.
 #ifndef NUTHATCH_ENCODE_H
 #define NUTHATCH_ENCODE_H
 
@@ -43,5 +43,9 @@ int nhs_encode_png_fast(nhs_encoded *out, nhs_pixels pixels, int opaque);
 
 // A small PNG: libpng, zlib's best level, 1 to 4 channels (grey, grey and alpha, RGB, RGBA).
 int nhs_encode_png_small(nhs_encoded *out, nhs_pixels pixels, int channels);
+
+// A WebP: lossy, of quality 1 to 100, if lossless_level is negative; else lossless, level 0 (fast) to 9 (small), with exactly
+// these pixels. Alpha is ignored if opaque.
+int nhs_encode_webp(nhs_encoded *out, nhs_pixels pixels, int quality, int lossless_level, int opaque);
 
 #endif

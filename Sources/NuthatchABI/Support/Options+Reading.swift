@@ -432,6 +432,7 @@ func given(_ said: nh_thumb_store, _ name: String) throws(NuthatchError) -> Thum
   case NH_THUMB_STORE_PACKED: .packed
   case NH_THUMB_STORE_LOSSLESS: .lossless
   case NH_THUMB_STORE_RAW: .raw
+  case NH_THUMB_STORE_SMALL: .small
   default: throw .unknownValue(name, said.rawValue, of: "nh_thumb_store")
   }
 }

@@ -28,12 +28,15 @@ enum ExplainCommand: Command {
     let wantsJSON = try arguments.wantsJSON
     return try arguments.withCache(name) { cache in
       let request = try said.request(for: arguments.operands[0], in: cache)
-      let info = try cache.inspect(request)
+      var info = try cache.inspect(request)
       let unstored = info == nil ? try cache.prospect(of: request) : (.fetch, nil)
       var whole = request
       whole.boxes = []
       // If all thumbnails are stored, `inspect` doesn't look for the original, so ask again without boxes.
       let hasBody = try info?.hasBody == true || cache.inspect(whole)?.hasBody == true
+      if info?.facts.format == nil, hasBody, let facts = try cache.facts(ofBodyFor: whole) {
+        info?.facts = facts
+      }
       let text = wantsJSON ? json(request, info, unstored, hasBody) : text(request, info, unstored, hasBody)
       Terminal.print(wantsJSON ? text : Terminal.fitted(text))
       return .success
@@ -64,6 +67,7 @@ enum ExplainCommand: Command {
     if info.finalURL != request.url { lines.append("  from      \(info.finalURL.printable)") }
     if !info.varied.isEmpty { lines.append("  varies by \(info.varied.joined(separator: ", ").printable)") }
     lines.append("  original  \(hasBody ? "stored" : "not stored")")
+    if let picture = info.facts.text { lines.append("  picture   \(picture)") }
     if let why = info.undecodable { lines.append("  undecoded \(why.printable)") }
     for thumb in info.thumbs {
       lines.append(
@@ -146,6 +150,7 @@ enum ExplainCommand: Command {
       guard let info else { return }
       write(info, to: &json)
       json.put("has_body", hasBody)
+      info.facts.write(to: &json)
       json.put("undecodable", info.undecodable)
       json.objects("thumbs", info.thumbs) { json, thumb in
         json.put("width", thumb.width)

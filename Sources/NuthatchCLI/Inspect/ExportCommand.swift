@@ -8,7 +8,7 @@ enum ExportCommand: Command {
   static let usage = "[OPTION…] DIR [FILE… | -]"
   static let options =
     [
-      Option("as", value: "jpg|png", "the format of the files (jpg)"),
+      Option("as", value: "jpg|png|webp", "the format of the files (jpg)"),
       Option(
         "name", value: "index|hash",
         "name files by the place in the list, or by the SHA-256 of the URL (index)"),
@@ -48,7 +48,7 @@ enum ExportCommand: Command {
     // Take what is stored. Never fetch.
     said.request.policy = .offline
     let input = try arguments.input
-    let isPNG = try arguments.word("as", [false, true]) ?? false
+    let form = try arguments.word("as", [.jpg, .png, .webp]) ?? ExportedForm.jpg
     let byHash = try arguments.word("name", [false, true]) ?? false
     let skipsExisting = arguments.has("skip-existing")
     let wantsJSON = try arguments.wantsJSON
@@ -68,7 +68,7 @@ enum ExportCommand: Command {
     }
     return try arguments.withCache(name) { cache in
       let run = try ExportRun(
-        cache, said, signIn, folder: folder, isPNG: isPNG, byHash: byHash, skipsExisting: skipsExisting)
+        cache, said, signIn, folder: folder, form: form, byHash: byHash, skipsExisting: skipsExisting)
       run.exportsPrivateAnswers = arguments.namesAnswers
       return try run.run(list, wantsJSON: wantsJSON)
     }
@@ -82,7 +82,7 @@ final class ExportRun {
   /// The part of the request that all URLs have in common.
   private let common: Request
   private let folder: String
-  private let isPNG: Bool
+  private let form: ExportedForm
   private let byHash: Bool
   private let manifest: DraftFile
   /// The files of earlier runs; nil without `--skip-existing`.
@@ -95,7 +95,8 @@ final class ExportRun {
   private var missing = 0
 
   init(
-    _ cache: Cache, _ said: ParsedOptions, _ signIn: ListSignIn?, folder: String, isPNG: Bool, byHash: Bool,
+    _ cache: Cache, _ said: ParsedOptions, _ signIn: ListSignIn?, folder: String, form: ExportedForm,
+    byHash: Bool,
     skipsExisting: Bool
   ) throws(NuthatchError) {
     self.cache = cache
@@ -104,7 +105,7 @@ final class ExportRun {
     (common.user, common.userPlace) = (signIn?.user, signIn?.place)
     self.common = common
     self.folder = folder
-    self.isPNG = isPNG
+    self.form = form
     self.byHash = byHash
     if mkdir(folder, 0o777) != 0, errno != EEXIST { throw NewFile.failure(folder) }
     earlier = skipsExisting ? ExportManifest(of: folder) : nil
@@ -213,7 +214,7 @@ final class ExportRun {
       var file = made
       (file.width, file.height) = (image.width, image.height)
       let path = folder + "/" + file.name
-      let encoded = try image.encoded(as: isPNG ? .png() : .jpeg())
+      let encoded = try image.encoded(as: form.format)
       try encoded.withBytes { (bytes) throws(NuthatchError) in
         file.hold(bytes)
         // An existing file may be another picture, or come from a run without a manifest, so compare the bytes.
@@ -253,7 +254,7 @@ final class ExportRun {
 
   private func files(of url: String, _ index: Int, _ stored: StoredAnswerInfo?) -> [ExportedFile] {
     common.boxes.map {
-      ExportedFile(name: name(url, index, $0), url: url, index: index, $0, isPNG: isPNG, stored)
+      ExportedFile(name: name(url, index, $0), url: url, index: index, $0, form, stored)
     }
   }
 
@@ -267,7 +268,7 @@ final class ExportRun {
   private func name(_ url: String, _ index: Int, _ box: ThumbnailBox) -> String {
     let base = byHash ? hash(url) : index.digits(8)
     let size = box.width == box.height ? "\(box.width)" : "\(box.width)x\(box.height)"
-    return "\(base)\(common.boxes.count > 1 ? "-\(size)" : "").\(isPNG ? "png" : "jpg")"
+    return "\(base)\(common.boxes.count > 1 ? "-\(size)" : "").\(form.rawValue)"
   }
 
   private func hash(_ url: String) -> String {

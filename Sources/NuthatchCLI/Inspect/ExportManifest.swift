@@ -2,6 +2,19 @@ import CSystem
 import Glibc
 import NuthatchCore
 
+/// The format of exported files. The word is their ending, and stands in the manifest.
+enum ExportedForm: String {
+  case jpg, png, webp
+
+  var format: EncodedFormat {
+    switch self {
+    case .jpg: .jpeg()
+    case .png: .png()
+    case .webp: .webp()
+    }
+  }
+}
+
 /// A file in the manifest of an export, with the facts that prove to a later run that it is the picture of its URL.
 struct ExportedFile {
   let name: String
@@ -19,13 +32,14 @@ struct ExportedFile {
   private var digest = ""
 
   init(
-    name: String, url: String, index: Int, _ box: ThumbnailBox, isPNG: Bool, _ stored: StoredAnswerInfo?
+    name: String, url: String, index: Int, _ box: ThumbnailBox, _ form: ExportedForm,
+    _ stored: StoredAnswerInfo?
   ) {
     self.name = name
     self.url = ShownURL.of(url)
     self.index = index
     made =
-      "\(box.width)x\(box.height) \(box.fit) \(box.scaling)\(box.enlarge ? " enlarged" : "") \(isPNG ? "png" : "jpg")"
+      "\(box.width)x\(box.height) \(box.fit) \(box.scaling)\(box.enlarge ? " enlarged" : "") \(form.rawValue)"
     record = stored?.record
     content = stored?.content
   }

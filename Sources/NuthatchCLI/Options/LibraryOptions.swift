@@ -283,7 +283,7 @@ enum LibraryOptions {
 
   private static let accept = Option(
     "accept", value: "TEXT",
-    "value of the Accept header (*/*; for pictures, decoded formats first)",
+    "value of the Accept header, or the word modern (*/*; for pictures, JPEG, PNG and GIF first)",
     range: "a text that is not empty",
     group: "What is sent",
     library: Option.Library(
@@ -735,16 +735,16 @@ enum LibraryOptions {
     })
 
   private static let thumbStore = Option(
-    "thumb-store", value: "packed|lossless|raw",
-    "how thumbnails are stored on disk (packed)",
-    words: ["packed", "lossless", "raw"],
+    "thumb-store", value: "THUMB_STORE",
+    "how thumbnails are stored on disk: packed, lossless, raw or small (packed)",
+    words: ["packed", "lossless", "raw", "small"],
     old: ["store": nil],
     group: "Cache",
     library: Option.Library(
       "thumb_store", commands: ["get", "prefetch"],
       namesAnswers: false
     ) { (said, value) throws(UsageError) in
-      said.cache.thumbStore = try value.word([.packed, .lossless, .raw])
+      said.cache.thumbStore = try value.word([.packed, .lossless, .raw, .small])
     })
 
   private static let keepSource = Option(

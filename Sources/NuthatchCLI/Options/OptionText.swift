@@ -121,9 +121,9 @@ struct OptionText {
 
   private static func isVariable(_ text: Substring) -> Bool { text.hasPrefix("env:") && text.count > 4 }
 
-  /// Reads the value of the Accept header. Refuses a value of wget's --accept, which has another meaning.
+  /// Reads the value of the Accept header, or `modern`. Refuses a value of wget's --accept, which has another meaning.
   func mediaTypes() throws(UsageError) -> String {
-    guard text.isEmpty || text.contains("/") else {
+    guard text.isEmpty || text.contains("/") || text == "modern" else {
       throw UsageError(
         "\(wrong().message). wget's --accept is a list of file name endings; here, --accept is the value of the Accept header."
       )

@@ -28,6 +28,8 @@ struct Record: Sendable {
   var isStale = false
   var source: Response.Source?
   var originalSize: (width: Int, height: Int)?
+  /// What the original says of itself.
+  var facts = PictureFacts()
   var thumbs: [Thumb] = []
   var bytes: Int64?
   /// Bytes of the store's records of the thumbnails; only for a hit without a request.
@@ -58,6 +60,7 @@ struct Record: Sendable {
     isStale = info.isStale
     source = info.thumbs.allSatisfy { $0.form == "memory" } ? .memory : .disk
     originalSize = info.originalSize
+    facts = info.facts
     thumbs = info.thumbs.map { Thumb(box: $0.box, width: $0.width, height: $0.height) }
     bytes = info.bodyBytes
     thumbBytes = info.thumbs.reduce(0) { $0 + Int64($1.bytes) }
@@ -95,6 +98,7 @@ struct Record: Sendable {
     isStale = image.isStale
     source = image.source
     originalSize = (image.originalWidth, image.originalHeight)
+    facts = image.facts
     thumbs = zip(boxes, event.images).map { Thumb(box: $0, width: $1.width, height: $1.height) }
     bytes = image.sourceBytes
     contentType = image.header("Content-Type")
@@ -124,14 +128,14 @@ struct Record: Sendable {
   /// How the URL ended, on one line, for a human reader.
   var outcome: String {
     if let error { return "\(error)" }
-    var facts = [kind == .hit ? "hit" + (source.map { ", " + $0.word } ?? "") : kind.rawValue]
-    if isStale { facts.append("stale") }
-    if let originalSize { facts.append("\(originalSize.width)×\(originalSize.height)") }
-    if let contentType { facts.append(contentType) }
-    if let bytes { facts.append(Amounts.bytes(bytes)) }
-    if attempts > 1 { facts.append("\(attempts) attempts") }
-    if kind != .hit { facts.append(Amounts.milliseconds(total)) }
-    return "\(facts.joined(separator: ", ")): \(ShownURL.of(listed.url))"
+    var parts = [kind == .hit ? "hit" + (source.map { ", " + $0.word } ?? "") : kind.rawValue]
+    if isStale { parts.append("stale") }
+    if let originalSize { parts.append("\(originalSize.width)×\(originalSize.height)") }
+    if let contentType { parts.append(contentType) }
+    if let bytes { parts.append(Amounts.bytes(bytes)) }
+    if attempts > 1 { parts.append("\(attempts) attempts") }
+    if kind != .hit { parts.append(Amounts.milliseconds(total)) }
+    return "\(parts.joined(separator: ", ")): \(ShownURL.of(listed.url))"
   }
 
   func write(to json: inout JSONText) {
@@ -147,6 +151,7 @@ struct Record: Sendable {
       json.put("source", source?.word)
       json.put("original_width", originalSize?.width)
       json.put("original_height", originalSize?.height)
+      facts.write(to: &json)
       json.objects("thumbs", thumbs) { json, thumb in
         if thumb.box.width == thumb.box.height {
           json.put("size", thumb.box.width)
@@ -182,5 +187,23 @@ struct Record: Sendable {
       json.put(thousandths: journey.storing, "store")
       json.put(thousandths: total, "total")
     }
+  }
+}
+
+extension PictureFacts {
+  func write(to json: inout JSONText) {
+    json.put("format", format?.rawValue)
+    json.put("is_animated", format.map { _ in isAnimated })
+    json.put("frame_count", frameCount)
+    json.put("depth", depth)
+  }
+
+  /// For a human reader, such as "animated gif, 40 frames, 8 bits a channel"; nil if nothing is known.
+  var text: String? {
+    guard let format else { return nil }
+    var parts = [isAnimated ? "animated \(format.rawValue)" : format.rawValue]
+    if let frameCount, frameCount > 1 { parts.append("\(Amounts.grouped(frameCount)) frames") }
+    if let depth { parts.append("\(depth) bit\(depth == 1 ? "" : "s") a channel") }
+    return parts.joined(separator: ", ")
   }
 }

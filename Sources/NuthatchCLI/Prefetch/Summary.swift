@@ -96,6 +96,9 @@ struct Summary {
       json.object("errors") { json in
         for (word, count) in tally.errorsInOrder { json.put(word, count) }
       }
+      json.object("formats") { json in
+        for (word, count) in tally.formatsInOrder { json.put(word, count) }
+      }
       if isDryRun {
         json.object("plan") { json in
           for prospect in Self.prospects {

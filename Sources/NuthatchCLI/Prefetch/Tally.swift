@@ -24,6 +24,8 @@ struct Tally {
   var failed = 0
   var notKept = 0
   var errors: [String: Int] = [:]
+  /// The originals' formats.
+  private var formats: [ImageFormat: Int] = [:]
   var planned: [StoredAnswerInfo.Prospect: Int] = [:]
   /// Bytes of the hits: of their originals, and of their thumbnails.
   var hitBytes: (originals: Int64, thumbs: Int64) = (0, 0)
@@ -47,7 +49,10 @@ struct Tally {
       errors[record.error?.code.word ?? "internal", default: 0] += 1
     case .cancelled: break
     }
-    if record.isOK { longestOriginal = max(longestOriginal, record.bytes ?? 0) }
+    if record.isOK {
+      longestOriginal = max(longestOriginal, record.bytes ?? 0)
+      if let format = record.facts.format { formats[format, default: 0] += 1 }
+    }
     if record.attempts > 0 { noteHost(record) }
   }
 
@@ -68,6 +73,11 @@ struct Tally {
   }
 
   var share: Double { urls > 0 ? Double(succeeded) / Double(urls) : 1 }
+
+  /// The formats of successes and their counts, the most frequent first.
+  var formatsInOrder: [(word: String, count: Int)] {
+    formats.map { ($0.key.rawValue, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+  }
 
   /// The errors and their counts, the most frequent first.
   var errorsInOrder: [(word: String, count: Int)] {

@@ -69,6 +69,8 @@ struct ReportPage {
       json.put("sizes", record.thumbs.map { "\($0.width)×\($0.height)" }.joined(separator: ", "))
       json.put("bytes", record.bytes)
       json.put("type", record.contentType)
+      json.put("format", record.facts.format?.rawValue)
+      json.put("kind", record.facts.text)
       json.put("attempts", record.attempts)
       if let error = record.error {
         json.put("error", error.code.word)
@@ -149,7 +151,7 @@ enum ReportTemplate {
     <details class="panel" id="times" hidden><summary><b>Time by phase</b><span class="soft" id="timingLine"></span></summary>
     <div id="timing"></div></details>
     <section class="filters" aria-label="filters"><div class="chips" id="states" role="group" aria-label="outcome"></div>
-    <select id="reason" aria-label="reason of failure"></select><select id="host" aria-label="host"></select>
+    <select id="reason" aria-label="reason of failure"></select><select id="format" aria-label="format"></select><select id="host" aria-label="host"></select>
     <select id="order" aria-label="order"><option value="list">as in the list</option><option value="slowest">slowest first</option>
     <option value="largest">largest first</option></select>
     <input id="text" type="search" placeholder="part of the URL" aria-label="part of the URL" autocomplete="off" spellcheck="false">

@@ -116,6 +116,8 @@ enum ReportScript {
     tile(grouped(summary.failed), 'failed', summary.failed ? 'bad' : '');
     tile(grouped(summary.rate), 'URLs a second');
     tile(sized(summary.bytes), 'received');
+    const formats = Object.entries(summary.formats);
+    if (formats.length) tile(formats.map(([name, n]) => `${name} ${grouped(n)}`).join(', '), 'formats', 'formats');
     if (summary.disk) tile(sized(summary.disk.used), `of ${sized(summary.disk.limit)} on disk`, summary.disk.fits ? '' : 'bad');
     const share = (parts, place) => {
       const whole = parts.reduce((sum, part) => sum + part.amount, 0);
@@ -186,6 +188,7 @@ enum ReportScript {
       $(id).onchange = show;
     };
     choices('reason', 'reason', item => item.reason);
+    choices('format', 'format', item => item.format);
     choices('host', 'host', item => item.host);
     let typing;
     $('text').oninput = () => { clearTimeout(typing); typing = setTimeout(show, 120); };
@@ -252,10 +255,10 @@ enum ReportScript {
 
     let shown = [];
     function show() {
-      const [reason, host, text, order] = ['reason', 'host', 'text', 'order'].map(id => $(id).value);
+      const [reason, format, host, text, order] = ['reason', 'format', 'host', 'text', 'order'].map(id => $(id).value);
       const wanted = text.toLowerCase();
       const list = items.filter(item => (!state || item.state == state) && (!reason || item.reason == reason || item.error == reason)
-        && (!host || item.host == host) && (!wanted || item.url.toLowerCase().includes(wanted)));
+        && (!format || item.format == format) && (!host || item.host == host) && (!wanted || item.url.toLowerCase().includes(wanted)));
       if (orders[order]) list.sort(orders[order]);
       shown = list.filter(item => !item.error);
       const bad = list.filter(item => item.error);
@@ -266,7 +269,7 @@ enum ReportScript {
       showFailures(bad);
       $('pictures').hidden = !shown.length && bad.length > 0;
       $('none').hidden = shown.length > 0;
-      const kept = new URLSearchParams(Object.entries({state, reason, host, text}).filter(([, value]) => value)).toString();
+      const kept = new URLSearchParams(Object.entries({state, reason, format, host, text}).filter(([, value]) => value)).toString();
       try { history.replaceState(null, '', kept ? '#' + kept : location.pathname + location.search); } catch { /* not allowed for this page */ }
     }
 
@@ -332,7 +335,7 @@ enum ReportScript {
       $('picture').replaceChildren(item.thumb ? element('img', {src: item.thumb, alt: `thumbnail of ${item.name}`}) : 'linked, not embedded');
       const rows = [['URL', linked(item.url, short(item.url), {title: item.url})],
         item.final && item.final != item.url ? ['answered by', linked(item.final, short(item.final), {title: item.final})] : null,
-        ['outcome', meanings[item.state] + (item.stale ? ', stale' : '')], item.w ? ['picture', `${item.w}×${item.h}`] : null, ['thumbnails', item.sizes],
+        ['outcome', meanings[item.state] + (item.stale ? ', stale' : '')], item.w ? ['picture', `${item.w}×${item.h}${item.kind ? ', ' + item.kind : ''}`] : null, ['thumbnails', item.sizes],
         item.bytes == null ? null : ['bytes', `${grouped(item.bytes)}${item.type ? ', ' + item.type : ''}`], ['place', `line ${item.line}`],
         item.attempts ? ['requests', grouped(item.attempts)] : null, ['time', time(item.ms.total)]];
       $('facts').replaceChildren(...rows.filter(row => row).flatMap(([name, value]) => [element('dt', {textContent: name}), element('dd', {}, value)]));
@@ -361,7 +364,7 @@ enum ReportScript {
     const read = () => {
       const asked = new URLSearchParams(location.hash.slice(1));
       state = chips.has(asked.get('state')) ? asked.get('state') : '';
-      for (const id of ['reason', 'host', 'text']) {
+      for (const id of ['reason', 'format', 'host', 'text']) {
         const value = asked.get(id) || '';
         // A reason without a status, such as http, matches every status.
         if (value && id == 'reason' && ![...$(id).options].some(option => option.value == value) && items.some(item => item.error == value))

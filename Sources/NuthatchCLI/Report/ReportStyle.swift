@@ -20,6 +20,7 @@ enum ReportStyle {
       padding: 0; list-style: none; }
     .tile, .panel { background: var(--card); border: 1px solid var(--line); border-radius: 10px; }
     .tile { padding: .6rem .9rem; }
+    .tile b.formats { font-size: .95rem; padding: .3rem 0 .2rem; }
     .tile b { display: block; font-size: 1.4rem; line-height: 1.25; font-variant-numeric: tabular-nums; }
     .bar { display: flex; gap: 2px; height: 10px; border-radius: 5px; overflow: hidden; background: var(--well); }
     .bar span { min-width: 2px; }

@@ -6,6 +6,10 @@ public enum EncodedFormat: Sendable, Equatable {
   case png(small: Bool = false)
   /// Quality 1…100; transparent pixels are drawn on white.
   case jpeg(quality: Int = 92)
+  /// Lossy, quality 1…100. Transparency is exact.
+  case webp(quality: Int = 90)
+  /// Lossless. `small` makes a smaller file, but takes much longer.
+  case losslessWebP(small: Bool = false)
 }
 
 /// The bytes of an encoded image, valid as long as this object.
@@ -35,6 +39,8 @@ extension Image {
       switch format {
       case .png(let small): return EncodedImage(try pixels.encodedPNG(small ? .small : .fast))
       case .jpeg(let quality): return EncodedImage(try pixels.encodedJPEG(quality: quality, onWhite: true))
+      case .webp(let quality): return EncodedImage(try pixels.encodedWebP(.lossy(quality: quality)))
+      case .losslessWebP(let small): return EncodedImage(try pixels.encodedWebP(small ? .small : .fast))
       }
     } catch {
       throw NuthatchError(error, url: url)

@@ -5,6 +5,12 @@ import Synchronization
 /// A box for a thumbnail, and how the picture is fitted into it.
 public typealias ThumbnailBox = NuthatchImaging.ThumbnailBox
 
+/// A picture format, recognised by content, not by name.
+public typealias ImageFormat = NuthatchImaging.ImageFormat
+
+/// What a picture's file says of itself, beside its size.
+package typealias PictureFacts = NuthatchImaging.PictureFacts
+
 /// A decoded picture: 8-bit RGBA, sRGB, straight alpha, upright. It never changes, and its pixels never move.
 public final class Image: Sendable {
   /// The URL as it was passed.
@@ -51,6 +57,18 @@ public final class Image: Sendable {
   public var age: Int64 { provenance.age }
   /// Whether pixels are missing or wrong because the source is damaged; only if `allowDamaged` was set.
   public var isPartial: Bool { picture.isPartial }
+
+  package var facts: PictureFacts { picture.facts }
+  /// The format of the source; nil if it isn't known, because an earlier version of Nuthatch has stored the thumbnail.
+  public var format: ImageFormat? { picture.facts.format }
+  /// Whether the source has several frames. If they couldn't be counted, whether its header announces an animation.
+  public var isAnimated: Bool { picture.facts.isAnimated }
+  /// The number of frames of the source: 1 for a still picture, and for an icon. Nil if it isn't known, because not all bytes were
+  /// received (with an early stop), or because an earlier version of Nuthatch has stored the thumbnail.
+  public var frameCount: Int? { picture.facts.frameCount }
+  /// The bits of each channel of the source, of a palette those of its colours. Nil if it isn't known, because an earlier version of
+  /// Nuthatch has stored the thumbnail.
+  public var depth: Int? { picture.facts.depth }
 
   /// Calls `use` with the pixels, row after row, which are valid as long as this image.
   public func withPixels<Result, Failure: Error>(
@@ -171,7 +189,7 @@ extension Picture {
     let result = try Thumbnailer.thumbnails(of: body, known: known, boxes: boxes, options: options)
     return result.pictures.map {
       Picture(
-        $0, originalSize: result.originalSize, isPartial: result.report.isPartial)
+        $0, originalSize: result.originalSize, facts: result.facts, isPartial: result.report.isPartial)
     }
   }
 }

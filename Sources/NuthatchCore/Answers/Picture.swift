@@ -7,6 +7,8 @@ final class Picture: Sendable {
   let height: Int
   /// The size of the source, after its orientation was applied.
   let originalSize: ImageSize
+  /// What the source says of itself.
+  let facts: PictureFacts
   let isPartial: Bool
   /// The pixels for encoding; nil for pixels in the store.
   private let buffer: PixelBuffer?
@@ -15,21 +17,24 @@ final class Picture: Sendable {
   var ownsPixels: Bool { buffer != nil }
 
   init(
-    payload: SharedBytes, width: Int, height: Int, originalSize: ImageSize, isPartial: Bool
+    payload: SharedBytes, width: Int, height: Int, originalSize: ImageSize, facts: PictureFacts,
+    isPartial: Bool
   ) {
     self.payload = payload
     self.width = width
     self.height = height
     self.originalSize = originalSize
+    self.facts = facts
     self.isPartial = isPartial
     buffer = nil
   }
 
-  init(_ pixels: PixelBuffer, originalSize: ImageSize, isPartial: Bool) {
+  init(_ pixels: PixelBuffer, originalSize: ImageSize, facts: PictureFacts, isPartial: Bool) {
     payload = SharedBytes(pixels)
     width = pixels.width
     height = pixels.height
     self.originalSize = originalSize
+    self.facts = facts
     self.isPartial = isPartial
     buffer = pixels
   }

@@ -96,6 +96,7 @@ final class PictureWatch: @unchecked Sendable {
     let need = (try? Thumbnailer.memoryNeed(beginning.info, boxes: boxes)) ?? 0
     var options = DecodeOptions(fetch.waiters.limits)
     options.limits.bytes = max(options.limits.bytes, bytes.count)
+    options.isWhole = false
     let decode: @Sendable (Int?) -> Void = { [options] most in
       shared.counts.decodes.count()
       var options = options

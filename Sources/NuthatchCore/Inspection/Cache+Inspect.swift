@@ -16,6 +16,15 @@ extension Cache {
     return shared.inspect(try signedInPlan(for: request))
   }
 
+  /// Returns what the stored body says of itself as a picture, which no thumbnail may say; nil if there is no body, or if it is no
+  /// picture.
+  package func facts(ofBodyFor request: Request) throws(NuthatchError) -> PictureFacts? {
+    let reader = shared.reader
+    let stored = reader.read(try signedInPlan(for: request), .facts)
+    let body = stored?.record.content.flatMap { reader.thumbnails.body($0) }
+    return body?.withBytes { PictureFacts(of: $0) }
+  }
+
   /// Returns what a request would get now, and why it would be refused, also if nothing is stored.
   package func prospect(
     of request: Request
@@ -145,6 +154,7 @@ extension StoredAnswerInfo {
     switch thumbnail {
     case .record(let stored):
       originalSize = (stored.originalSize.width, stored.originalSize.height)
+      facts = stored.facts
       // This is a larger thumbnail, which belongs to another size.
       guard stored.smaller == nil else { return }
       thumbs.append(
@@ -157,6 +167,7 @@ extension StoredAnswerInfo {
       thumbs.append(
         Thumb(box: recipe.box, width: picture.width, height: picture.height, form: "memory", bytes: 0))
       originalSize = (picture.originalSize.width, picture.originalSize.height)
+      facts = picture.facts
     case .undecodable(let fault): undecodable = fault.description
     case nil: break
     }

@@ -1,5 +1,6 @@
 import NuthatchBase
 import NuthatchHTTP
+import NuthatchImaging
 import NuthatchStore
 
 /// The stored answer to a request, and how it can be used now.
@@ -89,6 +90,8 @@ public struct StoredAnswerInfo: Sendable {
   public internal(set) var undecodable: String?
   /// Width and height of the source, after its orientation was applied; nil if no thumbnail has them.
   public internal(set) var originalSize: (width: Int, height: Int)?
+  /// What the source says of itself; empty if no thumbnail has it.
+  package var facts = PictureFacts()
   /// The hexadecimal digits of the hash by which the store finds the record.
   public var record: String { hash.digits }
   /// The hash of the answer's record, and of a record for each requested size.

@@ -230,7 +230,7 @@ package enum ConfigRows {
     "accept", .text, levels: [.cache, .site],
     range: "a text that is not empty", words: [],
     names: [],
-    usual: "*/*; for pictures, decoded formats first",
+    usual: "*/*; for pictures, JPEG, PNG and GIF first",
     isSet: { $0.accept != nil }
   ) { (draft, value) throws(NuthatchError) in
     draft.options.accept = value.text
@@ -360,12 +360,12 @@ package enum ConfigRows {
 
   private static let thumbStore = ConfigRow(
     "thumb_store", .words, levels: [.cache],
-    range: "packed, lossless or raw", words: ["packed", "lossless", "raw"],
+    range: "packed, lossless, raw or small", words: ["packed", "lossless", "raw", "small"],
     names: ["thumb-store", "store"],
     usual: "packed",
     isSet: { $0.thumbStore != nil }
   ) { (draft, value) throws(NuthatchError) in
-    draft.options.thumbStore = try value.word([.packed, .lossless, .raw])
+    draft.options.thumbStore = try value.word([.packed, .lossless, .raw, .small])
   }
 
   private static let keepSource = ConfigRow(

@@ -150,6 +150,8 @@ public enum ThumbStore: Int32, Sendable, CaseIterable {
   case lossless = 2
   /// As pixels, which are used without a copy.
   case raw = 3
+  /// Like packed, but those that aren't opaque as lossy WebP of quality 90: a third of a PNG, with exact transparency.
+  case small = 4
 
   /// The word of the command, Python and messages.
   public var word: String {
@@ -157,6 +159,7 @@ public enum ThumbStore: Int32, Sendable, CaseIterable {
     case .packed: "packed"
     case .lossless: "lossless"
     case .raw: "raw"
+    case .small: "small"
     }
   }
 }

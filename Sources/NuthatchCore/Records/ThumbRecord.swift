@@ -1,19 +1,21 @@
 import NuthatchImaging
 import NuthatchStore
 
-/// A thumbnail in the store: facts about its source, then its pixels in one of three forms.
+/// A thumbnail in the store: facts about its source, then its pixels in one of four forms.
 enum ThumbRecord {
-  /// The form of a thumbnail on disk.
+  /// The form of a thumbnail on disk. A version that doesn't know a form makes the thumbnail again.
   enum Form: UInt8 {
     case raw = 1
     case jpeg = 2
     case png = 3
+    case webp = 4
 
     var word: String {
       switch self {
       case .raw: "raw"
       case .jpeg: "jpeg"
       case .png: "png"
+      case .webp: "webp"
       }
     }
   }
@@ -23,6 +25,15 @@ enum ThumbRecord {
   /// Packing a thumbnail of at most this size saves too little to be worth a decode.
   static let rawLimit = 16_384
   private static let version: UInt8 = 1
+  /// A format's number is its place here, from 1 on. New formats are added at the end.
+  private static let formats: [ImageFormat] = [
+    .jpeg, .png, .webp, .avif, .heic, .gif, .svg, .tiff, .jxl, .bmp, .ico,
+  ]
+
+  private enum Flag {
+    static let partial: UInt8 = 1
+    static let animated: UInt8 = 2
+  }
 
   /// The key of a thumbnail.
   static func key(_ content: Digest, _ recipe: Recipe) -> RecordKey {
@@ -52,20 +63,26 @@ enum ThumbRecord {
     case .raw: SharedBytes(pixels)
     case .jpeg: SharedBytes(try pixels.encodedJPEG(chroma: .asSeen))
     case .png: SharedBytes(try pixels.encodedPNG())
+    case .webp: SharedBytes(try pixels.encodedWebP(.lossy(quality: 90)))
     }
   }
 
   private static func form(of pixels: PixelBuffer, _ keeping: ThumbStore) -> Form {
     if keeping == .raw || pixels.byteCount <= rawLimit { return .raw }
-    return keeping == .packed && pixels.isFullyOpaque ? .jpeg : .png
+    if keeping != .lossless, pixels.isFullyOpaque { return .jpeg }
+    let isWebP = keeping == .small && max(pixels.width, pixels.height) <= PixelBuffer.longestWebP
+    return isWebP ? .webp : .png
   }
 
   private static func head(of picture: Picture) -> [UInt8] {
     var head = RecordEncoder(capacity: headSize)
     head.put(version)
-    head.put(UInt8(picture.isPartial ? 1 : 0))
+    head.put(UInt8((picture.isPartial ? Flag.partial : 0) | (picture.facts.isAnimated ? Flag.animated : 0)))
     head.put(UInt32(clamping: picture.originalSize.width))
     head.put(UInt32(clamping: picture.originalSize.height))
+    head.put(picture.facts.format.flatMap { formats.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
+    head.put(UInt8(clamping: picture.facts.depth ?? 0))
+    head.put(UInt32(clamping: picture.facts.frameCount ?? 0))
     head.append(repeatElement(0, count: headSize - head.bytes.count))
     return head.bytes
   }
@@ -76,6 +93,8 @@ enum ThumbRecord {
     let form: Form
     let isPartial: Bool
     let originalSize: ImageSize
+    /// Zeros in the record, as version 0.1 wrote them, mean that nothing is known.
+    let facts: PictureFacts
     /// The requested box, if this thumbnail is to be scaled down.
     private(set) var smaller: ThumbnailBox?
 
@@ -84,7 +103,9 @@ enum ThumbRecord {
       guard let form = Form(rawValue: lease.shape.form), lease.count >= headSize else { return nil }
       var head = lease.withBytes { RecordDecoder($0) }
       guard (try? head.number(UInt8.self)) == ThumbRecord.version, let flags = try? head.number(UInt8.self),
-        let width = try? head.number(UInt32.self), let height = try? head.number(UInt32.self)
+        let width = try? head.number(UInt32.self), let height = try? head.number(UInt32.self),
+        let format = try? head.number(UInt8.self), let depth = try? head.number(UInt8.self),
+        let frames = try? head.number(UInt32.self)
       else { return nil }
       if form == .raw {
         let (bytes, overflow) = Int(lease.shape.width).multipliedReportingOverflow(
@@ -93,7 +114,11 @@ enum ThumbRecord {
       }
       self.lease = lease
       self.form = form
-      isPartial = flags & 1 != 0
+      isPartial = flags & Flag.partial != 0
+      facts = PictureFacts(
+        format: (1...formats.count).contains(Int(format)) ? formats[Int(format) - 1] : nil,
+        isAnimated: flags & Flag.animated != 0, frameCount: frames > 0 ? Int(frames) : nil,
+        depth: depth > 0 ? Int(depth) : nil)
       originalSize = ImageSize(width: Int(width), height: Int(height))
     }
 
@@ -128,7 +153,7 @@ enum ThumbRecord {
       guard let smaller else { return whole }
       let plan = try smaller.plan(for: originalSize)
       let pixels = try whole.pixels().resampled(to: plan.target, crop: scaled(plan.crop))
-      return Picture(pixels, originalSize: originalSize, isPartial: false)
+      return Picture(pixels, originalSize: originalSize, facts: facts, isPartial: false)
     }
 
     private func ownPicture() throws(ImageFault) -> Picture {
@@ -136,7 +161,7 @@ enum ThumbRecord {
         return Picture(
           payload: SharedBytes(lease, from: headSize), width: Int(lease.shape.width),
           height: Int(lease.shape.height),
-          originalSize: originalSize, isPartial: isPartial)
+          originalSize: originalSize, facts: facts, isPartial: isPartial)
       }
       let packed = SharedBytes(lease, from: headSize)
       let result = try packed.withBytes { (bytes) throws(ImageFault) in try Thumbnailer.decode(bytes) }
@@ -146,8 +171,7 @@ enum ThumbRecord {
       guard let pixels = result.pictures.first, pixels.width == Int(lease.shape.width),
         pixels.height == Int(lease.shape.height)
       else { throw ImageFault(.corrupt, "a stored thumbnail has another size than its record says") }
-      return Picture(
-        pixels, originalSize: originalSize, isPartial: isPartial)
+      return Picture(pixels, originalSize: originalSize, facts: facts, isPartial: isPartial)
     }
   }
 }

@@ -18,7 +18,23 @@ public enum PNGSetting: Sendable {
   case small
 }
 
+/// How a WebP is encoded.
+public enum WebPSetting: Sendable, Equatable {
+  /// Quality 1…100. Alpha is exact, colours are not.
+  case lossy(quality: Int)
+  /// Exactly these pixels, with libwebp's level 0 (fast) to 9 (small).
+  case lossless(level: Int)
+
+  /// Level 0 takes a quarter of the time for a quarter more bytes, higher levels up to ten times as long for a fifth less.
+  public static let fast = lossless(level: 1)
+  /// Takes long to write.
+  public static let small = lossless(level: 9)
+}
+
 extension PixelBuffer {
+  /// The longest side of a WebP.
+  public static let longestWebP = 16_383
+
   /// The default limit of an encoded picture: 64 MiB.
   public static let encodedLimit = 64 << 20
 
@@ -62,6 +78,26 @@ extension PixelBuffer {
       let colors = nhs_all_gray(shimPixels) != 0 ? 1 : 3
       return try EncodedBytes(limit: limit) { out in
         _ = nhs_encode_png_small(&out, shimPixels, Int32(colors + (opaque ? 0 : 1)))
+      }
+    }
+  }
+
+  /// Encodes a WebP. Sides beyond `longestWebP` throw `invalid`; more than `limit` bytes throw `tooLarge`.
+  public func encodedWebP(_ setting: WebPSetting, limit: Int = encodedLimit) throws(ImageFault)
+    -> EncodedBytes
+  {
+    let opaque: Int32 = isFullyOpaque ? 1 : 0
+    switch setting {
+    case .lossy(let quality):
+      guard (1...100).contains(quality) else {
+        throw ImageFault(.invalid, "the WebP quality is \(quality); it must be 1 to 100")
+      }
+      return try EncodedBytes(limit: limit) { out in
+        _ = nhs_encode_webp(&out, shimPixels, Int32(quality), -1, opaque)
+      }
+    case .lossless(let level):
+      return try EncodedBytes(limit: limit) { out in
+        _ = nhs_encode_webp(&out, shimPixels, 0, Int32(min(max(level, 0), 9)), opaque)
       }
     }
   }

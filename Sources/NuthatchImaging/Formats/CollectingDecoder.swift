@@ -1,5 +1,5 @@
 /// Collects a picture, and decodes it at the end.
-final class CollectingDecoder: PictureDecoder {
+final class CollectingDecoder: KeepsInput {
   struct Decoded {
     var pictures: [PixelBuffer]
     var report = DecodeReport()
@@ -7,9 +7,7 @@ final class CollectingDecoder: PictureDecoder {
   }
 
   private let decode: (UnsafeRawBufferPointer) throws(ImageFault) -> Decoded
-  private var collected = ByteStore()
-  private var borrowed: UnsafeRawBufferPointer?
-  private var isAtEnd = false
+  let input = KeptInput()
   private(set) var report = DecodeReport()
   private(set) var warnings: [String] = []
 
@@ -17,21 +15,10 @@ final class CollectingDecoder: PictureDecoder {
     self.decode = decode
   }
 
-  func borrow(_ bytes: UnsafeRawBufferPointer) {
-    borrowed = bytes
-    end()
-  }
-
-  func begin(_ bytes: consuming ByteStore) { collected = bytes }
-
-  func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) { try collected.append(bytes) }
-
-  func end() { isAtEnd = true }
-
-  func advance() -> DecodeProgress { isAtEnd ? .done : .needMore }
+  func advance() -> DecodeProgress { input.isAtEnd ? .done : .needMore }
 
   func finish() throws(ImageFault) -> [PixelBuffer] {
-    let decoded = try decode(borrowed ?? collected.bytes)
+    let decoded = try decode(input.bytes)
     report = decoded.report
     warnings = decoded.warnings
     return decoded.pictures

@@ -21,6 +21,10 @@ protocol PictureFormat: Sendable {
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder
 
+  /// Counts the frames in the bytes of a whole file whose header doesn't say their number (`ImageInfo.frameCount`). Returns nil
+  /// if bytes are missing or damaged.
+  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int?
+
   /// Returns a watch if the beginning of the file may be enough for thumbnails in these boxes.
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)?
 }
@@ -29,6 +33,8 @@ extension PictureFormat {
   var libraries: Int32 { 0 }
 
   func reduces(_ info: ImageInfo) -> Bool { false }
+
+  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { nil }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
 }

@@ -32,6 +32,8 @@ public struct ImageInfo: Equatable, Sendable {
   public var hasEXIF = false
   /// The header says that it is an animation. Only the first or default frame is decoded.
   public var isAnimated = false
+  /// The number of frames, if the header says it; nil if all bytes are needed to count them.
+  public var frameCount: Int? = 1
   /// The bytes that a decoder must hold for the whole picture: the coefficients of a progressive JPEG, the pixels of an
   /// interlaced PNG, the indices of an interlaced GIF, the planes of a WebP or an AVIF. 0 if rows are decoded as the input arrives.
   public var wholePictureBytes = 0

@@ -62,7 +62,8 @@ public struct DecodeOptions: Equatable, Sendable {
   public var allowDamaged = false
   /// Don't read scans of a progressive JPEG that the thumbnails don't need. Default: true.
   public var earlyStop = true
-
+  /// Whether bytes that are passed at once are the whole file. If false, its frames aren't counted. Default: true.
+  public var isWhole = true
   /// Convert the colours of an embedded ICC profile to sRGB. Default: true. If false, the values are used unchanged.
   public var convertColors = true
 
@@ -109,6 +110,8 @@ public struct DecodeResult: Sendable {
   public var warnings: [String]
   /// Facts about the decode.
   public var report: DecodeReport
+  /// What the source says of itself.
+  public var facts: PictureFacts
 
   /// The size of the upright source.
   public var originalSize: ImageSize { info.orientedSize }

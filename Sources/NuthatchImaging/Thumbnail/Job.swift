@@ -44,13 +44,18 @@ struct Job {
   }
 
   /// Decodes what is missing, and returns the thumbnails upright. Call it after the decoder got all bytes, or has enough.
-  func finish(_ decoder: any PictureDecoder) throws(ImageFault) -> DecodeResult {
+  ///
+  /// - Parameter whole: the whole input, if it is there.
+  func finish(
+    _ decoder: any PictureDecoder, whole: UnsafeRawBufferPointer? = nil
+  ) throws(ImageFault) -> DecodeResult {
     guard try decoder.advance() == .done else {
       throw ImageFault(.internal, "the decoder of \(info.kindForMessage) waits for more bytes after the end")
     }
     var pictures: [PixelBuffer] = []
     for picture in try decoder.finish() { pictures.append(try picture.oriented(info.orientation)) }
     return DecodeResult(
-      info: info, pictures: pictures, warnings: decoder.warnings, report: decoder.report)
+      info: info, pictures: pictures, warnings: decoder.warnings, report: decoder.report,
+      facts: PictureFacts(info, whole: options.isWhole ? whole : nil))
   }
 }

@@ -52,8 +52,8 @@ class AsyncCache(AsyncFetching):
     :param headers: headers to send, in this order. Default: none.
     :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
     :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-    :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
-        empty header.
+    :param accept: value of the Accept header, or the word modern. Default: anything; for pictures, JPEG, PNG
+        and GIF first. "": an empty header.
     :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
         None: none.
     :param partition: name that separates these answers from others, instead of the credentials. Default: the
@@ -67,8 +67,8 @@ class AsyncCache(AsyncFetching):
         else 4 GiB.
     :param spill: when new answers are written to disk: "eager" or "pressure". Default: like the directory's
         first open in this process, else eager.
-    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
-        directory's first open in this process, else packed.
+    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless", "raw" or "small". Default: like
+        the directory's first open in this process, else packed.
     :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: like the
         directory's first open in this process, else yes.
     :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
@@ -203,8 +203,8 @@ class AsyncCache(AsyncFetching):
         :param headers: headers to send, in this order. Default: none.
         :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
         :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-        :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
-            empty header.
+        :param accept: value of the Accept header, or the word modern. Default: anything; for pictures, JPEG, PNG
+            and GIF first. "": an empty header.
         :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
         :param sign_in: how user and password are sent: "basic", "digest", "ntlm", "negotiate" or "any". Default:

@@ -83,8 +83,10 @@ class Cache(Fetching):
         `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
         their values are secret. `Host` is never sent there. The names of all levels are added together.
     :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-    :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
-        empty header.
+    :param accept: value of the Accept header, or the word modern. Default: anything; for pictures, JPEG, PNG
+        and GIF first. "": an empty header.
+        `modern` asks for pictures in AVIF and WebP, too: fewer bytes, for links that cost money, and several
+        times the time to decode. Requests for anything else are sent as usual.
     :param netrc: a file with users and passwords by host. Default: none. True: $NETRC, else ~/.netrc; False or
         None: none.
         It is used if nothing else gives credentials. The file must belong to you or to root, and no other user
@@ -108,11 +110,13 @@ class Cache(Fetching):
         "eager": At once: they survive the end of this process, and other processes find them.
         "pressure": When memory is short, or when the cache is closed. Until then only this process finds them,
         and they are lost if it is killed. Removals in other processes apply to them, too.
-    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
-        directory's first open in this process, else packed.
+    :param thumb_store: how thumbnails are stored on disk: "packed", "lossless", "raw" or "small". Default: like
+        the directory's first open in this process, else packed.
         "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
         "lossless": As PNG: the same pixels every time.
         "raw": As pixels, which are used without a copy.
+        "small": Like packed, but those that aren't opaque as lossy WebP of quality 90: a third of a PNG, with
+        exact transparency.
         Thumbnails of at most 16 KiB are always stored raw.
     :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: like the
         directory's first open in this process, else yes.
@@ -498,8 +502,10 @@ class Cache(Fetching):
             `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
             their values are secret. `Host` is never sent there. The names of all levels are added together.
         :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-        :param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
-            empty header.
+        :param accept: value of the Accept header, or the word modern. Default: anything; for pictures, JPEG, PNG
+            and GIF first. "": an empty header.
+            `modern` asks for pictures in AVIF and WebP, too: fewer bytes, for links that cost money, and several
+            times the time to decode. Requests for anything else are sent as usual.
         :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
             netrc has a user.
             They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after

@@ -31,7 +31,12 @@ _PIXELS = {
     "bgr": (_prototypes.PIXELS_BGR, 3),
     "grey": (_prototypes.PIXELS_GREY, 1),
 }
-_FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg"}
+_FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
+_NUMBERS = {
+    "png": _prototypes.FORMAT_PNG,
+    "jpeg": _prototypes.FORMAT_JPEG,
+    "webp": _prototypes.FORMAT_WEBP,
+}
 
 #: A side of a square box, or width and height.
 Size = Union[int, Tuple[int, int]]
@@ -58,8 +63,12 @@ class Image:
         "_address",
         "_handle",
         "age",
+        "depth",
         "final_url",
+        "format",
+        "frame_count",
         "height",
+        "is_animated",
         "is_in_cache",
         "is_partial",
         "is_stale",
@@ -77,6 +86,16 @@ class Image:
     height: int
     #: Width and height of the source, upright.
     original_size: Tuple[int, int]
+    #: The format of the source: "jpeg", "png", "gif", "webp", "bmp", "ico" and so on. None if it is unknown, because
+    #: an earlier version has stored the thumbnail.
+    format: Optional[str]
+    #: True if the source has several frames; if they could not be counted, if its header announces an animation.
+    is_animated: bool
+    #: The frames of the source: 1 for a still picture, and for an icon. None if unknown, because not all of its bytes
+    #: were received (with ``early_stop``), or because an earlier version has stored the thumbnail.
+    frame_count: Optional[int]
+    #: The bits of each channel of the source, of a palette those of its colours. None if unknown, as for ``format``.
+    depth: Optional[int]
     #: The URL as it was passed.
     url: str
     #: True if the source was in the cache before the request was submitted.
@@ -124,6 +143,10 @@ class Image:
                 "width": info.width,
                 "height": info.height,
                 "original_size": (info.original_width, info.original_height),
+                "format": info.format.decode() if info.format else None,
+                "is_animated": bool(info.is_animated),
+                "frame_count": info.frame_count or None,
+                "depth": info.depth or None,
                 "is_in_cache": bool(info.is_in_cache),
                 "source": SOURCES.get(info.source, "network"),
                 "is_partial": bool(info.is_partial),
@@ -184,34 +207,48 @@ class Image:
         shape = (self.height, self.width) if depth == 1 else (self.height, self.width, depth)
         return memoryview(made).cast("B", shape)
 
-    def encode(self, format: str = "png", *, quality: Optional[int] = None, small: bool = False) -> bytes:
+    def encode(
+        self,
+        format: str = "png",
+        *,
+        quality: Optional[int] = None,
+        small: bool = False,
+        lossless: bool = False,
+    ) -> bytes:
         """Returns the image as the bytes of a file.
 
-        :param format: "png", or "jpeg", which shows white behind transparent pixels.
-        :param quality: the quality of a JPEG, 1 to 100. Default: 92.
-        :param small: whether to make the smallest PNG, which takes much longer.
+        :param format: "png", "webp", or "jpeg", which shows white behind transparent pixels.
+        :param quality: the quality of a JPEG or a lossy WebP, 1 to 100. Default: 92 and 90.
+        :param small: whether to make the smallest PNG or lossless WebP, which takes much longer.
+        :param lossless: whether a WebP has exactly these pixels.
 
         >>> image = cache.thumbnail(picture_url, 64)
-        >>> image.encode()[1:4], image.encode("jpeg", quality=80)[:2]
-        (b'PNG', b'\\xff\\xd8')
+        >>> image.encode()[1:4], image.encode("jpeg", quality=80)[:2], image.encode("webp", lossless=True)[8:16]
+        (b'PNG', b'\\xff\\xd8', b'WEBPVP8L')
         """
         if format not in _FORMATS.values():
-            raise error_for(_prototypes.INVALID, f"format must be 'png' or 'jpeg', not {format!r}", self.url)
+            raise error_for(
+                _prototypes.INVALID, f"format must be 'png', 'jpeg' or 'webp', not {format!r}", self.url
+            )
         if quality is not None and not 1 <= whole(quality, "quality") <= 100:
             raise error_for(_prototypes.INVALID, f"quality must be 1 to 100, not {quality}", self.url)
-        number = _prototypes.FORMAT_PNG if format == "png" else _prototypes.FORMAT_JPEG
-        setting = quality or 0 if format == "jpeg" else 100 if small else 0
+        if lossless and (format != "webp" or quality is not None):
+            raise error_for(_prototypes.INVALID, "lossless is for 'webp', without a quality", self.url)
+        exact = format == "png" or lossless
+        number = _prototypes.FORMAT_WEBP_LOSSLESS if lossless else _NUMBERS[format]
+        setting = (100 if small else 0) if exact else quality or 0
         data, count = ctypes.c_void_p(), ctypes.c_size_t()
         done = library.nh_image_encode(self._handle, number, setting, ctypes.byref(data), ctypes.byref(count))
         check(done, self.url)
         return ctypes.string_at(data, count.value)
 
     def save(self, path: Union[str, os.PathLike[str]], **options: Any) -> None:
-        """Writes a PNG or JPEG file. The ending of its name sets the format. ``options`` as for :meth:`encode`."""
+        """Writes a PNG, JPEG or WebP file. The ending of its name sets the format. ``options`` as for
+        :meth:`encode`."""
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if ending not in _FORMATS:
             raise error_for(
-                _prototypes.INVALID, f"{os.fspath(path)!r} must end in .png, .jpg or .jpeg", self.url
+                _prototypes.INVALID, f"{os.fspath(path)!r} must end in .png, .jpg, .jpeg or .webp", self.url
             )
         data = self.encode(_FORMATS[ending], **options)
         with open(path, "wb") as file:
@@ -249,7 +286,11 @@ put_handle, put_url = _FILL["_handle"], _FILL["url"]
 #: The attributes that a pickle has beside the pixels. They are read from the library at the first access.
 _KEPT = (
     "age",
+    "depth",
     "final_url",
+    "format",
+    "frame_count",
+    "is_animated",
     "is_in_cache",
     "is_partial",
     "is_stale",
@@ -277,7 +318,9 @@ def _unpickled(kind: Type[Image], data: bytes, url: str, told: Dict[str, Any]) -
     image: Image = remade(kind, Image, (decoded(data, wanted, url), url), {})
     # Fills all attributes. Then those of the pickle replace some.
     getattr(image, "width")  # noqa: B009
-    for name, value in told.items():
+    # A pickle of an earlier version says nothing of the source, and the PNG is not the source.
+    source = {"format": None, "is_animated": False, "frame_count": None, "depth": None}
+    for name, value in {**source, **told}.items():
         _FILL[name](image, value)
     return image
 

@@ -31,8 +31,8 @@ HELP = _entries("""\
 :param headers: headers to send, in this order. Default: none.
 :param keep_headers_across_origins: names of headers that are also sent to other origins. Default: none.
 :param user_agent: value of the User-Agent header. Default: nuthatch/VERSION. "": an empty header.
-:param accept: value of the Accept header. Default: anything; for pictures, decoded formats first. "": an
-    empty header.
+:param accept: value of the Accept header, or the word modern. Default: anything; for pictures, JPEG, PNG
+    and GIF first. "": an empty header.
 :param user: user and password, for one origin. Default: none. None: don't sign in, even if the site or
     netrc has a user.
 :param bearer: token to sign in with, sent to the origin of the URL and to no other. Default: none.
@@ -81,8 +81,8 @@ HELP = _entries("""\
     else 4 GiB.
 :param spill: when new answers are written to disk: "eager" or "pressure". Default: like the directory's
     first open in this process, else eager.
-:param thumb_store: how thumbnails are stored on disk: "packed", "lossless" or "raw". Default: like the
-    directory's first open in this process, else packed.
+:param thumb_store: how thumbnails are stored on disk: "packed", "lossless", "raw" or "small". Default: like
+    the directory's first open in this process, else packed.
 :param keep_source: store the bodies of pictures, so that other sizes can be made of them. Default: like the
     directory's first open in this process, else yes.
 :param allow_files: allow file: URLs; they can read any file that this process may read. Default: no.
@@ -172,6 +172,9 @@ MORE = _entries("""\
     A redirect, or the URL of a site's request, can go to another origin. Only harmless headers (`Accept`,
     `Content-Type` and others: docs/HTTP.md of the sources) and the ones named here are sent there, even if
     their values are secret. `Host` is never sent there. The names of all levels are added together.
+:param accept:
+    `modern` asks for pictures in AVIF and WebP, too: fewer bytes, for links that cost money, and several
+    times the time to decode. Requests for anything else are sent as usual.
 :param user:
     They are sent to the site's origin, or to the origin of the request's URL, and to no other, also after
     redirects.
@@ -260,6 +263,8 @@ MORE = _entries("""\
     "packed": As JPEG of quality 92 if they are opaque, else as PNG: a tenth of the space.
     "lossless": As PNG: the same pixels every time.
     "raw": As pixels, which are used without a copy.
+    "small": Like packed, but those that aren't opaque as lossy WebP of quality 90: a third of a PNG, with
+    exact transparency.
     Thumbnails of at most 16 KiB are always stored raw.
 :param outbox:
     "auto": The process sends them if no other process does.

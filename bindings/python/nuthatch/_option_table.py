@@ -350,7 +350,7 @@ ROWS: Dict[str, Row] = {
         "words",
         "thumb_store",
         CACHE,
-        words={"packed": 1, "lossless": 2, "raw": 3},
+        words={"packed": 1, "lossless": 2, "raw": 3, "small": 4},
     ),
     "keep_source": Row(
         "flag",

@@ -171,6 +171,7 @@ THUMB_STORE_UNSAID = 0
 THUMB_STORE_PACKED = 1
 THUMB_STORE_LOSSLESS = 2
 THUMB_STORE_RAW = 3
+THUMB_STORE_SMALL = 4
 
 # nh_outbox
 OUTBOX_UNSAID = 0
@@ -196,6 +197,8 @@ DECODING_ISOLATED = 2
 # nh_format
 FORMAT_PNG = 1
 FORMAT_JPEG = 2
+FORMAT_WEBP = 3
+FORMAT_WEBP_LOSSLESS = 4
 
 # nh_pixels
 PIXELS_RGBA = 1
@@ -504,7 +507,10 @@ class nh_image_info(ctypes.Structure):
         ("is_stale", ctypes.c_int32),
         ("http_status", ctypes.c_int32),
         ("is_stored", ctypes.c_int32),
-        ("reserved", ctypes.c_uint32),
+        ("depth", ctypes.c_int32),
+        ("format", ctypes.c_char_p),
+        ("is_animated", ctypes.c_int32),
+        ("frame_count", ctypes.c_int32),
     ]
 
 

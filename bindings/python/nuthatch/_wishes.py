@@ -38,7 +38,7 @@ Spill = Literal["eager", "pressure"]
 #: When bytes read from the disk are compared with their checksum.
 ByteCheck = Literal["first", "always"]
 #: How thumbnails are stored on disk. Those of at most 16 KiB are always stored raw.
-ThumbStore = Literal["packed", "lossless", "raw"]
+ThumbStore = Literal["packed", "lossless", "raw", "small"]
 #: Whether a process sends the requests of an outbox.
 OutboxMode = Literal["auto", "off"]
 #: How a picture is made to fit its box.

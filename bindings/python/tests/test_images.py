@@ -75,9 +75,57 @@ def test_an_encoded_image_decodes_to_the_same_pixels(cache: nuthatch.Cache, url:
     with pytest.raises(nuthatch.Invalid):
         image.save(tmp_path / "a.gif")
     with pytest.raises(nuthatch.Invalid):
-        image.encode("webp")
+        image.encode("gif")
     with pytest.raises(nuthatch.Invalid):
         image.encode("jpeg", quality=101)
+
+
+def test_an_image_is_encoded_as_webp(server: TestServer, cache: nuthatch.Cache, tmp_path: Path) -> None:
+    server.on("/a.png", ok(png(64, 48, mode="rgba"), "image/png"))
+    image = cache.thumbnail(server.url("/a.png"), 64)
+    image.save(tmp_path / "a.webp", lossless=True)
+    assert PILImage.open(tmp_path / "a.webp").convert("RGBA").tobytes() == bytes(image.pixels)
+    assert len(image.encode("webp", lossless=True, small=True)) <= len(image.encode("webp", lossless=True))
+    lossy = PILImage.open(io.BytesIO(image.encode("webp"))).convert("RGBA")
+    assert lossy.getchannel("A").tobytes() == image.to_pil().getchannel("A").tobytes()
+    assert len(image.encode("webp", quality=20)) < len(image.encode("webp", quality=95))
+    for format, wanted in (("png", {"lossless": True}), ("webp", {"lossless": True, "quality": 80})):
+        with pytest.raises(nuthatch.Invalid, match="lossless"):
+            image.encode(format, **wanted)
+    with pytest.raises(nuthatch.Invalid):
+        image.encode("webp", quality=0)
+
+
+def gif(frames: int) -> bytes:
+    pictures = [PILImage.new("P", (40, 30), number) for number in range(frames)]
+    for picture in pictures:
+        picture.putpalette(bytes(range(256)) * 3)
+    file = io.BytesIO()
+    pictures[0].save(file, "GIF", save_all=True, append_images=pictures[1:], loop=0)
+    return file.getvalue()
+
+
+def test_an_image_says_what_its_source_is(server: TestServer, tmp_path: Path) -> None:
+    server.on("/a.png", ok(png(640, 480), "image/png"))
+    server.on("/film.gif", ok(gif(5), "image/gif"))
+    wanted = {"/a.png": ("png", False, 1, 8), "/film.gif": ("gif", True, 5, 8)}
+
+    def told(image: nuthatch.Image) -> object:
+        return image.format, image.is_animated, image.frame_count, image.depth
+
+    for _ in range(2):
+        with nuthatch.Cache(tmp_path / "c") as cache:
+            for path, facts in wanted.items():
+                for image in (cache.thumbnail(server.url(path), 32), cache.peek(server.url(path), 32)):
+                    assert image and told(image) == facts and told(pickle.loads(pickle.dumps(image))) == facts
+
+
+def test_a_pickle_of_an_earlier_version_says_nothing_of_the_source(cache: nuthatch.Cache, url: str) -> None:
+    make, (kind, data, at, told), *_ = cache.thumbnail(url, 16).__reduce__()
+    for name in ("format", "is_animated", "frame_count", "depth"):
+        del told[name]
+    image = make(kind, data, at, told)
+    assert (image.format, image.is_animated, image.frame_count, image.depth) == (None, False, None, None)
 
 
 def test_convert_returns_other_pixel_formats(server: TestServer, cache: nuthatch.Cache) -> None:

@@ -123,8 +123,10 @@ struct DIBHeader: Sendable {
 
   /// What the probe says of such a bitmap.
   func info(_ format: ImageFormat) -> ImageInfo {
+    let widest = masks.prefix(3).map(\.nonzeroBitCount).max() ?? 8
     var info = ImageInfo(
-      format: format, size: size, color: bits <= 8 ? .palette : hasAlpha ? .rgba : .rgb, depth: min(8, bits))
+      format: format, size: size, color: bits <= 8 ? .palette : hasAlpha ? .rgba : .rgb,
+      depth: bits <= 8 ? bits : widest)
     info.hasAlpha = hasAlpha
     if compression != .none { info.wholePictureBytes = size.area }
     return info

@@ -14,5 +14,7 @@ struct GIFFormat: PictureFormat {
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { GIFDecoder(job) }
 
+  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { GIFBlocks.frameCount(in: bytes) }
+
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { GIFFrameWatch() }
 }

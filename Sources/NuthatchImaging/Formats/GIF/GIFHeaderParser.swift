@@ -14,7 +14,7 @@ struct GIFHeaderParser: HeaderParser {
   }
 
   /// With more bytes between blocks, the input is corrupt.
-  private static let maxGarbage = 65_536
+  static let maxGarbage = 65_536
 
   private var state = State.screen
   private var garbage = 0
@@ -42,8 +42,8 @@ struct GIFHeaderParser: HeaderParser {
     switch state {
     case .screen:
       screen = ImageSize(width: bytes.littleEndian16(at: 0), height: bytes.littleEndian16(at: 2))
-      guard let count = Self.tableBytes(bytes[4]) else { return nextBlock() }
-      return read(.globalColors, count)
+      let count = GIFBlocks.tableBytes(bytes[4])
+      return count == 0 ? nextBlock() : read(.globalColors, count)
     case .globalColors:
       globalColors = Array(bytes)
       return nextBlock()
@@ -70,11 +70,6 @@ struct GIFHeaderParser: HeaderParser {
     case .indexBits:
       return found(indexBits: Int(bytes[0]), end: end)
     }
-  }
-
-  /// Returns the bytes of the colour table that the flags announce.
-  private static func tableBytes(_ flags: UInt8) -> Int? {
-    flags & 0x80 == 0 ? nil : 3 << (Int(flags & 7) + 1)
   }
 
   private mutating func read(_ state: State, _ count: Int) -> HeaderStep {
@@ -123,8 +118,8 @@ struct GIFHeaderParser: HeaderParser {
       width: max(screen.width, place.x + frameSize.width),
       height: max(screen.height, place.y + frameSize.height))
     isInterlaced = bytes[8] & 0x40 != 0
-    guard let count = Self.tableBytes(bytes[8]) else { return read(.indexBits, 1) }
-    return read(.frameColors, count)
+    let count = GIFBlocks.tableBytes(bytes[8])
+    return count == 0 ? read(.indexBits, 1) : read(.frameColors, count)
   }
 
   private mutating func found(indexBits: Int, end: Int) -> HeaderStep {
@@ -141,6 +136,7 @@ struct GIFHeaderParser: HeaderParser {
     info.isProgressive = isInterlaced
     info.hasAlpha = !frame.isOpaque
     info.isAnimated = isLooped
+    info.frameCount = nil
     if isInterlaced { info.wholePictureBytes = frameSize.area }
     return .found(info)
   }

@@ -61,7 +61,8 @@ struct ICOHeaderParser: HeaderParser {
       let step = png.consume(bytes, end: end)
       size = png.size
       guard case .found(var info) = step else { return step }
-      info.format = .ico
+      // Of an icon, one picture is decoded, and of that the default frame.
+      (info.format, info.isAnimated, info.frameCount) = (.ico, false, 1)
       picture = .png(at: place)
       return .found(info)
     case .bitmap:

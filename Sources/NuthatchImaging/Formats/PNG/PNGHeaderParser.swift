@@ -6,6 +6,7 @@ struct PNGHeaderParser: HeaderParser {
     case header
     case chunk
     case exif(rest: Int)
+    case animation
   }
 
   /// The most EXIF bytes that are read. That is enough, because the orientation is in the first directory.
@@ -32,6 +33,14 @@ struct PNGHeaderParser: HeaderParser {
     case .exif(let rest):
       info?.orientation = EXIFOrientation.read(bytes)
       return next(skip: rest)
+    case .animation:
+      // Other numbers are not allowed; browsers then show a still picture.
+      let frames = bytes.bigEndian32(at: 0)
+      if (1...Int(Int32.max)).contains(frames) {
+        info?.isAnimated = true
+        info?.frameCount = frames
+      }
+      return next(skip: 4 + 4)
     }
   }
 
@@ -99,8 +108,9 @@ struct PNGHeaderParser: HeaderParser {
       info?.hasAlpha = true
     case Name.iCCP:
       info?.hasICC = true
-    case Name.acTL:
-      info?.isAnimated = true
+    case Name.acTL where length == 8:
+      state = .animation
+      return .read(skip: 0, count: 4)
     case Name.eXIf:
       info?.hasEXIF = true
       let count = min(length, Self.maxEXIF)

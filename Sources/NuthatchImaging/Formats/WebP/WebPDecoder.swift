@@ -3,14 +3,12 @@ import CSystem
 /// Decodes the first frame of a WebP to thumbnails, fed at once or in pieces.
 ///
 /// All bytes up to the frame's end are kept, because libwebp reads them where they are.
-final class WebPDecoder: PictureDecoder {
+final class WebPDecoder: KeepsInput {
   /// A call costs time even if it has few new bytes.
   private static let leastPiece = 4096
 
+  let input = KeptInput()
   private let job: Job
-  private var collected = ByteStore()
-  private var borrowed: UnsafeRawBufferPointer?
-  private var isAtEnd = false
   private var frame: WebPFrame?
   private var codec: WebPCodec?
   private var scales: [WebPScale] = []
@@ -25,27 +23,16 @@ final class WebPDecoder: PictureDecoder {
     self.job = job
   }
 
-  func borrow(_ bytes: UnsafeRawBufferPointer) {
-    borrowed = bytes
-    end()
-  }
-
-  func begin(_ bytes: consuming ByteStore) { collected = bytes }
-
-  func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) { try collected.append(bytes) }
-
-  func end() { isAtEnd = true }
-
   func advance() throws(ImageFault) -> DecodeProgress {
     if isDone { return .done }
-    let bytes = borrowed ?? collected.bytes
+    let bytes = input.bytes
     let frame = try located(in: bytes)
     do throws(ImageFault) {
       if !hasAllRows { hasAllRows = try decode(frame, bytes) }
       guard hasAllRows else { return .needMore }
       // Without an early stop, the file must be whole.
       if !job.options.earlyStop && bytes.count < frame.fileEnd {
-        guard isAtEnd else { return .needMore }
+        guard input.isAtEnd else { return .needMore }
         throw Self.truncated(bytes.count)
       }
     } catch {
@@ -65,7 +52,7 @@ final class WebPDecoder: PictureDecoder {
   private func decode(_ frame: WebPFrame, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> Bool {
     let end = min(bytes.count, frame.end)
     let isWhole = end == frame.end
-    if !isWhole && !isAtEnd {
+    if !isWhole && !input.isAtEnd {
       // Lossless pixels in pieces would take ten times as long.
       guard !frame.bitstream.isLossless, end - frame.start >= passed + Self.leastPiece else { return false }
     }
@@ -80,7 +67,7 @@ final class WebPDecoder: PictureDecoder {
       throw ImageFault(fault.kind, fault.message, at: frame.start)
     case .needMore:
       if isWhole { throw ImageFault(.corrupt, "the WebP's pixels end before the last row", at: frame.end) }
-      if isAtEnd { throw Self.truncated(bytes.count) }
+      if input.isAtEnd { throw Self.truncated(bytes.count) }
       return false
     }
   }

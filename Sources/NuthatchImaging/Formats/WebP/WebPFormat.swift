@@ -27,6 +27,8 @@ struct WebPFormat: PictureFormat {
     sum.add(info.wholePictureBytes, 1)
   }
 
+  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { WebPChunks.frameCount(in: bytes) }
+
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
     info.firstFrameEnd.map { FirstFrameWatch(end: $0) }
   }

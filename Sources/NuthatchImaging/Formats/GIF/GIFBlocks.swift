@@ -1,0 +1,45 @@
+/// The blocks of a whole GIF, by their lengths.
+enum GIFBlocks {
+  /// Returns the number of frames; nil if the bytes end within a block, have no frame, or are damaged. A GIF without its last byte,
+  /// the trailer, counts as whole.
+  static func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? {
+    // Behind the signature and the logical screen, whose flags are before the last two bytes.
+    guard bytes.count >= 13 else { return nil }
+    var place = 13 + tableBytes(bytes[10])
+    var (frames, garbage) = (0, 0)
+    while place < bytes.count {
+      let kind = bytes[place]
+      place += 1
+      switch kind {
+      case 0x21: place += 1  // an extension's label
+      case 0x2C:
+        guard place + 9 <= bytes.count else { return nil }
+        // The colour table, and the number of bits.
+        place += 9 + tableBytes(bytes[place + 8]) + 1
+        frames += 1
+      case 0x3B: return frames > 0 ? frames : nil
+      default:
+        garbage += 1
+        guard garbage <= GIFHeaderParser.maxGarbage else { return nil }
+        continue
+      }
+      guard let next = skipParts(bytes, from: place) else { return nil }
+      place = next
+    }
+    return place == bytes.count && frames > 0 ? frames : nil
+  }
+
+  /// Returns the offset behind the parts of a block, the last of which has no bytes.
+  private static func skipParts(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    var place = start
+    while place < bytes.count {
+      let count = Int(bytes[place])
+      place += 1 + count
+      if count == 0 { return place }
+    }
+    return nil
+  }
+
+  /// Returns the bytes of the colour table that the flags announce; 0 if there is none.
+  static func tableBytes(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
+}
