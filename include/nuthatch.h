@@ -112,7 +112,7 @@
  *            the disk, aren't noticed (750 of 99,024 in a test that flips them on purpose); nuthatch verify checks everything again.
  *            Some files aren't used, with NH_UNSAFE_FILE: files of the library that another user could have made or changed, and a
  *            netrc, certificate or key that doesn't belong to you or to root, or that other users may write to.
- * Pictures.  They are decoded in your process, by libjpeg-turbo, libpng, libwebp, ISA-L and Little CMS, after checks of size,
+ * Pictures.  They are decoded in your process, by libjpeg-turbo, libpng, libwebp, dav1d, ISA-L and Little CMS, after checks of size,
  *            pixels, scans and memory. SECURITY.md of the sources says what was fuzzed and what isn't promised.
  * Setuid.    A program with more rights than the user that started it ignores all environment variables, such as NUTHATCH_CACHE,
  *            NETRC, http_proxy and SSLKEYLOGFILE. Then ~ is the home directory, from the system's user database, of the user whose
@@ -139,7 +139,7 @@
  *   - A stack that is too small for a call. The default size of a thread's stack is enough.
  *   - Errors that C can't prevent: reading bytes of an object after its release, writing into foreign memory, calls in a signal
  *     handler, or in a child of vfork().
- *   - A defect of the library, or of libcurl, libcrypto, libjpeg, libpng, libwebp, lcms2 or ISA-L.
+ *   - A defect of the library, or of libcurl, libcrypto, libjpeg, libpng, libwebp, dav1d, lcms2 or ISA-L.
  */
 
 #ifndef NUTHATCH_H
@@ -1391,8 +1391,8 @@ typedef struct nh_image_info {
 nh_status nh_response_image(nh_response *response, const nh_options *options, nh_image **image);
 
 /**
- * Decodes a JPEG, PNG, GIF, WebP, BMP or ICO of the program, on the calling thread. The image's URL is empty, and its source
- * NH_SOURCE_MEMORY.
+ * Decodes a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO of the program, on the calling thread. The image's URL is empty, and its
+ * source NH_SOURCE_MEMORY.
  *
  * @param bytes    The file: `size` bytes, read during the call only.
  * @param options  As for nh_response_image.

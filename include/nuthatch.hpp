@@ -441,7 +441,7 @@ class Options {
 class Image : public detail::Handle<nh_image, nh_image_release> {
  public:
   using Handle::Handle;
-  /** Decodes a JPEG, PNG, GIF, WebP, BMP or ICO that is in memory. */
+  /** Decodes a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO that is in memory. */
   static Image decode(std::string_view file, const Options &options) {
     nh_image *image = nullptr;
     detail::check(nh_image_decode(file.data(), file.size(), options, &image));
