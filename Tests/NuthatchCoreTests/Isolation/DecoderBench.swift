@@ -1,6 +1,7 @@
 import CSystem
 import Foundation
 import NuthatchImaging
+import NuthatchTransport
 
 @testable import NuthatchCore
 
@@ -72,10 +73,12 @@ final class DecoderBench: Sendable {
     guard case .success = decode(Self.picture(3)), let decoder = decoderID else {
       return ImageFault(.internal, "the decoder didn't start")
     }
-    kill(decoder, SIGSTOP)
+    Self.stop(decoder)
     let outcome = Locked<Result<DecodeResult, ImageFault>?>(nil)
-    let thread = Thread { outcome.withLock { $0 = self.decode(bytes) } }
-    thread.start()
+    _ = DetachedThread.start("picture") {
+      let made = self.decode(bytes)
+      outcome.withLock { $0 = made }
+    }
     waitUntil { self.process.state.withLock { $0.busy } > 0 }
     // It is stopped, so that it can't have answered; the request is sent right after.
     usleep(100_000)
@@ -83,6 +86,20 @@ final class DecoderBench: Sendable {
     waitUntil { outcome.withLock { $0 != nil } }
     if case .failure(let fault) = outcome.withLock({ $0 }) { return fault }
     return nil
+  }
+
+  /// Stops all threads of a process.
+  static func stop(_ id: pid_t) {
+    kill(id, SIGSTOP)
+    // A thread goes on until another one has taken the signal.
+    waitUntil {
+      let folder = "/proc/\(id)/task"
+      let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return threads.allSatisfy { thread in
+        let status = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)
+        return status?.contains("State:\tT") ?? true
+      }
+    }
   }
 
   // MARK: Pictures

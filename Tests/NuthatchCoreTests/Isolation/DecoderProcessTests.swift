@@ -1,6 +1,7 @@
 import CSystem
 import Foundation
 import NuthatchImaging
+import NuthatchTransport
 import Testing
 
 @testable import NuthatchCore
@@ -134,12 +135,12 @@ struct DecoderProcessTests {
     let bench = DecoderBench(lanes: 4)
     _ = try bench.decode(DecoderBench.picture(1)).get()
     let decoder = try #require(bench.decoderID)
-    kill(decoder, SIGSTOP)
+    DecoderBench.stop(decoder)
     let made = Locked(0)
     for number in 0..<4 {
-      Thread {
+      _ = DetachedThread.start("picture") {
         if case .success = bench.decode(DecoderBench.picture(10 + number)) { made.withLock { $0 += 1 } }
-      }.start()
+      }
     }
     waitUntil { bench.process.state.withLock { $0.busy } == 4 }
     usleep(300_000)
