@@ -52,6 +52,14 @@ import Testing
     #expect(try decoder.finish().facts.frameCount == nil)
   }
 
+  @Test("the header of an AVIF says its number of pictures", arguments: [1, 3])
+  func avifs(_ frames: Int) throws {
+    let film = AVIF.sequence(Array(repeating: AVIF.color.bytes, count: frames), AVIF.color)
+    let wanted = PictureFacts(format: .avif, isAnimated: frames > 1, frameCount: frames, depth: 8)
+    #expect(facts(film) == wanted)
+    #expect(try decoded(film) == wanted)
+  }
+
   @Test("the frames of a WebP are counted; of one that is cut they aren't known")
   func webps() throws {
     for alpha in [false, true] {

@@ -196,6 +196,7 @@ struct AVIFHeaderParser: HeaderParser {
     info.hasICC = picture.hasProfile
     info.hasEXIF = picture.hasEXIF
     info.isAnimated = picture.frameCount > 1
+    info.frameCount = picture.frameCount
     if info.isAnimated { info.firstFrameEnd = picture.end }
     info.wholePictureBytes = picture.decoderBytes
     info.canBeReduced = picture.canBeReduced
