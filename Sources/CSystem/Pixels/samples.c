@@ -60,9 +60,8 @@ static void enlarge(const uint16_t *restrict from, int bits, uint16_t *restrict 
         out[2 * x + 1] = (uint16_t)((uint16_t)(3 * left + right + most) >> shift);
         out[2 * x + 2] = (uint16_t)((uint16_t)(left + 3 * right + most) >> shift);
     }
-    if (width % 2 == 0) {
-        out[width - 1] = (uint16_t)((uint16_t)(from[pairs] + half) >> bits);
-    }
+    // As libyuv does it, also where the width is odd.
+    out[width - 1] = (uint16_t)((uint16_t)(from[pairs] + half) >> bits);
 }
 
 typedef struct {
