@@ -49,6 +49,8 @@ def groups(table: Table) -> Dict[str, List[Option]]:
     sending = [option for option in wishes if option.name != "method"]
     return {
         "Wishes": wishes,
+        # `decode` of `peek` has another meaning: whether a stored thumbnail is decoded, not where.
+        "Peeking": [option for option in wishes if python_name(option) != "decode"],
         "Sending": sending,
         # Without cache_key: all URLs would share one answer.
         "Prefetching": [option for option in sending if option.name != "cache_key"],
@@ -60,6 +62,7 @@ def groups(table: Table) -> Dict[str, List[Option]]:
 
 MEANINGS = {
     "Wishes": "The options of a request.",
+    "Peeking": "The options of a peek.",
     "Sending": "The options of a request whose method is an argument.",
     "Prefetching": "The options of a prefetch.",
     "Naming": "The options that are part of the cache key.",

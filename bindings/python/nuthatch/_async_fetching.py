@@ -95,7 +95,7 @@ class AsyncFetching:
         return cast(Image, await self._perform(url, sides(size, url), dict(options)))
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Peeking]
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`. Returns at once; don't await it."""
         return self._by(self._owner._port()).peek(url, size, decode=decode, **options)

@@ -124,7 +124,7 @@ class Cache(Fetching):
     # Thumbnails at once
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Peeking]
     ) -> Optional[Image]:
         """Returns a thumbnail that can be shown at once: it is fresh, and in memory or stored as pixels on disk.
 

@@ -66,7 +66,7 @@ class Fetching:
         raise NotImplementedError
 
     def peek(
-        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Wishes]
+        self, url: str, size: Size, *, decode: bool = False, **options: _wishes.Unpack[_wishes.Peeking]
     ) -> Optional[Image]:
         """As :meth:`Cache.peek`."""
         return self._sight(url, size, decode, dict(options))

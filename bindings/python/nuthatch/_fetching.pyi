@@ -69,7 +69,6 @@ class Fetching:
         ca_dir: FileName = ...,
         insecure: Optional[bool] = ...,
         expire_after: Duration = ...,
-        decode: Optional[DecodePlace] = ...,
         body: Body = ...,
         json: Any = ...,
         form: Fields = ...,
@@ -148,7 +147,6 @@ class Fetching:
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         :param expire_after: how long answers are fresh after they came; replaces their headers. Default: by headers
             and policy.
-        :param decode: where pictures are decoded: "here" or "isolated". Default: here.
         :param body: body to send: bytes, or a Path, which is read while it is sent.
         :param json: a value to send as JSON; NaN and infinity raise Invalid.
         :param form: fields to send like a web form, without those that are None.

@@ -340,6 +340,13 @@ TAKEN = _entries("""\
     progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
     outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after decode
     body json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
+:param Peeking:
+    policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
+    max_pixels addresses method headers keep_headers_across_origins user bearer sign_in cert netrc partition
+    cache_key ignore_query fit enlarge scaling allow_damaged early_stop delivery priority tag
+    progress_events resume freezable outbox_durable outbox_queue outbox_handler secrets password_provider
+    outbox_attempts outbox_max_age outbox_key_lifetime redirects ca_file ca_dir insecure expire_after body
+    json form files save_to append ask_headers ask_credentials ask_challenge ask_verdict
 :param Sending:
     policy validator_ttl image_ttl no_cache_ttl heuristic timeout deadline retries give_up_after max_bytes
     max_pixels addresses headers keep_headers_across_origins user bearer sign_in cert netrc partition

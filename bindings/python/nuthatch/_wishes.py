@@ -63,7 +63,6 @@ class _Part1(TypedDict, total=False):
     addresses: Optional[Addresses]
     secrets: Secrets
     expire_after: Duration
-    decode: Optional[DecodePlace]
     ask_headers: AskHeaders
     ask_credentials: AskCredentials
     ask_challenge: AskChallenge
@@ -132,16 +131,20 @@ class _Part8(TypedDict, total=False):
 
 
 class _Part9(TypedDict, total=False):
+    decode: Optional[DecodePlace]
+
+
+class _Part10(TypedDict, total=False):
     proxy: Optional[str]
     user_agent: Optional[str]
     accept: Optional[str]
 
 
-class _Part10(TypedDict, total=False):
+class _Part11(TypedDict, total=False):
     cookie_jar: Optional[CookieJarMode]
 
 
-class _Part11(TypedDict, total=False):
+class _Part12(TypedDict, total=False):
     memory_bytes: ByteCount
     memory_items: Optional[int]
     disk_bytes: ByteCount
@@ -156,15 +159,19 @@ class _Part11(TypedDict, total=False):
     config: ConfigFile
 
 
-class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
+class Wishes(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, _Part9, total=False):
     """The options of a request."""
 
 
-class Sending(_Part1, _Part2, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
+class Peeking(_Part1, _Part2, _Part3, _Part4, _Part5, _Part6, _Part7, _Part8, total=False):
+    """The options of a peek."""
+
+
+class Sending(_Part1, _Part2, _Part4, _Part5, _Part6, _Part7, _Part8, _Part9, total=False):
     """The options of a request whose method is an argument."""
 
 
-class Prefetching(_Part1, _Part2, _Part4, _Part5, _Part6, _Part8, total=False):
+class Prefetching(_Part1, _Part2, _Part4, _Part5, _Part6, _Part8, _Part9, total=False):
     """The options of a prefetch."""
 
 
@@ -172,9 +179,9 @@ class Naming(_Part4, _Part5, _Part6, _Part7, total=False):
     """The options that are part of the cache key."""
 
 
-class SiteWishes(_Part1, _Part4, _Part5, _Part8, _Part9, _Part10, total=False):
+class SiteWishes(_Part1, _Part4, _Part5, _Part8, _Part9, _Part10, _Part11, total=False):
     """The options of a site."""
 
 
-class CacheWishes(_Part1, _Part4, _Part9, _Part11, total=False):
+class CacheWishes(_Part1, _Part4, _Part9, _Part10, _Part12, total=False):
     """The options of a cache."""
