@@ -54,7 +54,7 @@ import Testing
 
   @Test("the header of an AVIF says its number of pictures", arguments: [1, 3])
   func avifs(_ frames: Int) throws {
-    let film = AVIF.sequence(Array(repeating: AVIF.color.bytes, count: frames), AVIF.color)
+    let film = AVIFFixture.sequence(Array(repeating: AVIFFixture.color.bytes, count: frames), AVIFFixture.color)
     let wanted = PictureFacts(format: .avif, isAnimated: frames > 1, frameCount: frames, depth: 8)
     #expect(facts(film) == wanted)
     #expect(try decoded(film) == wanted)
