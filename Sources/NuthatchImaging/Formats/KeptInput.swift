@@ -27,7 +27,7 @@ protocol KeepsInput: PictureDecoder {
 extension KeepsInput {
   func borrow(_ bytes: UnsafeRawBufferPointer) { input.borrow(bytes) }
 
-  func begin(_ bytes: consuming ByteStore) { input.begin(bytes) }
+  func begin(_ bytes: consuming ByteStore) throws(ImageFault) { input.begin(bytes) }
 
   func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) { try input.append(bytes) }
 

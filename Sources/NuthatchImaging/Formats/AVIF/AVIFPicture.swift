@@ -58,8 +58,6 @@ struct AVIFPicture: Equatable, Sendable {
   /// The offset behind the last byte that is decoded.
   var end: Int { max(color.end, alpha?.end ?? 0) }
 
-  var isCropped: Bool { crop.size != color.size }
-
   /// Bits of a sample.
   var depth: Int { color.codings.first?.config.depth ?? 8 }
 
