@@ -1423,7 +1423,7 @@ nh_status nh_image_release(nh_image *image);
  *     const void *bytes;
  *     size_t size;
  *     if (nh_image_encode(image, NH_FORMAT_JPEG, 0, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
- *     if (nh_image_encode(image, NH_FORMAT_WEBP, 80, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, smaller_file);
+ *     if (nh_image_encode(image, NH_FORMAT_WEBP, 80, &bytes, &size) == NH_OK) fwrite(bytes, 1, size, file);
  */
 
 /**

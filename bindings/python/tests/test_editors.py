@@ -71,7 +71,7 @@ CALLS = {
     nuthatch.AsyncCache.site: "SiteWishes", nuthatch.Cache.get: "Wishes", nuthatch.Site.get: "Wishes",
     nuthatch.AsyncCache.get: "Wishes", nuthatch.AsyncSite.get: "Wishes", nuthatch.Cache.thumbnail: "Wishes",
     nuthatch.Cache.submit: "Wishes", nuthatch.AsyncCache.submit: "Wishes", nuthatch.AsyncCache.events: "Wishes",
-    nuthatch.Cache.peek: "Wishes", nuthatch.Cache.request: "Sending", nuthatch.AsyncCache.request: "Sending",
+    nuthatch.Cache.peek: "Peeking", nuthatch.Cache.request: "Sending", nuthatch.AsyncCache.request: "Sending",
     nuthatch.Cache.prefetch: "Prefetching", nuthatch.AsyncCache.prefetch: "Prefetching",
     nuthatch.Cache.remove: "Naming", nuthatch.AsyncCache.remove: "Naming",
 }  # fmt: skip
