@@ -101,6 +101,7 @@ def test_the_swift_code_of_the_page_runs(programs: Path, reader: Dict[str, str],
     lines = sh([str(programs / "page")], reader, tmp_path).splitlines()
     assert lines == [
         "16 12 32 false",
+        "png false 1 8",
         "200 application/json 20",
         "http 404",
         "cancelled",

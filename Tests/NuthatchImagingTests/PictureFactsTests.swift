@@ -54,7 +54,8 @@ import Testing
 
   @Test("the header of an AVIF says its number of pictures", arguments: [1, 3])
   func avifs(_ frames: Int) throws {
-    let film = AVIFFixture.sequence(Array(repeating: AVIFFixture.color.bytes, count: frames), AVIFFixture.color)
+    let bits = AVIFFixture.color
+    let film = AVIFFixture.sequence(Array(repeating: bits.bytes, count: frames), bits)
     let wanted = PictureFacts(format: .avif, isAnimated: frames > 1, frameCount: frames, depth: 8)
     #expect(facts(film) == wanted)
     #expect(try decoded(film) == wanted)
