@@ -3,7 +3,7 @@
 import http.server
 import sys
 import threading
-from typing import Any
+from typing import Any, Tuple, Type
 
 from bare import ROOT
 
@@ -14,11 +14,16 @@ PICTURE = png(400, 300)
 
 
 class Pictures(http.server.BaseHTTPRequestHandler):
+    def answer(self) -> Tuple[int, str, bytes]:
+        """Returns status, type and body."""
+        if self.path.endswith(".png") and "missing" not in self.path:
+            return 200, "image/png", PICTURE
+        return 404, "text/plain", b"not found"
+
     def do_GET(self) -> None:
-        found = self.path.endswith(".png") and "missing" not in self.path
-        body = PICTURE if found else b"not found"
-        self.send_response(200 if found else 404)
-        self.send_header("Content-Type", "image/png" if found else "text/plain")
+        status, kind, body = self.answer()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "max-age=3600")
         self.end_headers()
@@ -28,8 +33,8 @@ class Pictures(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve() -> str:
+def serve(answers: Type[Pictures] = Pictures) -> str:
     """Starts the server, which ends with the process. Returns its URL."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), answers)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return "http://127.0.0.1:%d" % server.server_address[1]

@@ -8,18 +8,17 @@ takes some minutes. A server on loopback answers in place of the hosts of the ex
 ends at the first failure, else with the line `N passed, 0 failed`.
 """
 
-import http.server
 import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Callable, Dict, Tuple
 from urllib.parse import urlsplit
 
 from bare import OUT, ROOT, Bare, why_not
+from picture_server import Pictures, serve
 from run import expect
 
 sys.path.insert(0, str(ROOT / "Tests" / "support"))
@@ -34,23 +33,16 @@ ANSWERS: Dict[str, Tuple[str, bytes]] = {
 }
 
 
-class Hosts(http.server.BaseHTTPRequestHandler):
+class Hosts(Pictures):
     """The hosts of the examples."""
 
-    def do_GET(self) -> None:
+    def answer(self) -> Tuple[int, str, bytes]:
         path = urlsplit(self.path).path
         if path.startswith("/delay/"):
             time.sleep(int(path.split("/")[2]))
-        kind, body = ANSWERS.get(path, ("text/plain", b"not found"))
-        self.send_response(200 if path in ANSWERS else 404)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "max-age=3600")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        if path in ANSWERS:
+            return (200, *ANSWERS[path])
+        return 404, "text/plain", b"not found"
 
 
 class Reader:
@@ -140,11 +132,10 @@ def main() -> int:
         return 1
     begin = time.monotonic()
     ways = sys.argv[1:] or ["packages", "wheel"]
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hosts)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    proxy = serve(Hosts)
     for way in ways:
         print("\n=== %s" % way)
-        WAYS[way]("http://127.0.0.1:%d" % server.server_address[1])
+        WAYS[way](proxy)
     print("\n%.0f s\n%d passed, 0 failed" % (time.monotonic() - begin, len(ways)))
     return 0
 

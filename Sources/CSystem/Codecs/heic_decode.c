@@ -1,5 +1,7 @@
 #include "nhs_heic.h"
 
+#include "find_function.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,12 +45,6 @@ struct nhs_heic {
     void *profile;
     size_t profile_size;
 };
-
-static bool find(void *function, void *library, const char *name) {
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
-}
 
 int nhs_heic_is_loaded(void) { return is_loaded; }
 

@@ -1,5 +1,7 @@
 #include "nhs_svg.h"
 
+#include "find_function.h"
+
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,12 +38,6 @@ static struct {
     void (*destroy)(void *);
 } calls;
 static bool is_loaded;
-
-static bool find(void *function, void *library, const char *name) {
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
-}
 
 static bool find_all(void) {
     void *rsvg = dlopen("librsvg-2.so.2", RTLD_NOW | RTLD_LOCAL);

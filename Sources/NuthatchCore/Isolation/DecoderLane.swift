@@ -15,7 +15,7 @@ final class DecoderLane: @unchecked Sendable {
     /// The decoder has ended.
     case ended
     case tooSlow
-    /// The decoder has sent what no honest one sends.
+    /// The decoder has sent a message that our code never sends.
     case forged
   }
 

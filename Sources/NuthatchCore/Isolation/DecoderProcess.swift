@@ -148,7 +148,7 @@ final class DecoderProcess: PictureHelper {
       }
       switch step {
       case .turn(let turn):
-        // One that waits only because this one wanted to be alone may have a turn, too.
+        // Other pictures waited while this one waited to be alone. They may have a turn now.
         bell.ring()
         return turn
       case .wait:

@@ -1,8 +1,8 @@
 import CSystem
 import NuthatchImaging
 
-/// Pictures that have ended the decoder twice. They are refused for ten minutes, so that their requests don't cost everybody a
-/// new decoder again and again.
+/// Pictures that have ended the decoder twice. They are refused for ten minutes. Otherwise each of their requests would end the
+/// decoder that other pictures use, too.
 struct RefusedPictures: Sendable {
   private struct Ends {
     var count = 0

@@ -1,7 +1,7 @@
 import CSystem
 
-// What the messages of nhs_decoder.h mean. A helper may be in the hands of a picture's author, so a reply is read without any
-// trust in it: it can give wrong pixels or a wrong fault for its own picture, and nothing else.
+// Writes and reads the messages of nhs_decoder.h. A picture may have taken over the helper, so no value of a reply is trusted.
+// A false reply can give wrong pixels or a wrong fault for its own picture, and nothing else.
 
 extension HelperWork {
   init(_ job: Job, _ format: any PictureFormat) {
@@ -84,7 +84,7 @@ extension nhs_decoder_request {
 extension nhs_decoder_reply {
   /// Reads a reply.
   ///
-  /// - Returns: the report and which pictures are opaque; nil if no honest helper writes such a reply.
+  /// - Returns: the report and which pictures are opaque; nil if our code never writes such a reply.
   /// - Throws: the fault that it tells.
   package func read(for request: nhs_decoder_request) throws(ImageFault) -> (DecodeReport, opaque: UInt64)? {
     guard magic == UInt32(NHS_DECODER_MAGIC), number == request.number else { return nil }
@@ -175,7 +175,7 @@ private func put<Text>(_ text: String, into field: inout Text) {
   }
 }
 
-/// Returns a text of a field, without what could play tricks with a terminal.
+/// Returns a text of a field, without control characters and invisible ones: they could falsify the output of a terminal.
 private func text<Text>(_ field: Text) -> String {
   withUnsafeBytes(of: field) { bytes in
     let scalars = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self).unicodeScalars

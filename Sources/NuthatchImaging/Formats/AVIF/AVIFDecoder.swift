@@ -1,11 +1,9 @@
 import CSystem
 
 /// Decodes the picture of an AVIF to thumbnails, when its last byte has come.
-final class AVIFDecoder: PictureDecoder {
+final class AVIFDecoder: KeepsInput {
+  let input = KeptInput()
   private let job: Job
-  private var collected = ByteStore()
-  private var borrowed: UnsafeRawBufferPointer?
-  private var isAtEnd = false
   private var picture: AVIFPicture?
   private var stored: [PixelBuffer] = []
   private var isDone = false
@@ -16,24 +14,13 @@ final class AVIFDecoder: PictureDecoder {
     self.job = job
   }
 
-  func borrow(_ bytes: UnsafeRawBufferPointer) {
-    borrowed = bytes
-    end()
-  }
-
-  func begin(_ bytes: consuming ByteStore) { collected = bytes }
-
-  func feed(_ bytes: UnsafeRawBufferPointer) throws(ImageFault) { try collected.append(bytes) }
-
-  func end() { isAtEnd = true }
-
   func advance() throws(ImageFault) -> DecodeProgress {
     if isDone { return .done }
-    let bytes = borrowed ?? collected.bytes
+    let bytes = input.bytes
     let picture = try located(in: bytes)
     let end = job.options.earlyStop ? picture.end : Self.fileEnd(picture, bytes)
     guard bytes.count >= end else {
-      guard isAtEnd else { return .needMore }
+      guard input.isAtEnd else { return .needMore }
       throw ImageFault(.truncated, "the AVIF ends too early", at: bytes.count)
     }
     try decode(picture, bytes)
