@@ -284,10 +284,9 @@ extension Cache {
   /// The `Accept` header of requests for pictures: formats that are decoded come first.
   public static let pictureAccept = "image/jpeg,image/png;q=0.9,image/gif;q=0.8,*/*;q=0.1"
 
-  /// The same with `accept` `modern`: formats with fewer bytes come first, if they are decoded.
+  /// The same with `accept` `modern`: formats with fewer bytes come first.
   public static let modernPictureAccept =
-    (ImageFormat.avif.isDecodable ? "image/avif," : "")
-    + "image/webp,image/jpeg;q=0.9,image/png;q=0.8,image/gif;q=0.7,*/*;q=0.1"
+    "image/avif,image/webp,image/jpeg;q=0.9,image/png;q=0.8,image/gif;q=0.7,*/*;q=0.1"
 
   /// The value of the option `accept` that stands for `modernPictureAccept`. No media type has this form.
   static let modern = "modern"
