@@ -17,7 +17,16 @@ final class Bench {
   let cache: Cache
   let folder: String
 
+  /// All tests of the process share its queue. An automatic number of places would shrink on a slow machine, and two tests that
+  /// hold six requests each would wait for each other's places.
+  private static let fixedPlaces: Void = {
+    var options = Options()
+    options.concurrency = 256
+    try? ProcessQueue.set(options)
+  }()
+
   init(_ change: (inout TestOptions) -> Void = { _ in }) throws {
+    Bench.fixedPlaces
     var options = TestOptions()
     // What fails fails at once, unless a test is about attempts.
     options.retries = 0
