@@ -4,7 +4,7 @@
 
 Prints the peak signal-to-noise ratio over red, green and blue, in decibels, for every photograph at three sizes: `best`
 and `fast`, from the file itself, from a progressive copy without its last scans where that is allowed, from a GIF, and
-from WebPs. With alpha, colours are multiplied by it before they are compared.
+from WebPs and AVIFs. With alpha, colours are multiplied by it before they are compared.
 """
 
 import statistics
@@ -29,6 +29,8 @@ GOALS = {
     "best, small WebP": (50, 50),
     "best, lossless WebP": (50, 50),
     "best, WebP with alpha": (50, 50),
+    "best, AVIF": (44, 44),
+    "best, small AVIF": (50, 50),
 }
 
 
@@ -72,8 +74,8 @@ def measure(program: Program, path: Path, kind: str, size: int, out: Path) -> fl
     return psnr(got, reference(path, answer["width"], answer["height"]))
 
 
-def webps(path: Path, folder: Path) -> dict[str, Path]:
-    """Writes a photograph as WebPs: of its own size, small, lossless and with alpha."""
+def copies(path: Path, folder: Path) -> dict[str, Path]:
+    """Writes a photograph as WebPs and AVIFs: of its own size and small, as WebP also lossless and with alpha."""
     whole = Image.open(path).convert("RGB")
     large, small = whole.copy(), whole.copy()
     large.thumbnail((1920, 1920), Image.Resampling.LANCZOS)
@@ -86,10 +88,13 @@ def webps(path: Path, folder: Path) -> dict[str, Path]:
         "best, small WebP": (small, {"quality": 80}),
         "best, lossless WebP": (large, {"lossless": True, "quality": 20, "method": 1}),
         "best, WebP with alpha": (clear, {"quality": 80, "method": 2}),
+        "best, AVIF": (whole, {"quality": 60, "speed": 9}),
+        "best, small AVIF": (small, {"quality": 60, "speed": 8}),
     }
     found = {}
     for number, (name, (picture, options)) in enumerate(kinds.items()):
-        found[name] = folder / f"{path.stem}-{number}.webp"
+        kind = "avif" if "AVIF" in name else "webp"
+        found[name] = folder / f"{path.stem}-{number}.{kind}"
         picture.save(found[name], **options)
     return found
 
@@ -108,7 +113,7 @@ def main(work: Path) -> int:
             gif = Path(folder) / f"{path.stem}.gif"
             Image.open(path).convert("RGB").quantize(256).save(gif)
             files = {"best, early stop": progressive, "fast, early stop": progressive, "best, GIF": gif}
-            files |= webps(path, Path(folder))
+            files |= copies(path, Path(folder))
             for size in SIZES:
                 line = f"{path.name:<32}{size:>4}"
                 for name in GOALS:

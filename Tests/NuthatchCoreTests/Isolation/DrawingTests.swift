@@ -188,6 +188,24 @@ private func isInstalled(_ library: String) -> Bool { !isSanitized && dlopen(lib
     }
   }
 
+  @Test("a HEIC is turned as its properties say", arguments: 0..<4)
+  func turned(quarters: Int) throws {
+    var bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    // `pixi` tells only the depth, and has room for a turn to the left.
+    let pixi = Array("pixi".utf8)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: pixi) })
+    bytes.replaceSubrange(place..<place + 5, with: Array("irot".utf8) + [UInt8(quarters)])
+    let result = try DecoderBench().decode(bytes, [ThumbnailBox(64)]).get()
+    let isTransposed = quarters % 2 == 1
+    let (width, height) = isTransposed ? (48, 64) : (64, 48)
+    #expect(result.originalSize == ImageSize(width: width, height: height))
+    let pixels = result.pictures[0].bytes
+    // Where the picture's pixel (4, 4) is now, whose red and green are low.
+    let (x, y) = [(4, 4), (4, 59), (59, 43), (43, 4)][quarters]
+    let found = pixels[(y * width + x) * 4..<(y * width + x) * 4 + 2].map(Int.init)
+    #expect(found[0] < 50 && found[1] < 50, "\(found)")
+  }
+
   @Test("a damaged HEIC is refused")
   func damaged() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))

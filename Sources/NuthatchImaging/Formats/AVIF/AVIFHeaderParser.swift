@@ -33,7 +33,7 @@ struct AVIFHeaderParser: HeaderParser {
   private var state = State.header(.file)
   private var bytes: [UInt8] = []
   private var brand: BoxName?
-  private var meta = AVIFMeta()
+  private var meta = ItemBoxes()
   private var hasMeta = false
   /// The item of a sequence, until its track is found.
   fileprivate var item: AVIFPicture?
@@ -106,7 +106,7 @@ struct AVIFHeaderParser: HeaderParser {
     case .meta(let metaEnd):
       guard boxEnd <= metaEnd else { throw Self.misfit(name, start) }
       if name == "idat" { meta.data = end..<boxEnd }
-      if AVIFMeta.names.contains(name) {
+      if ItemBoxes.names.contains(name) {
         guard meta.boxes[name] == nil else {
           throw ImageFault(.corrupt, "the AVIF has two boxes \(name)", at: start)
         }
@@ -168,7 +168,7 @@ struct AVIFHeaderParser: HeaderParser {
     } catch {
       if !isSequence { throw error }
     }
-    meta = AVIFMeta()
+    meta = ItemBoxes()
     return nil
   }
 

@@ -3,14 +3,14 @@ struct AVIFItems {
   /// Each tile costs time, however small it is.
   private static let mostTiles = 4096
 
-  private let meta: AVIFMeta
-  private let tables: AVIFTables
-  private let main: AVIFProperties
+  private let meta: ItemBoxes
+  private let tables: ItemTables
+  private let main: ItemProperties
 
-  init(_ meta: AVIFMeta) throws(ImageFault) {
+  init(_ meta: ItemBoxes) throws(ImageFault) {
     self.meta = meta
-    tables = try AVIFTables(meta)
-    main = try AVIFProperties(of: tables.primary, tables)
+    tables = try ItemTables(meta)
+    main = try ItemProperties(of: tables.primary, tables)
   }
 
   private var place: Int? { meta.boxes["pitm"]?.place }
@@ -48,7 +48,7 @@ struct AVIFItems {
   }
 
   /// Reads an item that is one bitstream or a grid.
-  private func layer(_ item: Int, _ properties: AVIFProperties) throws(ImageFault) -> AVIFPicture.Layer {
+  private func layer(_ item: Int, _ properties: ItemProperties) throws(ImageFault) -> AVIFPicture.Layer {
     if let unknown = properties.unknown {
       throw ImageFault(
         .unsupportedFormat("avif"), "the AVIF needs the property \(unknown), which isn't known", at: place)
@@ -83,7 +83,7 @@ struct AVIFItems {
     var found = colors
     for tile in tiles {
       guard tables.kinds[tile] == "av01" else { throw corrupt("grid has a tile that isn't AV1") }
-      let properties = try AVIFProperties(of: tile, tables)
+      let properties = try ItemProperties(of: tile, tables)
       if let unknown = properties.unknown {
         throw ImageFault(
           .unsupportedFormat("avif"), "the AVIF needs the property \(unknown), which isn't known", at: place)
@@ -106,7 +106,7 @@ struct AVIFItems {
     return size
   }
 
-  private func coding(_ item: Int, _ properties: AVIFProperties) throws(ImageFault) -> AVIFPicture.Coding {
+  private func coding(_ item: Int, _ properties: ItemProperties) throws(ImageFault) -> AVIFPicture.Coding {
     let size = try judged(properties.size)
     // As AV1 has it.
     guard size.width <= 65_536, size.height <= 65_536 else {
@@ -151,7 +151,7 @@ extension AVIFItems {
   private func alphaLayer(of color: AVIFPicture.Layer) throws(ImageFault) -> (Int?, AVIFPicture.Layer)? {
     let alphas = try alphaItems()
     if let item = alphas[tables.primary] {
-      var properties = try AVIFProperties(of: item, tables)
+      var properties = try ItemProperties(of: item, tables)
       properties.size = properties.size ?? color.size
       let found = try layer(item, properties)
       guard found.size == color.size else {
@@ -171,7 +171,7 @@ extension AVIFItems {
   private func alphaItems() throws(ImageFault) -> [Int: Int] {
     var found: [Int: Int] = [:]
     for reference in tables.references where reference.kind == "auxl" {
-      let properties = try AVIFProperties(of: reference.from, tables)
+      let properties = try ItemProperties(of: reference.from, tables)
       guard properties.isAlpha && properties.unknown == nil else { continue }
       for item in reference.to where found[item] == nil { found[item] = reference.from }
     }

@@ -6,7 +6,7 @@ struct AVIFTracks {
     /// The tracks that it belongs to, by the kind of reference.
     var references: [BoxName: [Int]] = [:]
     var coding: AVIFPicture.Coding?
-    var properties = AVIFProperties()
+    var properties = ItemProperties()
     var count = 0
   }
 
@@ -88,7 +88,7 @@ struct AVIFTracks {
       let contents = property.place..<property.place + property.left
       if property.name == "auxi" {
         try property.skip(4)
-        track.properties.isAlpha = AVIFProperties.isAlpha(property.rest())
+        track.properties.isAlpha = ItemProperties.isAlpha(property.rest())
       } else {
         _ = try track.properties.take(&property, (property.name, contents))
       }

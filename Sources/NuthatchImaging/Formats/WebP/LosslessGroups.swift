@@ -199,6 +199,12 @@ private struct BitReader {
     return value
   }
 
+  /// The next `wanted` bits, at most 32, with zeros behind the end.
+  mutating func peek(_ wanted: Int) -> Int {
+    if count < wanted { fill() }
+    return Int(window & (1 << UInt64(wanted) - 1))
+  }
+
   private mutating func fill() {
     while count <= 56, position < bytes.count {
       window |= UInt64(bytes[position]) << UInt64(count)
@@ -214,6 +220,10 @@ private struct PrefixCode {
   private var counts = [Int](repeating: 0, count: 16)
   /// The symbols in the order of their codes.
   private var symbols: [UInt16] = []
+  /// For each value of the next `short` bits, the symbol whose code they begin with, and the length of that code in the lowest
+  /// four bits. 0: the code is longer.
+  private var table: [UInt16] = []
+  private static let short = 8
 
   /// Returns nil if the lengths make no complete code.
   init?(_ lengths: [UInt8]) {
@@ -231,11 +241,32 @@ private struct PrefixCode {
       symbols[starts[Int(length)]] = UInt16(symbol)
       starts[Int(length)] += 1
     }
+    if symbols.count > 1 { fillTable() }
+  }
+
+  private mutating func fillTable() {
+    table = [UInt16](repeating: 0, count: 1 << Self.short)
+    var (code, place) = (0, 0)
+    for length in 1...Self.short {
+      for symbol in symbols[place..<place + counts[length]] {
+        // The first bit of a code is its highest, and the lowest in the file.
+        var turned = 0
+        for bit in 0..<length where code >> bit & 1 == 1 { turned |= 1 << (length - 1 - bit) }
+        for index in stride(from: turned, to: table.count, by: 1 << length) {
+          table[index] = symbol << 4 | UInt16(length)
+        }
+        code += 1
+      }
+      place += counts[length]
+      code <<= 1
+    }
   }
 
   /// Returns the next symbol; nil if there are too few bits. A code of one symbol takes no bits.
   func next(_ bits: inout BitReader) -> Int? {
     guard symbols.count > 1 else { return Int(symbols[0]) }
+    let entry = table[bits.peek(Self.short)]
+    guard entry == 0 else { return bits.read(Int(entry & 15)).map { _ in Int(entry >> 4) } }
     var (code, first, place) = (0, 0, 0)
     for length in 1..<16 {
       guard let bit = bits.read(1) else { return nil }

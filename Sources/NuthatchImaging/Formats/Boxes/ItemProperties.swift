@@ -1,5 +1,5 @@
 /// The properties of one item that matter for its pixels.
-struct AVIFProperties {
+struct ItemProperties {
   var size: ImageSize?
   var config: AVIFPicture.Config?
   var colors: AVIFColors?
@@ -22,11 +22,11 @@ struct AVIFProperties {
   init() {}
 
   /// Reads the properties of an item.
-  init(of item: Int, _ tables: AVIFTables) throws(ImageFault) {
+  init(of item: Int, _ tables: ItemTables) throws(ImageFault) {
     for association in tables.associations[item] ?? [] where association.property > 0 {
       guard association.property <= tables.properties.count else {
         throw ImageFault(
-          .corrupt, "an item of the AVIF has the property \(association.property), which doesn't exist")
+          .corrupt, "an item of the file has the property \(association.property), which doesn't exist")
       }
       let property = tables.properties[association.property - 1]
       let isKnown = try tables.read(property) { (reader) throws(ImageFault) in

@@ -1,5 +1,5 @@
 /// The boxes of `meta` that describe items.
-struct AVIFMeta: Sendable {
+struct ItemBoxes: Sendable {
   /// Those that are collected.
   static let names: Set<BoxName> = ["hdlr", "pitm", "iloc", "iinf", "iref", "iprp"]
 
@@ -9,7 +9,7 @@ struct AVIFMeta: Sendable {
 }
 
 /// The tables of `meta`: kinds, places, references and properties of all items.
-struct AVIFTables {
+struct ItemTables {
   struct Location {
     var isInData: Bool
     var extents: [(offset: Int, count: Int)]
@@ -39,10 +39,10 @@ struct AVIFTables {
   private(set) var properties: [(name: BoxName, contents: Range<Int>)] = []
   private let propertyBox: MediaBox
 
-  init(_ meta: AVIFMeta) throws(ImageFault) {
+  init(_ meta: ItemBoxes) throws(ImageFault) {
     func box(_ name: BoxName) throws(ImageFault) -> MediaBox {
       if let box = meta.boxes[name] { return box }
-      throw ImageFault(.corrupt, "the AVIF has no box \(name)", at: meta.boxes["hdlr"]?.place)
+      throw ImageFault(.corrupt, "the file has no box \(name)", at: meta.boxes["hdlr"]?.place)
     }
     try box("hdlr").read { (reader) throws(ImageFault) in
       try reader.skip(8)
@@ -62,7 +62,7 @@ struct AVIFTables {
   private static func check(_ count: Int, _ reader: BoxReader) throws(ImageFault) {
     guard count <= most else {
       throw ImageFault(
-        .tooLarge, "the AVIF's box \(reader.name) has \(count) entries; the limit is \(most)",
+        .tooLarge, "the box \(reader.name) has \(count) entries; the limit is \(most)",
         at: reader.place)
     }
   }

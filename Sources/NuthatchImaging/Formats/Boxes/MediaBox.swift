@@ -59,7 +59,7 @@ struct BoxReader {
   var place: Int { start + position }
 
   func fault(_ message: String) -> ImageFault {
-    ImageFault(.corrupt, "the AVIF's box \(name) \(message)", at: place)
+    ImageFault(.corrupt, "the box \(name) \(message)", at: place)
   }
 
   /// Returns a number of 0 to 8 bytes.
@@ -98,7 +98,7 @@ struct BoxReader {
     if size == 0 { size = bytes.count - start }
     guard size >= position - start, size <= bytes.count - start else {
       throw ImageFault(
-        .corrupt, "the box \(inner) of \(size) bytes doesn't fit into the AVIF's box \(name)",
+        .corrupt, "the box \(inner) of \(size) bytes doesn't fit into the box \(name)",
         at: self.start + start)
     }
     let contents = UnsafeRawBufferPointer(rebasing: bytes[position..<start + size])
