@@ -9,9 +9,10 @@ import cv2
 import numpy
 import PIL
 import pyvips
-from PIL import Image
+from PIL import AvifImagePlugin, Image
 
 cv2.setNumThreads(1)
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1
 pyvips.cache_set_max(0)
 
 

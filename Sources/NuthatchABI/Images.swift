@@ -30,8 +30,8 @@ public func nhResponseImage(
   }
 }
 
-/// Decodes a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO of the program, on the calling thread. The image's URL is empty, and its
-/// source NH_SOURCE_MEMORY.
+/// Decodes a picture of the program, on the calling thread: a JPEG, PNG, GIF, WebP, AVIF, BMP or ICO; an SVG or HEIC if its
+/// library is installed (docs/ISOLATION.md). The image's URL is empty, and its source NH_SOURCE_MEMORY.
 ///
 /// @param bytes    The file: `size` bytes, read during the call only.
 /// @param options  As for nh_response_image.

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-60}
 [ $# -gt 0 ] && shift
-harnesses=${*:-probe jpeg png gif bitmaps webp avif incremental icc scans helper}
+harnesses=${*:-probe jpeg png gif bitmaps webp avif incremental icc scans isolation}
 out=.build/fuzz
 mkdir -p "$out/crashes" "$out/seeds" "$out/module"
 clang=$(dirname "$(readlink -f "$(command -v swiftc)")")/clang

@@ -5,6 +5,7 @@ import struct
 from pathlib import Path
 from typing import Any, Callable
 
+import browser
 import numpy as np
 import nuthatch
 import pytest
@@ -147,17 +148,24 @@ def test_avifs_of_standard_range_are_decoded_as_by_pillow(pixels_of: Decode, cor
     assert (far, refused) == ({}, {})
 
 
-def test_avifs_of_high_range_are_decoded(image_of: Decode, corpus: Path) -> None:
-    refused = {}
+@browser.needed
+def test_avifs_of_high_range_are_those_of_chromium(pixels_of: Decode, corpus: Path, tmp_path: Path) -> None:
+    ours, refused = {}, {}
     for path in files(corpus, "avif", "*.avif"):
         data = path.read_bytes()
         if is_hdr(data):
             try:
-                assert max(image_of(data, 256).size) == 256
+                ours[path] = browser.on_white(pixels_of(data)[:512, :512])
             except nuthatch.UnsupportedFormat as error:
                 refused[path.name] = str(error)
     # Neither Pillow nor Chromium decodes colours of constant luminance.
     assert all("of the matrix 10" in reason for reason in refused.values()), refused
+    # The upper left part, at full size.
+    sizes = {path: (pixels.shape[1], pixels.shape[0]) for path, pixels in ours.items()}
+    theirs = browser.shown(sizes, tmp_path, 512, style="object-fit:none;object-position:0 0")
+    found = {path.name: browser.decibels(pixels, theirs[path]) for path, pixels in ours.items()}
+    print("\n".join(f"{name}: {value:.1f} dB" for name, value in found.items()))
+    assert {name: value for name, value in found.items() if value < 30} == {}
 
 
 def test_a_cmyk_jpeg_is_converted_by_its_profile(pixels_of: Decode, corpus: Path) -> None:

@@ -122,7 +122,7 @@ extension DecodeOptions {
   init(_ limits: ImageLimits) {
     self.init()
     self.limits = limits
-    helper = DecoderProcess.own
+    isolatedDecoder = DecoderProcess.own
   }
 }
 

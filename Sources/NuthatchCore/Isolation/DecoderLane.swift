@@ -7,7 +7,7 @@ import NuthatchImaging
 /// Its user has it alone, hence Sendable.
 final class DecoderLane: @unchecked Sendable {
   enum Outcome {
-    case made(HelperResult)
+    case made(IsolatedResult)
     /// The decoder has found a fault of the picture.
     case fault(ImageFault)
     /// The decoder has ended before it got the picture.
@@ -38,7 +38,7 @@ final class DecoderLane: @unchecked Sendable {
 
   /// - Parameter deadline: monotonic nanoseconds.
   func run(
-    _ bytes: UnsafeRawBufferPointer, _ work: HelperWork, deadline: Int64
+    _ bytes: UnsafeRawBufferPointer, _ work: IsolatedWork, deadline: Int64
   ) throws(ImageFault) -> Outcome {
     defer { if let memory, memory.count > Self.mostKept { forgetMemory() } }
     var request = work.request
@@ -88,8 +88,8 @@ final class DecoderLane: @unchecked Sendable {
   private func result(
     _ targets: [ImageSize], _ memory: UnsafeMutableRawBufferPointer, at output: Int, _ report: DecodeReport,
     _ opaque: UInt64
-  ) throws(ImageFault) -> HelperResult {
-    var result = HelperResult(pictures: [], report: report)
+  ) throws(ImageFault) -> IsolatedResult {
+    var result = IsolatedResult(pictures: [], report: report)
     var place = output
     for (index, size) in targets.enumerated() {
       let end = place + size.area * 4

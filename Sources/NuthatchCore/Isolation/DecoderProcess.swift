@@ -5,7 +5,7 @@ import NuthatchImaging
 ///
 /// Several pictures are decoded at once, each in a lane. If it ends with several pictures in it, each of them is decoded again,
 /// alone: so a picture that ends it is found, and no other picture fails for it.
-final class DecoderProcess: PictureHelper {
+final class DecoderProcess: IsolatedDecoder {
   struct State {
     var running: RunningDecoder?
     /// Pictures in it.
@@ -69,7 +69,7 @@ final class DecoderProcess: PictureHelper {
     self.refused = refused
   }
 
-  func decode(_ bytes: UnsafeRawBufferPointer, _ work: HelperWork) throws(ImageFault) -> HelperResult {
+  func decode(_ bytes: UnsafeRawBufferPointer, _ work: IsolatedWork) throws(ImageFault) -> IsolatedResult {
     if let seconds = refused.refusal(of: bytes) {
       throw ImageFault(
         .decoderFailed(refusedFor: seconds),

@@ -40,7 +40,7 @@ package enum DecoderService {
       }
       var reply =
         memory.baseAddress == nil
-        ? HelperService.noMemory(for: request) : HelperService.answer(request, memory)
+        ? IsolatedService.noMemory(for: request) : IsolatedService.answer(request, memory)
       guard nhs_decoder_send(lane, &reply, MemoryLayout<nhs_decoder_reply>.size, -1) == 0 else { _exit(0) }
     }
   }

@@ -2,7 +2,7 @@
 protocol PictureFormat: Sendable {
   var format: ImageFormat { get }
 
-  /// The libraries that decode it, which only a helper process loads (`NHS_DECODER_SVG` and others); 0 if it is decoded here.
+  /// The libraries that decode it, which only a decoder process loads (`NHS_DECODER_SVG` and others); 0 if it is decoded here.
   var libraries: Int32 { get }
 
   /// Returns whether the decoder reduces this picture by 2, 4 or 8 while it decodes, if that is enough for its thumbnails.

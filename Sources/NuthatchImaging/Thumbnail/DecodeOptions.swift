@@ -16,7 +16,7 @@ public struct ImageLimits: Hashable, Sendable {
   /// ten scans of 100 megapixels.
   public var scanBlocks = 64_000_000
 
-  /// Whether a helper process decodes the picture, so that its bytes meet no decoder of this process. Default: false.
+  /// Whether a decoder process decodes the picture, so that its bytes meet no decoder of this process. Default: false.
   public var isIsolated = false
 
   /// The memory limit of the process's control group, if `memory` was derived from it.
@@ -68,9 +68,9 @@ public struct DecodeOptions: Equatable, Sendable {
   public var convertColors = true
 
   /// Decodes formats whose libraries aren't loaded here, and all pictures if the limits say so (`isIsolated`).
-  package var helper: (any PictureHelper)?
-  /// Whether this process is the helper, and decodes everything itself.
-  var isInHelper = false
+  package var isolatedDecoder: (any IsolatedDecoder)?
+  /// Whether this process is the decoder process, and decodes everything itself.
+  var isDecoderProcess = false
 
   /// The defaults.
   public init() {}

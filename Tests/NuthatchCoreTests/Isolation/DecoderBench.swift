@@ -35,7 +35,7 @@ final class DecoderBench: Sendable {
   func options(isolated: Bool = true) -> DecodeOptions {
     var options = DecodeOptions()
     options.limits.isIsolated = isolated
-    options.helper = process
+    options.isolatedDecoder = process
     return options
   }
 

@@ -145,7 +145,7 @@ private func isInstalled(_ library: String) -> Bool { !isSanitized && dlopen(lib
     #expect(throws: ImageFault.self) { try draw("<svg xmlns='http://www.w3.org/2000/svg'><rect").get() }
   }
 
-  @Test("without a helper, nothing is drawn in this process")
+  @Test("without a decoder process, nothing is drawn in this process")
   func notHere() {
     let bytes = Array(drawing("width='8' height='8'").utf8)
     let fault = bytes.withUnsafeBytes { bytes in

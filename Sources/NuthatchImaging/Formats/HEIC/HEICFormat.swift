@@ -1,6 +1,6 @@
 import CSystem
 
-/// HEIC: decoded by libheif, in the helper process.
+/// HEIC: decoded by libheif, in the decoder process.
 struct HEICFormat: PictureFormat {
   let format = ImageFormat.heic
 

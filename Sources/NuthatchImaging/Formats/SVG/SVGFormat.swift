@@ -1,6 +1,6 @@
 import CSystem
 
-/// SVG: drawn by librsvg, in the helper process, at the size of each thumbnail.
+/// SVG: drawn by librsvg, in the decoder process, at the size of each thumbnail.
 struct SVGFormat: PictureFormat {
   let format = ImageFormat.svg
 

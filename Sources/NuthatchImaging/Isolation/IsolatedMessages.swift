@@ -1,9 +1,9 @@
 import CSystem
 
-// Writes and reads the messages of nhs_decoder.h. A picture may have taken over the helper, so no value of a reply is trusted.
+// Writes and reads the messages of nhs_decoder.h. A picture may have taken over the process, so no value of a reply is trusted.
 // A false reply can give wrong pixels or a wrong fault for its own picture, and nothing else.
 
-extension HelperWork {
+extension IsolatedWork {
   init(_ job: Job, _ format: any PictureFormat) {
     let options = job.options
     var request = nhs_decoder_request()
@@ -67,7 +67,7 @@ extension nhs_decoder_request {
   var options: DecodeOptions {
     func has(_ flag: Int) -> Bool { flags & UInt32(flag) != 0 }
     var options = DecodeOptions()
-    options.isInHelper = true
+    options.isDecoderProcess = true
     options.allowDamaged = has(NHS_DECODER_ALLOWS_DAMAGE)
     options.earlyStop = has(NHS_DECODER_STOPS_EARLY)
     options.convertColors = has(NHS_DECODER_CONVERTS_COLORS)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NuthatchImaging
 
-@Suite("Messages of the helper") struct HelperMessageTests {
+@Suite("Messages of the decoder process") struct IsolatedMessageTests {
   private static var request: nhs_decoder_request {
     var request = nhs_decoder_request()
     request.magic = UInt32(NHS_DECODER_MAGIC)
@@ -53,7 +53,7 @@ import Testing
     #expect(read(reply) == .failure(fault))
   }
 
-  @Test("what no honest helper sends is no reply")
+  @Test("what no honest decoder process sends is no reply")
   func forged() throws {
     #expect(try read(Self.reply).get() != nil)
     let changes: [(inout nhs_decoder_reply) -> Void] = [

@@ -1,9 +1,9 @@
 import CSystem
 
-/// A reply of a helper that a picture has taken over must give a report within the picture's bounds, a fault with a clean
+/// A reply of a decoder process that a picture has taken over must give a report within the picture's bounds, a fault with a clean
 /// text, or nothing. A request with any values must not lead out of the shared memory.
 @_cdecl("LLVMFuzzerTestOneInput")
-func fuzzHelper(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+func fuzzIsolation(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }
   let (variant, bytes) = split(start, count)
   if variant & 1 == 0 { reply(bytes) } else { request(bytes) }
@@ -58,6 +58,6 @@ private func request(_ bytes: UnsafeRawBufferPointer) {
   }
   request.pixels = min(request.pixels, 1 << 16)
   request.memory = min(request.memory, 1 << 26)
-  let reply = HelperService.answer(request, memory)
+  let reply = IsolatedService.answer(request, memory)
   demand(reply.number == request.number && reply.magic == request.magic, "the reply is another request's")
 }

@@ -1,7 +1,7 @@
 import CSystem
 
-/// The side of the helper: decodes what a request describes.
-package enum HelperService {
+/// The side of the decoder process: decodes what a request describes.
+package enum IsolatedService {
   /// Returns the reply. Writes the pictures to their place in the shared memory.
   package static func answer(
     _ request: nhs_decoder_request, _ memory: UnsafeMutableRawBufferPointer
@@ -27,7 +27,7 @@ package enum HelperService {
     _ request: nhs_decoder_request, _ memory: UnsafeMutableRawBufferPointer
   ) throws(ImageFault) -> nhs_decoder_reply {
     guard request.memory_bytes == memory.count, let plans = request.jobPlans else {
-      throw ImageFault(.internal, "the helper can't read the request: it is of another version")
+      throw ImageFault(.internal, "the decoder process can't read the request: it is of another version")
     }
     let options = request.options
     let bytes = UnsafeRawBufferPointer(rebasing: memory[..<Int(request.input_bytes)])
@@ -43,11 +43,11 @@ package enum HelperService {
     var place = Int(request.output)
     let end = place + Int(request.output_bytes)
     guard pictures.map(\.size) == plans.map(\.target) else {
-      throw ImageFault(.internal, "the helper's pictures have other sizes than the request's")
+      throw ImageFault(.internal, "the decoder process's pictures have other sizes than the request's")
     }
     for picture in pictures {
       guard picture.byteCount <= end - place else {
-        throw ImageFault(.internal, "the helper's pictures need more memory than the request gives")
+        throw ImageFault(.internal, "the decoder process's pictures need more memory than the request gives")
       }
       let target = UnsafeMutableRawBufferPointer(rebasing: memory[place..<end])
       picture.withUnsafeBytes { target.copyMemory(from: $0) }
