@@ -1,5 +1,7 @@
 #include "nhs_av1_decode.h"
 
+#include "nhs_memory.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -77,8 +79,8 @@ static int allocate(Dav1dPicture *picture, void *cookie) {
         fail(d, NHS_FAULT_TOO_MANY_PIXELS, "the AVIF's frames need more memory than they may take");
         return DAV1D_ERR(ENOMEM);
     }
-    void *memory = NULL;
-    if (posix_memalign(&memory, DAV1D_PICTURE_ALIGNMENT, room.all)) {
+    void *memory = nhs_memory_new(room.all);
+    if (!memory) {
         fail(d, NHS_FAULT_OUT_OF_MEMORY, "there is no memory for a frame of the AVIF");
         return DAV1D_ERR(ENOMEM);
     }

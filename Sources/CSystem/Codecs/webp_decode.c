@@ -1,5 +1,7 @@
 #include "nhs_webp_decode.h"
 
+#include "nhs_memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,12 +9,44 @@
 
 struct nhs_webp {
     WebPDecBuffer buffer;
+    uint8_t *pixels; // the memory of `buffer`
     WebPIDecoder *decoder;
     int32_t is_lossless;
     nhs_fault fault;
 };
 
-nhs_webp *nhs_webp_new(int32_t is_lossless, int32_t has_alpha) {
+// Gives the buffer memory for the pixels of a lossless frame.
+static int hold_rgba(nhs_webp *w, int32_t width, int32_t height) {
+    WebPRGBABuffer *pixels = &w->buffer.u.RGBA;
+    w->buffer.colorspace = MODE_RGBA;
+    pixels->stride = 4 * width;
+    pixels->size = 4 * (size_t)width * (size_t)height;
+    pixels->rgba = w->pixels = nhs_memory_new(pixels->size);
+    return w->pixels != NULL;
+}
+
+// Gives the buffer memory for the planes of a lossy frame.
+static int hold_planes(nhs_webp *w, int32_t width, int32_t height, int32_t has_alpha) {
+    WebPYUVABuffer *planes = &w->buffer.u.YUVA;
+    w->buffer.colorspace = has_alpha ? MODE_YUVA : MODE_YUV;
+    planes->y_stride = width;
+    planes->u_stride = planes->v_stride = (width + 1) / 2;
+    planes->a_stride = has_alpha ? width : 0;
+    planes->y_size = (size_t)width * (size_t)height;
+    planes->u_size = planes->v_size = (size_t)planes->u_stride * (size_t)((height + 1) / 2);
+    planes->a_size = has_alpha ? planes->y_size : 0;
+    w->pixels = nhs_memory_new(planes->y_size + 2 * planes->u_size + planes->a_size);
+    if (!w->pixels) {
+        return 0;
+    }
+    planes->y = w->pixels;
+    planes->u = planes->y + planes->y_size;
+    planes->v = planes->u + planes->u_size;
+    planes->a = has_alpha ? planes->v + planes->v_size : NULL;
+    return 1;
+}
+
+nhs_webp *nhs_webp_new(int32_t width, int32_t height, int32_t is_lossless, int32_t has_alpha) {
     nhs_webp *w = calloc(1, sizeof *w);
     if (!w || !WebPInitDecBuffer(&w->buffer)) {
         free(w);
@@ -20,11 +54,12 @@ nhs_webp *nhs_webp_new(int32_t is_lossless, int32_t has_alpha) {
     }
     w->fault.offset = -1;
     w->is_lossless = is_lossless;
-    w->buffer.colorspace = is_lossless ? MODE_RGBA : has_alpha ? MODE_YUVA : MODE_YUV;
-    // The frame's size, and with it the buffer's, is known after the first call.
-    w->decoder = WebPINewDecoder(&w->buffer);
+    w->buffer.is_external_memory = 1;
+    if (is_lossless ? hold_rgba(w, width, height) : hold_planes(w, width, height, has_alpha)) {
+        w->decoder = WebPINewDecoder(&w->buffer);
+    }
     if (!w->decoder) {
-        free(w);
+        nhs_webp_free(w);
         return NULL;
     }
     return w;
@@ -35,7 +70,7 @@ void nhs_webp_free(nhs_webp *w) {
         return;
     }
     WebPIDelete(w->decoder);
-    WebPFreeDecBuffer(&w->buffer);
+    free(w->pixels);
     free(w);
 }
 

@@ -23,6 +23,7 @@
 #include "nhs_jpeg_decode.h"
 #include "nhs_linux.h"
 #include "nhs_mapping.h"
+#include "nhs_memory.h"
 #include "nhs_png_decode.h"
 #include "nhs_process.h"
 #include "nhs_resample.h"

@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// Memory with a size from the input. A failed allocation throws here, while a Swift array would trap.
@@ -10,7 +11,7 @@ struct HeapArray<Element: BitwiseCopyable>: ~Copyable {
   /// Memory for this many elements, aligned to a cache line.
   init(_ count: Int) throws(ImageFault) {
     let (bytes, overflow) = max(1, count).multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
-    guard count >= 0, !overflow, let memory = aligned_alloc(64, bytes.roundedUp(to: 64)) else {
+    guard count >= 0, !overflow, let memory = nhs_memory_new(bytes) else {
       throw ImageFault(
         .outOfMemory, "there is no memory for \(count) elements of \(MemoryLayout<Element>.stride) bytes")
     }

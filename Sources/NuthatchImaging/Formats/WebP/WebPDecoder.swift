@@ -139,8 +139,11 @@ final class WebPCodec {
   private(set) var picture = nhs_webp_picture()
 
   init(_ frame: WebPFrame) throws(ImageFault) {
-    let isLossless = frame.bitstream.isLossless
-    guard let handle = nhs_webp_new(isLossless ? 1 : 0, frame.hasAlpha ? 1 : 0) else {
+    let (size, isLossless) = (frame.bitstream.size, frame.bitstream.isLossless)
+    guard
+      let handle = nhs_webp_new(
+        Int32(size.width), Int32(size.height), isLossless ? 1 : 0, frame.hasAlpha ? 1 : 0)
+    else {
       throw ImageFault(.outOfMemory, "there is no memory for a WebP decoder")
     }
     self.handle = handle

@@ -1,0 +1,24 @@
+#include "nhs_memory.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { LINE = 64, HUGE_PAGE = 2 << 20 };
+
+void *nhs_memory_new(size_t size) {
+    if (size > SIZE_MAX / 2) {
+        return NULL;
+    }
+    size_t length = ((size ? size : 1) + LINE - 1) & ~(size_t)(LINE - 1);
+    if (size < HUGE_PAGE) {
+        return aligned_alloc(LINE, length);
+    }
+    // Huge pages begin at multiples of their size.
+    void *memory = aligned_alloc(HUGE_PAGE, length);
+    if (memory) {
+        // Without huge pages, the memory is as good.
+        (void)madvise(memory, size & ~(size_t)(HUGE_PAGE - 1), MADV_HUGEPAGE);
+    }
+    return memory;
+}
