@@ -157,6 +157,7 @@ import Testing
 @Suite("Options of the queue", .serialized) struct ProcessQueueTests {
   @Test("options of the queue that make no sense are refused")
   func refusals() throws {
+    Bench.fixedPlaces
     let before = ProcessQueue.options
     for change: (inout Options) -> Void in [
       { $0.concurrency = 0 }, { $0.concurrency = 513 }, { $0.perHost = 0 }, { $0.rate = 0 },

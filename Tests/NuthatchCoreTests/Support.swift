@@ -19,7 +19,7 @@ final class Bench {
 
   /// All tests of the process share its queue. An automatic number of places would shrink on a slow machine, and two tests that
   /// hold six requests each would wait for each other's places.
-  private static let fixedPlaces: Void = {
+  static let fixedPlaces: Void = {
     var options = Options()
     options.concurrency = 256
     try? ProcessQueue.set(options)
