@@ -265,7 +265,7 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
       let full = try #require(WebP.reference(webp)).resampled(to: small.size)
       let squares = zip(small.bytes, full.bytes).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
       let decibels = 10 * log10(255 * 255 / (squares / Double(small.byteCount)))
-      #expect(decibels > 40, "\(width)x\(height) to \(side): \(decibels) dB")
+      #expect(decibels > 45, "\(width)x\(height) to \(side): \(decibels) dB")
     }
   }
 

@@ -8,8 +8,8 @@
 #include <webp/decode.h>
 
 struct nhs_webp {
-    WebPDecBuffer buffer;
-    uint8_t *pixels; // the memory of `buffer`
+    WebPDecoderConfig config;
+    uint8_t *pixels; // the memory of `config.output`
     WebPIDecoder *decoder;
     int32_t is_lossless;
     nhs_fault fault;
@@ -17,8 +17,8 @@ struct nhs_webp {
 
 // Gives the buffer memory for the pixels of a lossless frame.
 static int hold_rgba(nhs_webp *w, int32_t width, int32_t height) {
-    WebPRGBABuffer *pixels = &w->buffer.u.RGBA;
-    w->buffer.colorspace = MODE_RGBA;
+    WebPRGBABuffer *pixels = &w->config.output.u.RGBA;
+    w->config.output.colorspace = MODE_RGBA;
     pixels->stride = 4 * width;
     pixels->size = 4 * (size_t)width * (size_t)height;
     pixels->rgba = w->pixels = nhs_memory_new(pixels->size);
@@ -27,8 +27,8 @@ static int hold_rgba(nhs_webp *w, int32_t width, int32_t height) {
 
 // Gives the buffer memory for the planes of a lossy frame.
 static int hold_planes(nhs_webp *w, int32_t width, int32_t height, int32_t has_alpha) {
-    WebPYUVABuffer *planes = &w->buffer.u.YUVA;
-    w->buffer.colorspace = has_alpha ? MODE_YUVA : MODE_YUV;
+    WebPYUVABuffer *planes = &w->config.output.u.YUVA;
+    w->config.output.colorspace = has_alpha ? MODE_YUVA : MODE_YUV;
     planes->y_stride = width;
     planes->u_stride = planes->v_stride = (width + 1) / 2;
     planes->a_stride = has_alpha ? width : 0;
@@ -46,17 +46,19 @@ static int hold_planes(nhs_webp *w, int32_t width, int32_t height, int32_t has_a
     return 1;
 }
 
-nhs_webp *nhs_webp_new(int32_t width, int32_t height, int32_t is_lossless, int32_t has_alpha) {
+nhs_webp *nhs_webp_new(const nhs_webp_options *options) {
     nhs_webp *w = calloc(1, sizeof *w);
-    if (!w || !WebPInitDecBuffer(&w->buffer)) {
+    if (!w || !WebPInitDecoderConfig(&w->config)) {
         free(w);
         return NULL;
     }
     w->fault.offset = -1;
-    w->is_lossless = is_lossless;
-    w->buffer.is_external_memory = 1;
-    if (is_lossless ? hold_rgba(w, width, height) : hold_planes(w, width, height, has_alpha)) {
-        w->decoder = WebPINewDecoder(&w->buffer);
+    w->is_lossless = options->is_lossless;
+    w->config.output.is_external_memory = 1;
+    w->config.options.bypass_filtering = options->without_filter;
+    int32_t width = options->width, height = options->height;
+    if (w->is_lossless ? hold_rgba(w, width, height) : hold_planes(w, width, height, options->has_alpha)) {
+        w->decoder = WebPIDecode(NULL, 0, &w->config);
     }
     if (!w->decoder) {
         nhs_webp_free(w);
@@ -101,7 +103,7 @@ static void show(const nhs_webp *w, nhs_webp_picture *picture) {
             .y = y,
             .u = u,
             .v = v,
-            .a = w->buffer.colorspace == MODE_YUVA ? a : NULL,
+            .a = w->config.output.colorspace == MODE_YUVA ? a : NULL,
             .y_stride = (size_t)stride,
             .uv_stride = (size_t)uv_stride,
             .a_stride = (size_t)a_stride,

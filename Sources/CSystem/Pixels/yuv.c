@@ -7,7 +7,7 @@
 #endif
 
 // Each row of `spare` has some columns more than the picture, so that loops may run to a multiple of a vector.
-enum { MARGIN = 64 };
+enum { MARGIN = 128 };
 
 static size_t spare_row(int32_t width) {
     return ((size_t)width + MARGIN) & ~(size_t)63;

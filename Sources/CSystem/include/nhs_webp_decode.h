@@ -22,8 +22,16 @@ typedef struct {
     size_t stride;        // of `rgba`
 } nhs_webp_picture;
 
-// `width` and `height`: those in the header of the pixels. Returns NULL if there is no memory.
-nhs_webp *nhs_webp_new(int32_t width, int32_t height, int32_t is_lossless, int32_t has_alpha);
+typedef struct {
+    int32_t width; // as in the header of the pixels
+    int32_t height;
+    int32_t is_lossless;
+    int32_t has_alpha;
+    int32_t without_filter; // leave blocks as they are, for a picture that will be reduced
+} nhs_webp_options;
+
+// Returns NULL if there is no memory.
+nhs_webp *nhs_webp_new(const nhs_webp_options *options);
 void nhs_webp_free(nhs_webp *decoder);
 
 // Decodes as far as the bytes allow. They begin with the header of a chunk: of ALPH if the frame has it, else of VP8 or VP8L.

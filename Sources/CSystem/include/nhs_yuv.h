@@ -24,8 +24,8 @@ size_t nhs_yuv_spare(int32_t width);
 // Writes row `row` in full size. Chroma is enlarged with the weights 9, 3, 3 and 1, as libwebp does it.
 void nhs_yuv_row(const nhs_planes *planes, int32_t row, uint8_t *rgba, void *spare);
 
-// Writes row `row` of the picture that is reduced by `factor` (2, 4 or 8): averages of luma and of chroma, then colours.
-// Alpha is ignored. The last column and the last row are averages of the pixels that there are.
+// Writes row `row` of the picture that is reduced by `factor` (2, 4 or 8): averages of luma and of chroma (nhs_average.h), then
+// colours. Alpha is ignored.
 void nhs_yuv_reduced_row(const nhs_planes *planes, int32_t factor, int32_t row, uint8_t *rgbx, void *spare);
 
 #endif

@@ -42,8 +42,8 @@ public struct ImageInfo: Equatable, Sendable {
   /// The offset behind the first frame of an animation, where it is known from the header.
   var firstFrameEnd: Int?
 
-  /// False if the shown part of an AVIF begins between two samples of chroma.
-  var canBeReduced = true
+  /// The greatest reduction of an AVIF while it is decoded; 1 if it can't be reduced.
+  var greatestReduction = 8
 
   /// "a progressive JPEG", for messages.
   var kindForMessage: String { PictureFormats.of(format)?.kind(self) ?? "a picture" }

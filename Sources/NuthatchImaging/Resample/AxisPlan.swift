@@ -21,8 +21,9 @@ struct AxisPlan {
   /// The weight 1.
   static let one = 1 << 14
 
-  /// A plan for `length` source pixels from `start` on, of `limit` in all, to `target` pixels.
-  init(start: Double, length: Double, limit: Int, target: Int) {
+  /// A plan for `length` source pixels from `start` on, of `limit` in all, to `target` pixels. `blur` is the variance of the weights of
+  /// which each source pixel is an average already. The plan gives fine details the contrast back that this took.
+  init(start: Double, length: Double, limit: Int, target: Int, blur: Double = 0) {
     let low = Self.snapped(start)
     let high = Self.snapped(start + length)
     origin = max(0, min(limit - 1, Int(low.rounded(.down))))
@@ -72,6 +73,9 @@ struct AxisPlan {
         let pixel = first + t
         exact[t] = used.contains(pixel) ? filter.value(at: (Double(pixel) + 0.5 - center) / stretch) : 0
       }
+      if blur > 0 && scale > 1 {
+        Self.sharpen(&exact, blur / 2, isFirst: first == 0, isLast: first + taps == count)
+      }
       appendQuantized(exact)
       windows.append(window)
       if !patterns.isEmpty && left >= 0 && left + taps <= count {
@@ -79,6 +83,25 @@ struct AxisPlan {
         patternIndex[slot] = i
       }
     }
+  }
+
+  /// Makes the weights those of pixels from which a part of both neighbours has been taken. Of a wave of frequency f, averages of
+  /// variance v leave about 1 - v (2πf)² / 2; taking the part a gives a (2πf)². Pixels at an edge of the shown part have themselves
+  /// as neighbours.
+  private static func sharpen(_ weights: inout [Double], _ part: Double, isFirst: Bool, isLast: Bool) {
+    var before = isFirst ? weights[0] : 0
+    for t in weights.indices {
+      let weight = weights[t]
+      let after = t + 1 < weights.count ? weights[t + 1] : isLast ? weight : 0
+      weights[t] = weight + part * (2 * weight - before - after)
+      before = weight
+    }
+  }
+
+  /// The blur of a picture that `nhs_average_bytes` has reduced: halves of cells with the weights 1, 3, 3 and 1, of `denominator` / 2
+  /// pixels each.
+  static func blurOfPlanes(_ denominator: Int) -> Double {
+    denominator > 1 ? 3 / 16 + (1 - 4 / Double(denominator * denominator)) / 48 : 0
   }
 
   /// Rounds weights to Q14. The remainder is added to the largest weight, where it matters least.

@@ -15,7 +15,7 @@ struct ResamplePlan: Sendable {
   let table: [Int16]
 
   private init(_ task: Task) {
-    let (source, crop, target) = (task.source, task.crop, task.target)
+    let (source, crop, target, blur) = (task.source, task.crop, task.target, task.blur)
     let columns = AreaPlan(start: crop.x, length: crop.width, limit: source.width, target: target.width)
     let rows = AreaPlan(start: crop.y, length: crop.height, limit: source.height, target: target.height)
     if columns != nil || rows != nil {
@@ -26,15 +26,17 @@ struct ResamplePlan: Sendable {
     } else {
       area = nil
     }
-    self.columns = Self.axis(crop.x, crop.width, source.width, target.width, after: columns)
-    self.rows = Self.axis(crop.y, crop.height, source.height, target.height, after: rows)
+    self.columns = Self.axis(crop.x, crop.width, source.width, target.width, blur, after: columns)
+    self.rows = Self.axis(crop.y, crop.height, source.height, target.height, blur, after: rows)
     (windows, table) = self.columns.horizontalTable()
   }
 
   private static func axis(
-    _ start: Double, _ length: Double, _ limit: Int, _ target: Int, after area: AreaPlan?
+    _ start: Double, _ length: Double, _ limit: Int, _ target: Int, _ blur: Double, after area: AreaPlan?
   ) -> AxisPlan {
-    guard let area else { return AxisPlan(start: start, length: length, limit: limit, target: target) }
+    guard let area else {
+      return AxisPlan(start: start, length: length, limit: limit, target: target, blur: blur)
+    }
     let cells = area.cells.count
     return AxisPlan(start: 0, length: Double(cells), limit: cells, target: target)
   }
@@ -45,6 +47,7 @@ extension ResamplePlan {
     let source: ImageSize
     let crop: ImageRect
     let target: ImageSize
+    let blur: Double
   }
 
   private static let kept = 8
@@ -55,8 +58,8 @@ extension ResamplePlan {
   nonisolated(unsafe) private static var recent: [(task: Task, plan: ResamplePlan)] = []
 
   /// Returns the plan for a part of a picture of size `source`. The sizes must have been checked.
-  static func plan(source: ImageSize, crop: ImageRect, target: ImageSize) -> ResamplePlan {
-    let task = Task(source: source, crop: crop, target: target)
+  static func plan(source: ImageSize, crop: ImageRect, target: ImageSize, blur: Double) -> ResamplePlan {
+    let task = Task(source: source, crop: crop, target: target, blur: blur)
     let known = withRecent { recent in recent.first { $0.task == task }?.plan }
     if let plan = known ?? nil { return plan }
     let plan = ResamplePlan(task)

@@ -39,12 +39,11 @@ final class RowResampler {
   private var nextResult = 0
 
   /// Resamples a part of a picture of size `source` to `target`; the part's edges may lie between pixels. With `opaque` the
-  /// fourth byte of the source's pixels is ignored.
-  convenience init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool) throws(ImageFault) {
-    try self.init(source: source, crop: crop, target: target, opaque: opaque, level: Int(NHS_KERNELS_BEST))
-  }
-
-  init(source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool, level: Int) throws(ImageFault) {
+  /// fourth byte of the source's pixels is ignored. `blur` is explained in `AxisPlan`.
+  init(
+    source: ImageSize, crop: ImageRect, target: ImageSize, opaque: Bool, blur: Double = 0,
+    level: Int = Int(NHS_KERNELS_BEST)
+  ) throws(ImageFault) {
     try Self.check(source: source, crop: crop, target: target)
     guard let kernels = nhs_resample_kernels_at(Int32(level)) else {
       throw ImageFault(.invalid, "this processor lacks the instructions of level \(level)")
@@ -55,7 +54,7 @@ final class RowResampler {
     // Allocate first: if the size is too large, no planning time is lost.
     result = try PixelBuffer(uninitialized: target, opaque: opaque)
 
-    let plan = ResamplePlan.plan(source: source, crop: crop, target: target)
+    let plan = ResamplePlan.plan(source: source, crop: crop, target: target, blur: blur)
     if let (columns, rows) = plan.area {
       area = try AreaStage(columns: columns, rows: rows, opaque: opaque)
     } else {

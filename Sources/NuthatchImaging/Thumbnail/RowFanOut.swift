@@ -4,13 +4,16 @@ final class RowFanOut {
   /// Rows that were pushed.
   private(set) var rows = 0
 
-  /// For rows of a picture that was reduced by `denominator`.
-  init(_ plans: [StoredPlan], rowSize: ImageSize, denominator: Int, opaque: Bool) throws(ImageFault) {
+  /// For rows of a picture that was reduced by `denominator`. `blur` is explained in `AxisPlan`.
+  init(
+    _ plans: [StoredPlan], rowSize: ImageSize, denominator: Int, blur: Double = 0, opaque: Bool
+  ) throws(ImageFault) {
     var resamplers: [RowResampler] = []
     for plan in plans {
       resamplers.append(
         try RowResampler(
-          source: rowSize, crop: plan.crop(reducedBy: denominator), target: plan.target, opaque: opaque))
+          source: rowSize, crop: plan.crop(reducedBy: denominator), target: plan.target, opaque: opaque,
+          blur: blur))
     }
     self.resamplers = resamplers
   }

@@ -26,7 +26,7 @@ struct StoredPlan: Equatable {
     // and no result of a dozen photographs was below 42 dB against an exact reference.
     let margin = scaling == .best ? 1.85 : 1
     let fits = [8, 4, 2].first { denominator in
-      crop.width >= Double(target.width * denominator) * margin
+      denominator <= info.greatestReduction && crop.width >= Double(target.width * denominator) * margin
         && crop.height >= Double(target.height * denominator) * margin
     }
     denominator = fits ?? 1

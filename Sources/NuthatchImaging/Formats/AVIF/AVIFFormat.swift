@@ -7,7 +7,7 @@ struct AVIFFormat: PictureFormat {
 
   /// Averages of pixels with alpha would show the colours of invisible pixels.
   func reduces(_ info: ImageInfo) -> Bool {
-    !info.hasAlpha && info.canBeReduced && info.size.area >= Self.leastReduced
+    !info.hasAlpha && info.greatestReduction > 1 && info.size.area >= Self.leastReduced
   }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {

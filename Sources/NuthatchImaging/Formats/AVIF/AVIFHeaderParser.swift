@@ -199,7 +199,7 @@ struct AVIFHeaderParser: HeaderParser {
     info.frameCount = picture.frameCount
     if info.isAnimated { info.firstFrameEnd = picture.end }
     info.wholePictureBytes = picture.decoderBytes
-    info.canBeReduced = picture.canBeReduced
+    info.greatestReduction = picture.greatestReduction
     return info
   }
 }

@@ -73,4 +73,5 @@ struct AVIFColors: Equatable, Sendable {
 
   var isPQ: Bool { transfer == 16 }
   var isHLG: Bool { transfer == 18 }
+  var isHDR: Bool { isPQ || isHLG }
 }

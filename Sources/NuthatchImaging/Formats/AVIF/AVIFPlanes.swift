@@ -47,10 +47,13 @@ extension AVIFPicture {
     return most
   }
 
-  /// Reduced rows begin with whole samples of chroma.
-  var canBeReduced: Bool {
+  /// Reduced rows begin with whole samples of chroma. Averages of HDR are another light than that of their samples, so more of them
+  /// would show.
+  var greatestReduction: Int {
     let chroma = color.codings.first?.config.chroma ?? 0
-    return (crop.x % 2 == 0 || chroma == 0 || chroma == 3) && (crop.y % 2 == 0 || chroma != 1)
+    let isWhole = (crop.x % 2 == 0 || chroma == 0 || chroma == 3) && (crop.y % 2 == 0 || chroma != 1)
+    guard isWhole else { return 1 }
+    return !hasProfile && color.colors?.isHDR == true ? 2 : 8
   }
 }
 

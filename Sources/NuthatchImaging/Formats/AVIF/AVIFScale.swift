@@ -26,11 +26,12 @@ final class AVIFScale {
       width: (crop.size.width + denominator - 1) / denominator,
       height: (crop.size.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
-      places.map { plans[$0] }, rowSize: size, denominator: denominator, opaque: picture.alpha == nil)
+      places.map { plans[$0] }, rowSize: size, denominator: denominator,
+      blur: AxisPlan.blurOfPlanes(denominator), opaque: picture.alpha == nil)
     // An ICC profile says what the colours are.
-    let isHDR = !picture.hasProfile && (planes.colors.isPQ || planes.colors.isHLG)
     tone =
-      isHDR ? try ToneMap(isHLG: planes.colors.isHLG, primaries: planes.colors.primaries) : nil
+      !picture.hasProfile && planes.colors.isHDR
+      ? try ToneMap(isHLG: planes.colors.isHLG, primaries: planes.colors.primaries) : nil
     colors = try Self.colors(planes, isReduced: denominator > 1, tone: tone)
     colors.is_premultiplied = picture.isPremultiplied ? 1 : 0
     colors.is_alpha_limited = planes.isAlphaLimited ? 1 : 0

@@ -10,8 +10,7 @@ final class WebPDecoder: KeepsInput {
   let input = KeptInput()
   private let job: Job
   private var frame: WebPFrame?
-  private var codec: WebPCodec?
-  private var scales: [WebPScale] = []
+  private var passes: [WebPPass] = []
   /// The bytes of the frame that libwebp has seen.
   private var passed = 0
   private var hasAllRows = false
@@ -36,7 +35,7 @@ final class WebPDecoder: KeepsInput {
         throw Self.truncated(bytes.count)
       }
     } catch {
-      guard job.options.allowDamaged, error.leavesPixels, let first = scales.first, first.hasRows else {
+      guard job.options.allowDamaged, error.leavesPixels, passes.first?.hasRows == true else {
         throw error
       }
       report.isPartial = true
@@ -44,7 +43,7 @@ final class WebPDecoder: KeepsInput {
     }
     isDone = true
     report.bytesUsed = min(bytes.count, job.options.earlyStop ? frame.end : frame.fileEnd)
-    report.denominator = scales.first?.denominator ?? 1
+    report.denominator = passes.first?.denominator ?? 1
     return .done
   }
 
@@ -56,29 +55,19 @@ final class WebPDecoder: KeepsInput {
       // Lossless pixels in pieces would take ten times as long.
       guard !frame.bitstream.isLossless, end - frame.start >= passed + Self.leastPiece else { return false }
     }
-    let codec = try opened(frame, bytes)
+    if passes.isEmpty {
+      try judgeGroups(frame, bytes)
+      passes = try WebPPass.passes(frame, job.plans)
+    }
     passed = end - frame.start
-    let verdict = codec.decode(UnsafeRawBufferPointer(rebasing: bytes[frame.start..<end]))
-    for scale in scales { try scale.take(codec.picture, isComplete: verdict == .complete) }
-    switch verdict {
-    case .complete: return true
-    case .failed:
-      let fault = codec.fault
-      throw ImageFault(fault.kind, fault.message, at: frame.start)
-    case .needMore:
+    for pass in passes { try pass.decode(UnsafeRawBufferPointer(rebasing: bytes[frame.start..<end])) }
+    if let fault = passes.lazy.compactMap(\.fault).first { throw fault }
+    guard passes.allSatisfy(\.isComplete) else {
       if isWhole { throw ImageFault(.corrupt, "the WebP's pixels end before the last row", at: frame.end) }
       if input.isAtEnd { throw Self.truncated(bytes.count) }
       return false
     }
-  }
-
-  private func opened(_ frame: WebPFrame, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) -> WebPCodec {
-    if let codec { return codec }
-    try judgeGroups(frame, bytes)
-    let codec = try WebPCodec(frame)
-    self.codec = codec
-    scales = try WebPScale.scales(job.plans, frame)
-    return codec
+    return true
   }
 
   /// Refuses a picture whose groups of codes need more memory than is left.
@@ -111,13 +100,13 @@ final class WebPDecoder: KeepsInput {
   func finish() throws(ImageFault) -> [PixelBuffer] {
     guard isDone else { throw ImageFault(.internal, "decoding ended before the last row") }
     var found = [PixelBuffer?](repeating: nil, count: job.plans.count)
-    for scale in scales {
+    for scale in passes.flatMap(\.scales) {
       for (place, picture) in zip(scale.places, try scale.finish()) { found[place] = picture }
     }
     let stored = found.compactMap { $0 }
     guard stored.count == job.plans.count else { throw ImageFault(.internal, "a thumbnail wasn't made") }
     // The planes aren't needed any more.
-    codec = nil
+    passes = []
     try job.profile?.withUnsafeBufferPointer { (profile) throws(ImageFault) in
       try ColorConverter.make(
         UnsafeRawBufferPointer(profile), for: .rgb, most: job.options.limits.profileMemory,
@@ -126,39 +115,4 @@ final class WebPDecoder: KeepsInput {
     report.warningCount = warnings.count
     return stored
   }
-}
-
-/// libwebp's decoder of one frame.
-final class WebPCodec {
-  enum Verdict {
-    case complete, needMore, failed
-  }
-
-  private let handle: OpaquePointer
-  /// What is decoded so far; valid until the next `decode`.
-  private(set) var picture = nhs_webp_picture()
-
-  init(_ frame: WebPFrame) throws(ImageFault) {
-    let (size, isLossless) = (frame.bitstream.size, frame.bitstream.isLossless)
-    guard
-      let handle = nhs_webp_new(
-        Int32(size.width), Int32(size.height), isLossless ? 1 : 0, frame.hasAlpha ? 1 : 0)
-    else {
-      throw ImageFault(.outOfMemory, "there is no memory for a WebP decoder")
-    }
-    self.handle = handle
-  }
-
-  deinit { nhs_webp_free(handle) }
-
-  /// Decodes as far as the bytes allow; they are all bytes of the frame that have arrived.
-  func decode(_ bytes: UnsafeRawBufferPointer) -> Verdict {
-    switch Int(nhs_webp_decode(handle, bytes.baseAddress, bytes.count, &picture)) {
-    case Int(NHS_OK): .complete
-    case Int(NHS_MORE): .needMore
-    default: .failed
-    }
-  }
-
-  var fault: ImageFault { ImageFault(nhs_webp_fault(handle), format: .webp) }
 }

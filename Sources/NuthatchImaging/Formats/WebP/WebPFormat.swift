@@ -24,7 +24,7 @@ struct WebPFormat: PictureFormat {
   func addMemory(_ info: ImageInfo, _ plans: [StoredPlan], earlyStop: Bool, to sum: inout MemorySum) {
     // The rows that libwebp filters, and what it notes of their blocks. Also batches of finished rows.
     sum.add(info.size.width, 256 + 64 * plans.count)
-    sum.add(info.wholePictureBytes, 1)
+    sum.add(info.wholePictureBytes, WebPPass.count(plans))
   }
 
   func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { WebPChunks.frameCount(in: bytes) }

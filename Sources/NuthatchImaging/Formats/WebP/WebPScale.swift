@@ -14,16 +14,7 @@ final class WebPScale {
   private let spare: HeapArray<UInt8>
   private let fanOut: RowFanOut
 
-  /// One for each denominator, the smallest first.
-  static func scales(_ plans: [StoredPlan], _ frame: WebPFrame) throws(ImageFault) -> [WebPScale] {
-    var scales: [WebPScale] = []
-    for denominator in [1, 2, 4, 8] where plans.contains(where: { $0.denominator == denominator }) {
-      scales.append(try WebPScale(denominator, plans, frame))
-    }
-    return scales
-  }
-
-  private init(_ denominator: Int, _ plans: [StoredPlan], _ frame: WebPFrame) throws(ImageFault) {
+  init(_ denominator: Int, _ plans: [StoredPlan], _ frame: WebPFrame) throws(ImageFault) {
     self.denominator = denominator
     self.frame = frame
     places = plans.indices.filter { plans[$0].denominator == denominator }
@@ -31,7 +22,8 @@ final class WebPScale {
       width: (frame.canvas.width + denominator - 1) / denominator,
       height: (frame.canvas.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
-      places.map { plans[$0] }, rowSize: size, denominator: denominator, opaque: frame.isOpaque)
+      places.map { plans[$0] }, rowSize: size, denominator: denominator,
+      blur: AxisPlan.blurOfPlanes(denominator), opaque: frame.isOpaque)
     rows = try RowBatch(width: size.width, rows: Self.batch)
     spare = try HeapArray(frame.bitstream.isLossless ? 1 : nhs_yuv_spare(Int32(frame.bitstream.size.width)))
   }
@@ -59,8 +51,8 @@ final class WebPScale {
     let decoded = Int(picture.rows)
     guard decoded > 0 else { return 0 }
     if picture.rgba != nil { return frame.y + decoded }
-    // At full size, colours are enlarged from two rows, of which one may be the next.
-    return denominator > 1 ? decoded / denominator : frame.y + max(0, decoded / 2 * 2 - 1)
+    // A reduced row has a part of the next cell. At full size, colours are enlarged from two rows, of which one may be the next.
+    return denominator > 1 ? max(0, decoded / denominator - 1) : frame.y + max(0, decoded / 2 * 2 - 1)
   }
 
   /// Writes a row of the canvas: outside of the frame it is transparent.
