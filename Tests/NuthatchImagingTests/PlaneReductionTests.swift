@@ -91,7 +91,7 @@ struct PlaneReductionTests {
   func detailsKeepTheirContrast(_ denominator: Int) {
     let length = 200 * denominator
     let direct = AxisPlan(start: 0, length: Double(length), limit: length, target: 100)
-    let blur = AxisPlan.blurOfPlanes(denominator)
+    let blur = PlaneReduction.blur(denominator)
     let sharpened = AxisPlan(start: 0, length: 200, limit: 200, target: 100, blur: blur)
     let plain = AxisPlan(start: 0, length: 200, limit: 200, target: 100)
     for pixelsEach in [40, 10, 5] {

@@ -1,5 +1,6 @@
 #include "nhs_samples.h"
 
+#include "nhs_alpha.h"
 #include "nhs_average.h"
 #include "nhs_tone.h"
 
@@ -208,6 +209,10 @@ static uint32_t alpha_of(const nhs_samples *s, const nhs_colors *c, const uint8_
 
 static void put_alpha(const nhs_samples *s, const nhs_colors *c, int32_t row, uint8_t *rgba) {
     const uint8_t *line = (const uint8_t *)s->a + (size_t)row * s->a_stride;
+    if (s->a_depth == 8 && !c->is_alpha_limited && !c->is_premultiplied) {
+        nhs_alpha_put(line, rgba, (size_t)s->width);
+        return;
+    }
     for (size_t x = 0; x < (size_t)s->width; x++) {
         uint32_t alpha = alpha_of(s, c, line, x);
         uint8_t *pixel = rgba + 4 * x;

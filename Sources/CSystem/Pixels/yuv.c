@@ -1,5 +1,6 @@
 #include "nhs_yuv.h"
 
+#include "nhs_alpha.h"
 #include "nhs_average.h"
 
 #ifdef __SSE2__
@@ -133,10 +134,7 @@ void nhs_yuv_row(const nhs_planes *p, int32_t row, uint8_t *rgba, void *spare) {
     enlarge(p->v + here, p->v + there, v, width);
     color(p->y + (size_t)row * p->y_stride, u, v, rgba, width);
     if (p->a) {
-        const uint8_t *alpha = p->a + (size_t)row * p->a_stride;
-        for (size_t x = 0; x < width; x++) {
-            rgba[4 * x + 3] = alpha[x];
-        }
+        nhs_alpha_put(p->a + (size_t)row * p->a_stride, rgba, width);
     }
 }
 

@@ -7,6 +7,7 @@
 #ifndef NUTHATCH_CSYSTEM_H
 #define NUTHATCH_CSYSTEM_H
 
+#include "nhs_alpha.h"
 #include "nhs_av1_decode.h"
 #include "nhs_average.h"
 #include "nhs_close_alert.h"

@@ -5,8 +5,8 @@ protocol PictureFormat: Sendable {
   /// The libraries that decode it, which only a decoder process loads (`NHS_DECODER_SVG` and others); 0 if it is decoded here.
   var libraries: Int32 { get }
 
-  /// Returns whether the decoder reduces this picture by 2, 4 or 8 while it decodes, if that is enough for its thumbnails.
-  func reduces(_ info: ImageInfo) -> Bool
+  /// Returns by how much the decoder can reduce this picture while it decodes, if that is enough for its thumbnails: 1, 2, 4 or 8.
+  func greatestReduction(_ info: ImageInfo) -> Int
 
   /// Returns a parser for the bytes before the pixels.
   ///
@@ -32,7 +32,7 @@ protocol PictureFormat: Sendable {
 extension PictureFormat {
   var libraries: Int32 { 0 }
 
-  func reduces(_ info: ImageInfo) -> Bool { false }
+  func greatestReduction(_ info: ImageInfo) -> Int { 1 }
 
   func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { nil }
 

@@ -98,12 +98,6 @@ struct AxisPlan {
     }
   }
 
-  /// The blur of a picture that `nhs_average_bytes` has reduced: halves of cells with the weights 1, 3, 3 and 1, of `denominator` / 2
-  /// pixels each.
-  static func blurOfPlanes(_ denominator: Int) -> Double {
-    denominator > 1 ? 3 / 16 + (1 - 4 / Double(denominator * denominator)) / 48 : 0
-  }
-
   /// Rounds weights to Q14. The remainder is added to the largest weight, where it matters least.
   private mutating func appendQuantized(_ exact: [Double]) {
     var sum = 0.0

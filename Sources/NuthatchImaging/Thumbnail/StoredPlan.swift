@@ -18,15 +18,12 @@ struct StoredPlan: Equatable {
     let target = info.orientation.applied(to: plan.target)
     self.crop = crop
     self.target = target
-    guard PictureFormats.of(info.format)?.reduces(info) == true else {
-      denominator = 1
-      return
-    }
+    let greatest = PictureFormats.of(info.format)?.greatestReduction(info) ?? 1
     // With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows,
     // and no result of a dozen photographs was below 42 dB against an exact reference.
     let margin = scaling == .best ? 1.85 : 1
     let fits = [8, 4, 2].first { denominator in
-      denominator <= info.greatestReduction && crop.width >= Double(target.width * denominator) * margin
+      denominator <= greatest && crop.width >= Double(target.width * denominator) * margin
         && crop.height >= Double(target.height * denominator) * margin
     }
     denominator = fits ?? 1

@@ -2,12 +2,9 @@
 struct AVIFFormat: PictureFormat {
   let format = ImageFormat.avif
 
-  /// For a smaller picture, the time saved isn't worth the loss.
-  private static let leastReduced = 500_000
-
   /// Averages of pixels with alpha would show the colours of invisible pixels.
-  func reduces(_ info: ImageInfo) -> Bool {
-    !info.hasAlpha && info.greatestReduction > 1 && info.size.area >= Self.leastReduced
+  func greatestReduction(_ info: ImageInfo) -> Int {
+    info.hasAlpha ? 1 : min(info.greatestReduction, PlaneReduction.greatest(info))
   }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {

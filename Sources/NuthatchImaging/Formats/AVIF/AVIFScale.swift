@@ -27,7 +27,7 @@ final class AVIFScale {
       height: (crop.size.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
       places.map { plans[$0] }, rowSize: size, denominator: denominator,
-      blur: AxisPlan.blurOfPlanes(denominator), opaque: picture.alpha == nil)
+      blur: PlaneReduction.blur(denominator), opaque: picture.alpha == nil)
     // An ICC profile says what the colours are.
     tone =
       !picture.hasProfile && planes.colors.isHDR

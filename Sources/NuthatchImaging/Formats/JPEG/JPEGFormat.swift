@@ -2,7 +2,7 @@
 struct JPEGFormat: PictureFormat {
   let format = ImageFormat.jpeg
 
-  func reduces(_ info: ImageInfo) -> Bool { true }
+  func greatestReduction(_ info: ImageInfo) -> Int { 8 }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {
     JPEGHeaderParser(collectsProfile: collectsProfile)

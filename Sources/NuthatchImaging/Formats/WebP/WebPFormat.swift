@@ -3,12 +3,9 @@
 struct WebPFormat: PictureFormat {
   let format = ImageFormat.webp
 
-  /// For a smaller picture, the time saved isn't worth the loss.
-  private static let leastReduced = 500_000
-
   /// Averages of pixels with alpha would show the colours of invisible pixels, and lossless pictures have no planes.
-  func reduces(_ info: ImageInfo) -> Bool {
-    info.color == .ycbcr && !info.hasAlpha && info.size.area >= Self.leastReduced
+  func greatestReduction(_ info: ImageInfo) -> Int {
+    info.color == .ycbcr && !info.hasAlpha ? PlaneReduction.greatest(info) : 1
   }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {

@@ -23,7 +23,7 @@ final class WebPScale {
       height: (frame.canvas.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
       places.map { plans[$0] }, rowSize: size, denominator: denominator,
-      blur: AxisPlan.blurOfPlanes(denominator), opaque: frame.isOpaque)
+      blur: PlaneReduction.blur(denominator), opaque: frame.isOpaque)
     rows = try RowBatch(width: size.width, rows: Self.batch)
     spare = try HeapArray(frame.bitstream.isLossless ? 1 : nhs_yuv_spare(Int32(frame.bitstream.size.width)))
   }
