@@ -115,7 +115,12 @@ def source(proxy: str) -> None:
     reader.bare.run(path + "cd nuthatch; make demo")
     reader.bare.run(path + "cd nuthatch; make install PREFIX=/usr/local")
     reader.in_a_shell()
-    reader.in_python()
+    # As the last line of `make install` says.
+    reader.bare.run("apt-get install --yes --no-install-recommends python3-venv")
+    reader.bare.run(
+        "python3 -m venv env && env/bin/pip install --quiet /usr/local/share/nuthatch/nuthatch-*.whl"
+    )
+    reader.in_python("env/bin/python")
     reader.in_c()
     reader.bare.run(
         path + "cd nuthatch; make uninstall PREFIX=/usr/local; find /usr/local -name '*nuthatch*'"
