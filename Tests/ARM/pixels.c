@@ -9,7 +9,9 @@
 #include "nhs_jpeg_decode.h"
 #include "nhs_png_decode.h"
 #include "nhs_resample.h"
+#include "nhs_samples.h"
 #include "nhs_store.h"
+#include "nhs_yuv.h"
 
 enum { WIDTH = 157, HEIGHT = 93, BLOCKS = (WIDTH + NHS_ROW_BLOCK - 1) / NHS_ROW_BLOCK * NHS_ROW_BLOCK, TAPS = 8 };
 
@@ -169,6 +171,72 @@ static void jpeg(const uint8_t *rgba, int half_chroma) {
     free(made.bytes);
 }
 
+// The planes of a lossy WebP: the bytes of the picture, taken for luma, chroma and alpha.
+static void webp(const uint8_t *bytes) {
+    const size_t half = (WIDTH + 1) / 2;
+    nhs_planes planes = {bytes, bytes + 20000, bytes + 25000, bytes + 30000, WIDTH, half, WIDTH, WIDTH, HEIGHT};
+    uint8_t *rows = cleared((size_t)WIDTH * HEIGHT * 4), *spare = cleared(nhs_yuv_spare(WIDTH));
+    for (int32_t factor = 1; factor <= 8; factor *= 2) {
+        int32_t height = (HEIGHT + factor - 1) / factor;
+        size_t stride = (size_t)((WIDTH + factor - 1) / factor) * 4;
+        for (int32_t y = 0; y < height; y++) {
+            if (factor == 1) {
+                nhs_yuv_row(&planes, y, rows + (size_t)y * stride, spare);
+            } else {
+                nhs_yuv_reduced_row(&planes, factor, y, rows + (size_t)y * stride, spare);
+            }
+        }
+        char what[40];
+        snprintf(what, sizeof what, "planes of a WebP at 1/%d", factor);
+        print(what, rows, (size_t)height * stride);
+    }
+    free(rows);
+    free(spare);
+}
+
+// The planes of an AVIF of 4:2:0, 4:2:2 or 4:4:4.
+static void avif(const uint8_t *bytes, int32_t depth, int32_t halves_columns, int32_t halves_rows) {
+    enum { COUNT = WIDTH * HEIGHT };
+    static uint16_t words[3 * COUNT];
+    for (int i = 0; i < 3 * COUNT; i++) {
+        uint32_t two = (uint32_t)bytes[i] << 8 | bytes[i + COUNT];
+        if (depth > 8) {
+            words[i] = (uint16_t)(two >> (16 - depth));
+        } else {
+            ((uint8_t *)words)[i] = bytes[i];
+        }
+    }
+    size_t each = depth > 8 ? 2 : 1;
+    const uint8_t *first = (const uint8_t *)words;
+    nhs_samples samples = {
+        .y = first, .u = first + each * COUNT, .v = first + 2 * each * COUNT, .a = bytes, .y_stride = each * WIDTH,
+        .uv_stride = each * WIDTH, .a_stride = WIDTH, .width = WIDTH, .height = HEIGHT, .depth = depth, .a_depth = 8,
+        .halves_columns = halves_columns, .halves_rows = halves_rows,
+    };
+    int32_t unit = 1 << (depth - 8);
+    nhs_colors colors = {
+        .factors = {{75, 0, 102}, {75, -25, -52}, {75, 129, 0}}, .shift = depth - 2,
+        .offsets = {-14000 * unit, 8700 * unit, -17700 * unit}, .most = 255,
+    };
+    uint8_t *rows = cleared((size_t)COUNT * 4), *spare = cleared(nhs_samples_spare(WIDTH));
+    for (int32_t factor = 1; factor <= 8; factor *= 2) {
+        int32_t height = (HEIGHT + factor - 1) / factor;
+        size_t stride = (size_t)((WIDTH + factor - 1) / factor) * 4;
+        for (int32_t y = 0; y < height; y++) {
+            if (factor == 1) {
+                nhs_samples_row(&samples, &colors, y, rows + (size_t)y * stride, spare);
+            } else {
+                nhs_samples_reduced_row(&samples, &colors, factor, y, rows + (size_t)y * stride, spare);
+            }
+        }
+        char what[100];
+        snprintf(what, sizeof what, "planes of %d bits, %d and %d, at 1/%d", depth, halves_columns, halves_rows, factor);
+        print(what, rows, (size_t)height * stride);
+    }
+    free(rows);
+    free(spare);
+}
+
 int main(void) {
     for (int kind = 0; kind < 4; kind++) {
         bool has_alpha = kind & 1, is_gray = kind & 2;
@@ -177,6 +245,12 @@ int main(void) {
         png(rgba, has_alpha, is_gray);
         jpeg(rgba, kind & 1);
         resample(rgba);
+        webp(rgba);
+        for (int32_t depth = 8; depth <= 12; depth += 2) {
+            avif(rgba, depth, 1, 1);
+            avif(rgba, depth, 1, 0);
+            avif(rgba, depth, 0, 0);
+        }
         uint64_t low, high;
         nhs_hash128(rgba, 1000, 7, &low, &high);
         printf("%-40s %016llx%016llx\n", "hash128", (unsigned long long)high, (unsigned long long)low);
