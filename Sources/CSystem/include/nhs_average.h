@@ -17,7 +17,8 @@ typedef struct {
 // at most 2 down. A plane isn't left as it is at 1, because chroma of half the resolution must be as smooth as its luma is. Beyond
 // an edge, the last sample counts again. `sums` has room for the plane's width and 16 more.
 //
-// Averages of cells alone would keep a third of the finest details in a false place; of these, 7 % are left.
+// Averages of cells alone would show details that are too fine for the result as other details, with a third of their contrast;
+// these weights leave 7 % of it.
 void nhs_average_bytes(const nhs_plane *plane, int32_t across, int32_t down, int32_t row, uint8_t *out, uint16_t *sums);
 void nhs_average_words(const nhs_plane *plane, int32_t across, int32_t down, int32_t row, uint16_t *out, uint32_t *sums);
 
