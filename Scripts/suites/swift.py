@@ -22,7 +22,7 @@ LARGEST = r"^NuthatchCoreTests\."
 # The code that these folders test starts no threads. Under the thread sanitizer a test takes ten times as long. So only
 # files of tests run there that start threads themselves, or run `nuthatch-storecrash mix`.
 CALLERS_THREAD = ("BaseTests", "CoreTests/Queue", "HTTPTests", "ImagingTests", "StoreTests")
-SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|TaskGroup\(|\[\"mix\""
+SEVERAL_THREADS = r"\bThread\.|\bDispatchQueue\.|\binThreads\(|TaskGroup\(|\[\"mix\""
 
 
 def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:

@@ -231,7 +231,7 @@ import Testing
   func threads() throws {
     let store = try Store.open(path)
     let isDone = Counter()
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+    inThreads(4) { thread in
       if thread == 0 {
         for _ in 0..<30 {
           try? parent.remove("cache")

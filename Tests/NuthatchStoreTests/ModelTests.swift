@@ -74,8 +74,8 @@ import Testing
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 256 << 20))
     let seed = newSeed() &+ UInt64(run) &* 1_000_003
-    let (wrong, kept) = (Counter(), Counter())
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+    let (faults, kept) = (Faults(), Counter())
+    inThreads(4) { thread in
       var dice = Dice(seed &+ UInt64(thread))
       var model: [RecordKey: (version: UInt64, size: Int)] = [:]
       do {
@@ -88,22 +88,28 @@ import Testing
             try store.commit(key, content(value.version, value.size))
             model[key] = value
           case 8..<11:
-            if try store.remove(key) != (model.removeValue(forKey: key) != nil) { wrong.add() }
+            if try store.remove(key) != (model.removeValue(forKey: key) != nil) {
+              faults.add("a removal of \(key)")
+            }
           case 11 where thread == 0:
-            if try !store.verify().isClean { wrong.add() }
+            if try !store.verify().isClean { faults.add("verify") }
           default:
             let found = try store.lookup(key)?.copied()
-            if found != model[key].map({ content($0.version, $0.size) }) { wrong.add() }
+            if found != model[key].map({ content($0.version, $0.size) }) { faults.add("a lookup of \(key)") }
           }
         }
         for (key, value) in model {
-          if try store.bytes(key) == content(value.version, value.size) { kept.add() } else { wrong.add() }
+          if try store.bytes(key) == content(value.version, value.size) {
+            kept.add()
+          } else {
+            faults.add("\(key) at the end")
+          }
         }
       } catch {
-        wrong.add()
+        faults.add("\(error)")
       }
     }
-    #expect(wrong.count == 0, "seed \(seed)")
+    #expect(faults.all == [], "seed \(seed)")
     let statistics = try store.statistics()
     #expect(statistics.meta + statistics.bodies + statistics.thumbs == kept.count, "seed \(seed)")
   }
@@ -113,8 +119,8 @@ import Testing
     let folder = try Folder()
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20))
     let seed = newSeed()
-    let wrong = Counter()
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+    let faults = Faults()
+    inThreads(4) { thread in
       var dice = Dice(seed &+ UInt64(thread))
       for _ in 0..<600 {
         let number = UInt64.random(in: 0..<200, using: &dice)
@@ -126,14 +132,16 @@ import Testing
           case 4: try store.remove(key)
           case 5: try store.forEach { _, lease in lease.count >= 2000 }
           default:
-            if let lease = try store.lookup(key), lease.copied() != payload { wrong.add() }
+            if let lease = try store.lookup(key), lease.copied() != payload {
+              faults.add("a lookup of \(number)")
+            }
           }
         } catch {
-          wrong.add()
+          faults.add("\(error)")
         }
       }
     }
-    #expect(wrong.count == 0, "seed \(seed)")
+    #expect(faults.all == [], "seed \(seed)")
     #expect(try store.verify().isClean)
   }
 }

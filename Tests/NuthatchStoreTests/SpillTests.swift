@@ -280,8 +280,8 @@ import Testing
   func threads() throws {
     let store = try Store.open(folder.path, .init(diskBytes: 4 << 20, memoryBytes: 300_000, spill: .pressure))
     let seed = newSeed()
-    let wrong = Counter()
-    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+    let faults = Faults()
+    inThreads(4) { thread in
       var dice = Dice(seed &+ UInt64(thread))
       for _ in 0..<500 {
         let number = UInt64.random(in: 0..<200, using: &dice)
@@ -295,16 +295,23 @@ import Testing
           case 11: store.relieve(.warning)
           case 12: store.relieve(.critical)
           case 13: try store.forEach { _, lease in lease.count >= 2000 }
-          case 14, 15: if let lease = try store.lookup(key) { try store.keep(key, lease) }
-          case 16..<19: if let lease = try store.recall(key), lease.copied() != payload { wrong.add() }
-          default: if let lease = try store.lookup(key), lease.copied() != payload { wrong.add() }
+          case 14, 15:
+            if let lease = try store.lookup(key) { try store.keep(key, lease) }
+          case 16..<19:
+            if let lease = try store.recall(key), lease.copied() != payload {
+              faults.add("a recall of \(number)")
+            }
+          default:
+            if let lease = try store.lookup(key), lease.copied() != payload {
+              faults.add("a lookup of \(number)")
+            }
           }
         } catch {
-          wrong.add()
+          faults.add("\(error)")
         }
       }
     }
-    #expect(wrong.count == 0, "seed \(seed)")
+    #expect(faults.all == [], "seed \(seed)")
     let memory = try store.statistics().memory
     #expect(memory.bytes <= 300_000)
     #expect(memory.lost == 0)

@@ -140,6 +140,24 @@ func modelRuns(_ usual: Int) -> Int {
   ProcessInfo.processInfo.environment["NUTHATCH_MODEL_RUNS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual
 }
 
+/// Calls `body` in this many threads and waits for them.
+///
+/// They have ten minutes for their waits. By itself a commit throws `busy` after a second, which may pass on a busy machine
+/// before the other threads let one go on.
+func inThreads(_ count: Int, _ body: (Int) -> Void) {
+  DispatchQueue.concurrentPerform(iterations: count) { number in
+    WaitLimit.applying(600_000_000_000) { body(number) }
+  }
+}
+
+/// Notes what went wrong, from any thread.
+final class Faults: @unchecked Sendable {
+  private let lock = WordLock()
+  private var noted: [String] = []
+  func add(_ what: String) { lock.withLock { noted.append(what) } }
+  var all: [String] { lock.withLock { noted } }
+}
+
 /// A seed that is printed when a test fails: every expectation names it.
 func newSeed() -> UInt64 {
   if let text = ProcessInfo.processInfo.environment["NUTHATCH_SEED"], let seed = UInt64(text) { return seed }

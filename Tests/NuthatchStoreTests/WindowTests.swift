@@ -151,7 +151,7 @@ import Testing
     let held = try (0..<50).map { number in
       (number, try store.commit(Self.key(number), Self.payload(number)))
     }
-    DispatchQueue.concurrentPerform(iterations: 5) { thread in
+    inThreads(5) { thread in
       do {
         let own = try Store.open(folder.path)
         var leases: [(Int, Lease)] = []
