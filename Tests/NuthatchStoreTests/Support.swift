@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import NuthatchBase
 import Testing
 
 @testable import NuthatchStore
@@ -144,7 +145,7 @@ func modelRuns(_ usual: Int) -> Int {
 ///
 /// They have ten minutes for their waits. By itself a commit throws `busy` after a second, which may pass on a busy machine
 /// before the other threads let one go on.
-func inThreads(_ count: Int, _ body: (Int) -> Void) {
+func inThreads(_ count: Int, _ body: @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count) { number in
     WaitLimit.applying(600_000_000_000) { body(number) }
   }
