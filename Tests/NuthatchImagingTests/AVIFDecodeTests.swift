@@ -257,8 +257,22 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
         }
         let decibels = 10 * log10(255 * 255 / max(1e-9, squares / Double(picture.byteCount)))
         #expect(decibels > 45, "to \(box.width): \(decibels) dB")
-        // A small thumbnail is made without CDEF, also of a picture that isn't reduced.
-        if most == 1 { #expect((squares == 0) == (box.width > 240), "to \(box.width)") }
+      }
+    }
+  }
+
+  @Test("a thumbnail much smaller than the picture is made without CDEF, also if the picture isn't reduced")
+  func smallThumbnailsDontNeedCDEF() throws {
+    for properties in [[], [AVIF.clap(3, 2, 93, 68, of: AVIF.smoothed.size)]] {
+      let bytes = AVIF.still(AVIF.smoothed, properties)
+      let full = try #require(Decode.whole(bytes).picture)
+      let boxes = [80, 60, 20].map { ThumbnailBox($0) }
+      let together = try Decode.thumbnails(bytes, boxes).get().pictures
+      for (box, picture) in zip(boxes, together) {
+        let alone = try Decode.thumbnails(bytes, [box]).get()
+        #expect(alone.pictures[0].bytes == picture.bytes)
+        #expect(alone.report.denominator == (properties.isEmpty && box.width == 20 ? 2 : 1))
+        #expect((try full.resampled(to: picture.size).bytes == picture.bytes) == (box.width > 20))
       }
     }
   }
