@@ -9,17 +9,6 @@ extension AVIFFixture {
     8ddwFZjTjbyE+qJhOZg6cNnlwSv5YA==
     """)
 
-  /// 8 bits, 4:2:0, full range, and smoothed by CDEF, by up to 4 levels.
-  static let smoothed = Bits(
-    96, 72, config: [0x81, 0x00, 0x0C, 0x00],
-    """
-    EgAKCRgZr8dsgIaDQjKiAhNB4eFndZZaALHQItDfWjrvj16TVaOT7t+hpXk13CDXJgaEIVTzyl/DYXnUAufn50O/xX5ZZFXs
-    fTkItFl/HpqLMrH2DS/2hk4G3cDxgSahaxxb+5I2mqeeFP75XH1CaJmA89ardkDAOamS8RX6zEwDPYJ8l9ZU8PQNF8nCVM6M
-    8zpsGjO7hFJNX9+Ewj7bfn4S+09dTjrB1FzNd3nUmpEmkUsczUaVoqSiIZJbLzq6xses4Y9P661ntrgSk+h0vDV3KpL8iTzL
-    vvwdM4WZaOR0Ysu+H7VVABf3F56eicBCxqk/iScaxPs/h3/2P2V/qrEXH8iWvXYeY4zLJ9MVQCrTbrOHRix5MxosYiytvHFs
-    6v60JeDIPDqqEKefb81JM7rw
-    """)
-
   /// 8 bits, grey, full range: falls from the left to the right.
   static let alpha = Bits(
     90, 70, config: [0x81, 0x00, 0x1C, 0x00],

@@ -5,10 +5,6 @@ struct StoredPlan: Equatable {
   /// The reduction while decoding: 1, 2, 4 or 8.
   let denominator: Int
 
-  /// With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows, and
-  /// no result of a dozen photographs was below 42 dB against an exact reference.
-  private static let margin = 1.85
-
   init(_ box: ThumbnailBox, of info: ImageInfo) throws(ImageFault) {
     var box = box
     // A drawing has no pixels that would be enlarged.
@@ -23,21 +19,15 @@ struct StoredPlan: Equatable {
     self.crop = crop
     self.target = target
     let greatest = PictureFormats.of(info.format)?.greatestReduction(info) ?? 1
-    let margin = scaling == .best ? Self.margin : 1
-    denominator =
-      [8, 4, 2].first { $0 <= greatest && Self.allows($0, crop, target, margin) } ?? 1
+    // With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows,
+    // and no result of a dozen photographs was below 42 dB against an exact reference.
+    let margin = scaling == .best ? 1.85 : 1
+    let fits = [8, 4, 2].first { denominator in
+      denominator <= greatest && crop.width >= Double(target.width * denominator) * margin
+        && crop.height >= Double(target.height * denominator) * margin
+    }
+    denominator = fits ?? 1
   }
-
-  private static func allows(
-    _ denominator: Int, _ crop: ImageRect, _ target: ImageSize, _ margin: Double
-  ) -> Bool {
-    crop.width >= Double(target.width * denominator) * margin
-      && crop.height >= Double(target.height * denominator) * margin
-  }
-
-  /// The thumbnail is so much smaller that a filter for the finest details would change nothing that is seen. Also true of a picture
-  /// that could be reduced while decoding if it had no alpha.
-  var hidesDetails: Bool { denominator > 1 || Self.allows(2, crop, target, Self.margin) }
 
   /// The whole picture at full size.
   init(whole info: ImageInfo) {

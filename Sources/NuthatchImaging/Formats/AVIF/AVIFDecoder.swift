@@ -49,19 +49,19 @@ final class AVIFDecoder: KeepsInput {
     return max(place, picture.end)
   }
 
-  /// A thumbnail that hides details is made without the filter that it doesn't need, also beside one that shows them. So it has
-  /// the same pixels as alone.
+  /// A reduced picture is decoded without the filter that it doesn't need. So a thumbnail has the same pixels whether it is made
+  /// alone or with one that isn't reduced.
   private func decode(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     var found = [PixelBuffer?](repeating: nil, count: job.plans.count)
-    for hidesDetails in [false, true] {
-      let pass = job.plans.indices.filter { job.plans[$0].hidesDetails == hidesDetails }
-      guard !pass.isEmpty else { continue }
-      let planes = try AVIFPlanes(picture, bytes, job, withoutCDEF: hidesDetails)
-      for denominator in [1, 2, 4, 8] {
-        let places = pass.filter { job.plans[$0].denominator == denominator }
-        guard !places.isEmpty else { continue }
-        let scale = try AVIFScale(denominator, places.map { job.plans[$0] }, picture, planes)
-        for (place, made) in zip(places, try scale.pictures()) { found[place] = made }
+    for isReduced in [false, true] {
+      let scales = [1, 2, 4, 8].filter { denominator in
+        (denominator > 1) == isReduced && job.plans.contains { $0.denominator == denominator }
+      }
+      guard !scales.isEmpty else { continue }
+      let planes = try AVIFPlanes(picture, bytes, job, withoutCDEF: isReduced)
+      for denominator in scales {
+        let scale = try AVIFScale(denominator, job.plans, picture, planes)
+        for (place, made) in zip(scale.places, try scale.pictures()) { found[place] = made }
       }
     }
     stored = found.compactMap { $0 }

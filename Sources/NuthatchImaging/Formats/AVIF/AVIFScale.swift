@@ -6,6 +6,8 @@ final class AVIFScale {
 
   /// The scale is 1 : this number; 1, 2, 4 or 8.
   private let denominator: Int
+  /// The indices of this scale's thumbnails among all thumbnails.
+  let places: [Int]
   private let planes: AVIFPlanes
   private let crop: AVIFPicture.Crop
   private let tone: ToneMap?
@@ -19,11 +21,12 @@ final class AVIFScale {
     self.denominator = denominator
     self.planes = planes
     crop = picture.crop
+    places = plans.indices.filter { plans[$0].denominator == denominator }
     size = ImageSize(
       width: (crop.size.width + denominator - 1) / denominator,
       height: (crop.size.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
-      plans, rowSize: size, denominator: denominator,
+      places.map { plans[$0] }, rowSize: size, denominator: denominator,
       blur: PlaneReduction.blur(denominator), opaque: picture.alpha == nil)
     // An ICC profile says what the colours are.
     tone =
