@@ -12,7 +12,7 @@ from typing import Dict, List
 import pytest
 from command import COMMAND, Runner, lines, summary
 from pictures import png, png_of
-from testserver import TestServer, ok
+from testserver import TestServer, ok, redirect
 
 
 def noise(server: TestServer, count: int, seed: int = 1) -> List[str]:
@@ -59,6 +59,24 @@ def test_dropped_thumbnails_are_counted(
         options += ["--keep-source=no"]
         again = nuthatch("prefetch", "--cache=third", f"--disk-bytes={hint[1]}M", *options)
         assert (again.returncode, summary(again.stderr)["dropped"]) == (0, 0)
+
+
+@pytest.mark.parametrize("policy", ["kit", "rfc9111"])
+def test_dropped_thumbnails_behind_redirects_are_counted(
+    policy: str, server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    urls = noise(server, 600)
+    for number, url in enumerate(urls):
+        server.on(f"/to/{number}", redirect(url))
+    (tmp_path / "list").write_bytes(lines(server.url(f"/to/{number}") for number in range(len(urls))))
+    options = ["--size=64", "--thumb-store=raw", "--format=jsonl", f"--policy={policy}", "list"]
+    told = summary(nuthatch("prefetch", "--disk-bytes=4M", *options).stderr)
+    found = json.loads(nuthatch("stat", "--format=json").stdout)
+    made = 600 - told["not_kept"]
+    assert (told["ok"], told["exit"]) == (600, 5) and told["not_kept"] < 5
+    assert 0 <= told["dropped"] - (made - found["thumbnails"]) <= 10
+    told = summary(nuthatch("prefetch", "--cache=other", "--disk-bytes=64M", *options).stderr)
+    assert (told["ok"], told["exit"], told["dropped"]) == (600, 0, 0)
 
 
 def test_failed_urls_decide_the_exit_status_before_dropped_thumbnails(

@@ -78,9 +78,9 @@ struct DiskWatch {
   private(set) var isSaid = false
   private var due: Int64 = 0
 
-  init(_ cache: Cache) {
+  init(_ cache: Cache, of request: Request) {
     self.cache = cache
-    trail = KeptTrail(cache)
+    trail = KeptTrail(cache, of: request)
     start = Self.figures(cache)
   }
 
@@ -91,7 +91,7 @@ struct DiskWatch {
   func note(_ info: StoredAnswerInfo) { trail.note(info) }
 
   /// Notes thumbnails that were made.
-  func note(_ request: Request, _ kept: KeptContent) { trail.note(request, kept) }
+  func note(_ kept: KeptContent) { trail.note(kept) }
 
   /// Returns the report of a whole run. Call it after everything was written. Returns nil if the statistics can't be read.
   ///

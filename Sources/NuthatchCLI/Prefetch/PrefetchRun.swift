@@ -38,7 +38,7 @@ final class PrefetchRun {
     backlog = Backlog(enough: 1024, atHost: atHost, folder: cache.path)
     isSignInUnused = settings.signIn?.place != nil
     progress = ProgressLine(settings.progress)
-    disk = DiskWatch(cache)
+    disk = DiskWatch(cache, of: settings.said.common)
     hold = HoldWatch { cache.storeIsHeld }
     room = RoomWatch(cache.path, patience: settings.giveUpAfter)
     if let path = settings.failedOut { failed = try FailedList(path, isListItself: list.has(path)) }
@@ -220,7 +220,7 @@ final class PrefetchRun {
       tally.notKept += 1
     }
     tally.count(record)
-    if record.isOK, let kept = record.kept { disk.note(request(record), kept) }
+    if record.isOK, let kept = record.kept { disk.note(kept) }
     if !record.isOK { failed?.note(record.listed) }
     if let page = report, page.wants(record) {
       report?.add(record, record.isOK && page.hasRoom ? thumbnail(record) : nil)

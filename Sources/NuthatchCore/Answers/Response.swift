@@ -1,4 +1,5 @@
 import NuthatchImaging
+import NuthatchStore
 import NuthatchTransport
 
 /// An answer. It never changes, and its bytes don't move until the last reference is released.
@@ -186,6 +187,8 @@ struct Provenance: Sendable {
   var bodyBytes: Int64 = 0
   /// The digest by which its thumbnails are found; nil if unknown.
   var content: Digest?
+  /// The key under which the answer is stored, if it is; nil if unknown.
+  var name: KeyHash?
   var journey = Journey()
 }
 

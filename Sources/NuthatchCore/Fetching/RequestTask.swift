@@ -183,7 +183,7 @@ extension RequestTask {
   private func answer(with fetched: FetchedAnswer) {
     guard ticket.isOpen else { return }
     let status = fetched.head.status
-    let provenance = fetched.provenance.addingRedirects(of: plan)
+    let provenance = fetched.provenance.answering(plan)
     // If a stored answer was shown or can be used, a server's error page doesn't replace it.
     if status >= 500 || status == 429, hasShown || standIn != nil {
       return settle(for: NuthatchError(.http, "HTTP \(status): \(plan.url)", status: status))
@@ -236,7 +236,7 @@ extension RequestTask {
       return follow { () throws(NuthatchError) in try plan.following(found) }
     }
     guard found.exceededLimit(of: plan) == nil else { return failBeyondLimit(found, provenance) }
-    let provenance = provenance.addingRedirects(of: plan)
+    let provenance = provenance.answering(plan)
     if let answer = found.immediateAnswer(to: plan, ticket.url, provenance) {
       return give(.answer(kind, answer, isFinal: isFinal))
     }

@@ -15,13 +15,18 @@ package final class KeptTrail {
   private static let mostInMemory = 4096
 
   private let cache: Cache
+  private let recipes: [Recipe]
   private var recent: [Entry] = []
   private var descriptor: Int32?
   private var written = 0
   /// Whether some couldn't be noted, or couldn't be read back.
   package private(set) var isIncomplete = false
 
-  package init(_ cache: Cache) { self.cache = cache }
+  /// A trail of requests for these thumbnails.
+  package init(_ cache: Cache, of request: Request) {
+    self.cache = cache
+    recipes = request.boxes.map { Recipe($0, allowsDamage: request.allowDamaged) }
+  }
 
   deinit { if let descriptor, descriptor >= 0 { close(descriptor) } }
 
@@ -35,14 +40,10 @@ package final class KeptTrail {
   }
 
   /// Notes the thumbnails of an answered request.
-  package func note(_ request: Request, _ kept: KeptContent) {
-    // The same plan was already made once, for the request, so it doesn't fail.
-    guard let plan = try? RequestPlan(request, cache.options, cache.instant.termsCache) else { return }
-    // The target of a redirect may be stored under another key.
-    let answer = plan.isHopByHop && kept.isBehindRedirects ? nil : plan.name.key().hash
-    for recipe in plan.recipes {
+  package func note(_ kept: KeptContent) {
+    for recipe in recipes {
       let thumb = ThumbRecord.key(kept.content, recipe).hash
-      note(Entry(answer: answer ?? thumb, thumb: thumb))
+      note(Entry(answer: kept.answer ?? thumb, thumb: thumb))
     }
   }
 
@@ -87,16 +88,16 @@ package final class KeptTrail {
   }
 }
 
-/// The key by which an answer's thumbnails are found.
+/// The keys of an answer and of its thumbnails.
 package struct KeptContent: Sendable {
   fileprivate let content: Digest
-  fileprivate let isBehindRedirects: Bool
+  fileprivate let answer: KeyHash?
 }
 
 extension Image {
-  /// The key of its thumbnails in the cache; nil if it isn't stored.
+  /// The keys of its answer and of its thumbnails in the cache; nil if it isn't stored.
   package var keptContent: KeptContent? {
     guard isStored, let content = provenance.content else { return nil }
-    return KeptContent(content: content, isBehindRedirects: redirects > 0)
+    return KeptContent(content: content, answer: provenance.name)
   }
 }

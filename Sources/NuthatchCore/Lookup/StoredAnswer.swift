@@ -155,6 +155,13 @@ extension Provenance {
     return provenance
   }
 
+  /// Returns the provenance of the answer to a request.
+  func answering(_ plan: RequestPlan) -> Provenance {
+    var provenance = addingRedirects(of: plan)
+    provenance.name = plan.name.key().hash
+    return provenance
+  }
+
   /// The provenance of an answer from the cache.
   static func fromStore(_ stored: StoredAnswer) -> Provenance {
     var provenance = Provenance(stored, stored.isInMemory ? .memory : .disk, isInCache: true)
