@@ -141,7 +141,12 @@ class SickList:
         if lost:
             found.append(f"{lost} URLs that were stored before the kill were not in the cache")
         again = self.again()
-        told = sum(1 for number, index in self._places(again) if killed.is_stored[index])
+        # If the machine stops for the length of a timeout, answers come too late, and their URLs are asked for again at once.
+        told = sum(
+            1
+            for number, index in self._places(again)
+            if killed.is_stored[index] and again[number] > killed.attempts[index]
+        )
         if told:
             found.append(f"{told} URLs were fetched again that had been told to be stored")
         if len(again) > MOST_AGAIN:
