@@ -155,7 +155,7 @@ class SickList:
         often = [
             again[number]
             for number, index in self._places(again)
-            if again[number] > whole.attempts[index] + 2
+            if again[number] > whole.attempts[index] + max(2, killed.attempts[index])
         ]
         if often:
             found.append(f"{len(often)} URLs were fetched too often, one of them {max(often)} times")
