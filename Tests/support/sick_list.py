@@ -141,7 +141,7 @@ class SickList:
         if lost:
             found.append(f"{lost} URLs that were stored before the kill were not in the cache")
         again = self.again()
-        # If the machine stops for the length of a timeout, answers come too late, and their URLs are asked for again at once.
+        # If the machine stops for the length of a timeout, answers come too late, and URLs are asked for again.
         told = sum(
             1
             for number, index in self._places(again)
