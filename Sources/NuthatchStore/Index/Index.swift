@@ -128,6 +128,8 @@ final class Index: @unchecked Sendable {
     let (fd, _) = try directory.openFile(directory.root, "index.new", O_RDWR | O_CREAT | O_EXCL)
     do throws(SystemFault) {
       try system.resize(fd, Int64(sizes.file))
+      // Without reserved room, ext4 writes the file to the disk when it is renamed. If this fails, only that happens.
+      do throws(SystemFault) { try system.reserve(fd, 0, Int64(sizes.file)) } catch {}
       try fill(system, fd, sizes.file, isLean: isLean)
       let mapping = try system.map(fd, sizes.file, isWritable: true)
       guard let base = mapping.base else { throw SystemFault(EINVAL) }
