@@ -176,7 +176,10 @@ extension String {
 
   /// Replaces each CR by a space (RFC 9110, 5.5), because some programs read it as a line break.
   fileprivate func withoutCarriageReturns() -> String {
-    guard utf8.contains(0x0d) else { return self }
+    // In one piece of memory, as most strings are, the search is a loop over bytes.
+    guard utf8.withContiguousStorageIfAvailable({ $0.contains(0x0d) }) ?? utf8.contains(0x0d) else {
+      return self
+    }
     return String(decoding: utf8.map { $0 == 0x0d ? 0x20 : $0 }, as: UTF8.self)
   }
 

@@ -1,10 +1,20 @@
 /// Decides whether an answer may be stored, and how a 304 renews it.
 package enum StorageRules {
   /// Fields of a connection, or of one exchange with a proxy. They are never stored.
-  private static let hopByHop: Set<String> = [
+  private static let hopByHop = [
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-authentication-info",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
   ]
+
+  /// The same by length, because the names of each answer's fields are looked up.
+  private static let hopByHopOfLength = hopByHop.reduce(into: [[String]](repeating: [], count: 32)) {
+    $0[$1.utf8.count].append($1)
+  }
+
+  private static func isHopByHop(_ name: String) -> Bool {
+    name.utf8.count < hopByHopOfLength.count
+      && hopByHopOfLength[name.utf8.count].contains { name.equalsIgnoringCase($0) }
+  }
 
   /// Fields that describe the stored bytes; a 304 doesn't replace them (RFC 9111, 3.2).
   private static let ofTheBody: Set<String> = ["content-encoding", "content-length", "content-range", "etag"]
@@ -36,12 +46,13 @@ package enum StorageRules {
   /// Returns the head for the store, without fields of the connection and fields that the server lists in `no-cache`.
   package static func stored(_ head: ResponseHead) -> ResponseHead {
     var head = head
-    var unwanted = hopByHop
-    for line in head.fields.values("Connection") {
-      for name in line.split(separator: ",") { unwanted.insert(String(name).trimmed.lowercased()) }
+    var further = Set(CacheDirectives(head.fields).fields("no-cache"))
+    for line in head.fields.values("Connection") where !line.equalsIgnoringCase("keep-alive") {
+      for name in line.split(separator: ",") { further.insert(String(name).trimmed.lowercased()) }
     }
-    unwanted.formUnion(CacheDirectives(head.fields).fields("no-cache"))
-    head.fields.remove { unwanted.contains($0.name.lowercased()) }
+    head.fields.remove {
+      isHopByHop($0.name) || !further.isEmpty && further.contains($0.name.lowercased())
+    }
     return head
   }
 

@@ -14,7 +14,7 @@ package struct Vary: Sendable, Equatable {
         if !name.isEmpty { found.insert(name) }
       }
     }
-    if Self.isPlain(fields) { found.remove("accept-encoding") }
+    if found.contains("accept-encoding"), Self.isPlain(fields) { found.remove("accept-encoding") }
     names = found.sorted()
   }
 
