@@ -18,6 +18,11 @@ protocol HeaderParser: Sendable {
 
 extension HeaderParser {
   var infoAtEnd: ImageInfo? { nil }
+
+  /// Calls `consume`, and returns the size that is known then. To read a property of an `any HeaderParser` copies all of it.
+  mutating func step(_ bytes: UnsafeRawBufferPointer, end: Int) -> (HeaderStep, ImageSize?) {
+    (consume(bytes, end: end), size)
+  }
 }
 
 /// The next step of a header parser. Small reads allow input in pieces of any size.

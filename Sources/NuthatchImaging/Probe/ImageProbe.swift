@@ -147,9 +147,9 @@ public struct ImageProbe: Sendable {
   }
 
   private mutating func step(_ bytes: UnsafeRawBufferPointer) {
-    guard let step = parser?.consume(bytes, end: position) else { return }
+    guard let (step, size) = parser?.step(bytes, end: position) else { return }
     if case .found = step { profile = parser?.profile }
-    size = parser?.size
+    self.size = size
     take(step)
   }
 
