@@ -165,7 +165,7 @@ private final class RecordingTier: FetchTier {
     let bench = try bench(tier)
     bench.server.on("/a", Script.ok("x").with("Cache-Control", "max-age=60"))
     let plan = try RequestPlan(Request(bench.server.url("/a")), Options(), TermsCache())
-    let place = FetchLocks.place(of: plan.name.key().hash.low)
+    let place = FetchLocks.place(of: plan.name.key.hash.low)
     let others = FetchLocks(directory: bench.folder)
     let isFree = Collected<Bool>()
     let look: @Sendable () -> Void = {

@@ -33,7 +33,7 @@ private final class HungDisk: Sendable {
 
   private func place(_ path: String) throws -> Int64 {
     let plan = try RequestPlan(Request(bench.server.url(path)), Options(), TermsCache())
-    return FetchLocks.place(of: plan.name.key().hash.low)
+    return FetchLocks.place(of: plan.name.key.hash.low)
   }
 
   /// Ends by the loop's timer alone.

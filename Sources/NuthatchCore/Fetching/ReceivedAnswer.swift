@@ -43,7 +43,7 @@ struct ReceivedAnswer: Sendable {
   func digest(_ kind: String, _ words: [String]) -> Digest {
     var encoder = RecordEncoder()
     encoder.put(kind)
-    encoder.put(plan.name.key().bytes)
+    encoder.put(plan.name.key.bytes)
     for word in words { encoder.put(word) }
     return encoder.bytes.withUnsafeBytes { Digest(of: $0) }
   }

@@ -138,7 +138,7 @@ struct Reader: Sendable {
 
   /// Returns whether an answer is stored only under the key of version 0.1.
   private func isEarlier(_ name: AnswerName) -> Bool {
-    store.hasEarlierAnswers && !store.isThere(name.key()) && store.isThere(name.key(isEarlier: true))
+    store.hasEarlierAnswers && !store.isThere(name.key) && store.isThere(name.key(isEarlier: true))
   }
 
   // A store that is closed, or belongs to a parent process, has no records. The caller gets that error elsewhere.

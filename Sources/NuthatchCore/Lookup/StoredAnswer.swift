@@ -158,7 +158,7 @@ extension Provenance {
   /// Returns the provenance of the answer to a request.
   func answering(_ plan: RequestPlan) -> Provenance {
     var provenance = addingRedirects(of: plan)
-    provenance.name = plan.name.key().hash
+    provenance.name = plan.name.key.hash
     return provenance
   }
 

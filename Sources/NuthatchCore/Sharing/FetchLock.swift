@@ -29,7 +29,7 @@ final class FetchLock: TierRequest, @unchecked Sendable {
 
   init(_ fetch: Fetch, _ others: OtherProcesses) {
     (self.fetch, self.others, shared) = (fetch, others, fetch.shared)
-    place = FetchLocks.place(of: fetch.plan.name.key().hash.low)
+    place = FetchLocks.place(of: fetch.plan.name.key.hash.low)
   }
 
   /// The offset of the lock and the time of the fetch's last progress, to be written as a heartbeat. Nil: a worker has the

@@ -28,7 +28,7 @@ extension SharedCache {
       }
       let isKept =
         meta.varied.isEmpty
-        ? try commit(plan.name.key(), .answer, meta.encoded(), began) : try writeVariant(meta, plan, began)
+        ? try commit(plan.name.key, .answer, meta.encoded(), began) : try writeVariant(meta, plan, began)
       // Otherwise the answer that version 0.1 stored would be found again after the new one is dropped.
       if isKept, store.hasEarlierAnswers { try store.remove(plan.name.key(isEarlier: true)) }
       return isKept
@@ -52,7 +52,7 @@ extension SharedCache {
     var varyRecord = AnswerRecord(
       head: ResponseHead(status: 0), requestTime: 0, responseTime: 0, finalURL: "")
     varyRecord.varied = meta.varied
-    let key = plan.name.key()
+    let key = plan.name.key
     let present = reader.record(at: key)
     if let present, present.isVaryRecord, present.varied == meta.varied { varyRecord.number = present.number }
     let variant = Caching.variant(meta.varied, of: varyRecord.number, plan)

@@ -64,7 +64,7 @@ extension SharedCache {
   }
 
   private func keys(of name: AnswerName) -> [RecordKey] {
-    store.hasEarlierAnswers ? [name.key(), name.key(isEarlier: true)] : [name.key()]
+    store.hasEarlierAnswers ? [name.key, name.key(isEarlier: true)] : [name.key]
   }
 
   private static func answers(_ removed: [RemovedRecord]) -> Int {
@@ -109,7 +109,7 @@ extension SharedCache {
     guard let link = plan.link else { return true }
     if try store.touch(link) { return true }
     let form = RecordForm.link.rawValue
-    return try store.commit(answer: link, form: form, plan.name.key().bytes, asked: began) != nil
+    return try store.commit(answer: link, form: form, plan.name.key.bytes, asked: began) != nil
   }
 }
 
@@ -121,7 +121,7 @@ extension RequestPlan {
   }
 
   /// The key of the link from the URL to the answer's name. Nil if the name has the URL as its address.
-  var link: RecordKey? { isUnderOtherAddress ? link(to: name.key()) : nil }
+  var link: RecordKey? { isUnderOtherAddress ? link(to: name.key) : nil }
 
   private var isUnderOtherAddress: Bool { name.address != url.address }
 
