@@ -29,6 +29,9 @@ import Testing
     whole.varied = ["accept"]
     whole.content = Digest([UInt8](repeating: 7, count: Digest.size))
     whole.bodyLength = 1000
+    whole.sizes = [
+      Recipe(ThumbnailBox(200), allowsDamage: false), Recipe(ThumbnailBox(320), allowsDamage: true),
+    ]
     let bytes = whole.encoded()
     #expect(bytes.withUnsafeBytes { AnswerRecord($0) }?.encoded() == bytes)
     var random = SoakRandom(UInt64.random(in: 0...UInt64(UInt32.max)))

@@ -20,8 +20,10 @@ import Testing
       ).withValidators(etag: "\"1\""))
   }
 
-  private func event(_ box: ThumbnailBox, in cache: Cache? = nil, damaged: Bool = false) throws -> Event {
-    var request = Request(bench.server.url("/a.png"))
+  private func event(
+    _ box: ThumbnailBox, at path: String = "/a.png", in cache: Cache? = nil, damaged: Bool = false
+  ) throws -> Event {
+    var request = Request(bench.server.url(path))
     request.boxes = [box]
     request.delivery = .fresh
     request.allowDamaged = damaged
@@ -81,6 +83,17 @@ import Testing
     #expect(changed.kind == .fresh && changed.images.first?.height == 50)
   }
 
+  /// Bodies go before thumbnails.
+  private func evictBodies(of cache: Cache) throws {
+    var bytes = try cache.storeStatistics().diskBytes
+    while try cache.storeStatistics().bodies > 0, bytes > 0 {
+      bytes -= 4096
+      try cache.trim(to: bytes)
+    }
+    let left = try cache.storeStatistics()
+    #expect(left.bodies == 0 && left.thumbs > 0 && left.meta > 0)
+  }
+
   @Test("after its body was evicted a picture's sizes are made of thumbnails, or fetched")
   func evicted() throws {
     var options = TestOptions()
@@ -88,18 +101,8 @@ import Testing
     let cache = try Cache(path: bench.folder + "/keeping", options: options)
     defer { cache.close() }
     _ = try event(ThumbnailBox(200), in: cache)
-    func evictBodies() throws {
-      // Bodies go before thumbnails.
-      var bytes = try cache.storeStatistics().diskBytes
-      while try cache.storeStatistics().bodies > 0, bytes > 0 {
-        bytes -= 4096
-        try cache.trim(to: bytes)
-      }
-      let left = try cache.storeStatistics()
-      #expect(left.bodies == 0 && left.thumbs > 0 && left.meta > 0)
-    }
     for isStale in [false, true] {
-      try evictBodies()
+      try evictBodies(of: cache)
       if isStale { clock.advance(seconds: 100) }
       bench.server.clearLog()
       let small = try event(ThumbnailBox(isStale ? 98 : 100), in: cache)
@@ -111,6 +114,26 @@ import Testing
       // The body is back, and other sizes come of it.
       #expect(try event(ThumbnailBox(isStale ? 251 : 250), in: cache).kind == .cached)
     }
+  }
+
+  @Test("after its body was evicted, each URL of a picture has the sizes that it was fetched with")
+  func sameBody() throws {
+    bench.server.on("/b.png", .ok(Pictures.png(width: 400, height: 300)))
+    let cache = try Cache(path: bench.folder + "/keeping", options: TestOptions())
+    defer { cache.close() }
+    _ = try event(ThumbnailBox(200), in: cache)
+    _ = try event(ThumbnailBox(200), at: "/b.png", in: cache)
+    _ = try event(ThumbnailBox(320), at: "/b.png", in: cache)
+    try evictBodies(of: cache)
+    bench.server.clearLog()
+    for path in ["/a.png", "/b.png"] {
+      let event = try event(ThumbnailBox(path == "/a.png" ? 100 : 90), at: path, in: cache)
+      #expect(event.kind == .cached && event.isInCache, "\(path)")
+    }
+    // The list of the body's sizes names the one that was made later.
+    let event = try event(ThumbnailBox(160), at: "/a.png", in: cache)
+    #expect(event.kind == .cached && event.isInCache)
+    #expect(bench.server.count() == 0)
   }
 
   @Test("a later process also makes thumbnails of stored larger ones")

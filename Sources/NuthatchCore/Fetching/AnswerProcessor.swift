@@ -27,6 +27,8 @@ final class AnswerProcessor: @unchecked Sendable {
   /// Whether all waiters want to judge the answer first.
   let isToBeJudged: Bool
   let priority: Int
+  /// Whether the answer's record was stored and names the sizes that the waiters want. Set before the pictures are made.
+  private var listsSizes = false
 
   /// Takes over what has arrived, for all present waiters.
   init(_ head: ResponseHead, _ timings: TransferTimings, _ attempt: FetchAttempt, _ fetch: Fetch) {
@@ -147,10 +149,14 @@ final class AnswerProcessor: @unchecked Sendable {
       if head.isGone || supersedes && !isIntruder(meta) { shared.takeOut(plan.name) }
       return false
     }
+    var isNew = false
     guard !provenance.isTruncated, !isIntruder(meta), !isCloseDelimited || isTakenForWhole,
-      keepBody(content, isPicture: meta.isPicture), !received.isBroken,
-      arrival.write(meta, began: began)
+      keepBody(content, isPicture: meta.isPicture, &isNew), !received.isBroken
     else { return false }
+    meta.sizes = sizes(content)
+    guard arrival.write(meta, began: began) else { return false }
+    // If other answers may have the same body, the sizes go to the list, too, which those answers find.
+    listsSizes = isNew
     shared.rememberedFailures.forget(plan.name)
     if plan.name.partition.isEmpty, !CacheDirectives(head.fields).has("private") {
       tiers.offer(meta, body)
@@ -185,8 +191,18 @@ final class AnswerProcessor: @unchecked Sendable {
     }
   }
 
+  /// Returns the sizes that the answer's record shall name, with those of the present record if it is of the same body.
+  private func sizes(_ content: Digest?) -> [Recipe] {
+    let wanted = recipes.filter(ThumbList.isOfUse)
+    guard shared.store.isThere(plan.name.key), let present = arrival.present, present.content == content
+    else { return wanted }
+    return Array((present.sizes.filter { !wanted.contains($0) } + wanted).suffix(ThumbList.most))
+  }
+
   /// Stores the body. Returns false if it can't be stored; then the answer can't be stored, either.
-  private func keepBody(_ content: Digest?, isPicture: Bool) -> Bool {
+  ///
+  /// - Parameter isNew: set to true if the body was stored and wasn't there before.
+  private func keepBody(_ content: Digest?, isPicture: Bool, _ isNew: inout Bool) -> Bool {
     guard body.count > 0 else { return true }
     guard let content else { return false }
     if keepsPicturesOnly, isPicture { return true }
@@ -197,6 +213,7 @@ final class AnswerProcessor: @unchecked Sendable {
       try body.withBytes { (bytes) throws(StoreFault) in _ = try shared.store.commit(key, parts: [bytes]) }
       // If the disk returned zeros for bytes that were moved to a file, the stored bytes don't match this digest.
       if received.isBroken { try shared.store.remove(key) }
+      isNew = true
       return !received.isBroken
     } catch {
       shared.counts.note(error)
@@ -213,6 +230,7 @@ final class AnswerProcessor: @unchecked Sendable {
     }
     let maker = shared.maker(limits)
     var source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
+    source.isListed = listsSizes
     if case .found(let info) = verdict { source.info = info }
     maker.makeHere(source, recipes, priority: priority, then: then)
   }

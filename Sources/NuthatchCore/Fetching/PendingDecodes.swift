@@ -8,6 +8,8 @@ struct PictureSource: Sendable {
   let url: String
   /// Thumbnails that were made already and aren't stored yet.
   var made: [Recipe: Picture] = [:]
+  /// Whether the answer's record names the sizes that are to be made (`AnswerRecord.sizes`).
+  var isListed = false
   /// The stored thumbnails.
   var thumbnails = StoredThumbnails()
   /// The body, if it was read or received.

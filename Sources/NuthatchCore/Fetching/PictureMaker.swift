@@ -34,7 +34,7 @@ struct PictureMaker: Sendable {
     for recipe in recipes {
       if let picture = source.made[recipe] {
         pictures[recipe] = .success(picture)
-        keepPictures([recipe], [picture], source.content)
+        keepPictures([recipe], [picture], source.content, isListed: source.isListed)
       } else if let known = stored(source, recipe) {
         pictures[recipe] = known
       } else {
@@ -84,7 +84,7 @@ struct PictureMaker: Sendable {
         }
         // If the disk returned zeros for the bytes, the result is no picture.
         guard !body.isBroken else { throw ImageFault(.corrupt, "the picture can't be read from the disk") }
-        keepPictures(group, made, source.content)
+        keepPictures(group, made, source.content, isListed: source.isListed)
         for (recipe, picture) in zip(group, made) { pictures[recipe] = .success(picture) }
       } catch {
         let failure =
@@ -115,7 +115,11 @@ struct PictureMaker: Sendable {
   }
 
   /// Keeps pictures. If that fails, for example on a full disk, the request still gets them.
-  func keepPictures(_ recipes: [Recipe], _ pictures: [Picture], _ content: Digest) {
+  ///
+  /// - Parameter isListed: whether the answer's record names the sizes.
+  func keepPictures(
+    _ recipes: [Recipe], _ pictures: [Picture], _ content: Digest, isListed: Bool = false
+  ) {
     for (recipe, picture) in zip(recipes, pictures) {
       let key = ThumbRecord.key(content, recipe)
       if keepsThumbs {
@@ -127,7 +131,7 @@ struct PictureMaker: Sendable {
       }
       if keepsPixels, picture.ownsPixels { thumbnails.remember(picture, key) }
     }
-    if keepsThumbs { ThumbList.add(recipes, of: content, in: thumbnails.store) }
+    if keepsThumbs, !isListed { ThumbList.add(recipes, of: content, in: thumbnails.store) }
   }
 
   /// Returns the picture or the error that is stored, or that was stored meanwhile for another URL.

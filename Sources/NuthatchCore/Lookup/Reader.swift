@@ -38,7 +38,7 @@ struct Reader: Sendable {
     if isAdmitted { touchLink(plan) }
     var answer = StoredAnswer.Parts()
     if isAdmitted || depth == .facts, let content = record.content {
-      readParts(content, plan, depth, &answer)
+      readParts(content, record.sizes, plan, depth, &answer)
     }
     let now = clock.coarseSeconds
     return StoredAnswer(
@@ -64,7 +64,8 @@ struct Reader: Sendable {
   }
 
   private func readParts(
-    _ content: Digest, _ plan: RequestPlan, _ depth: Depth, _ parts: inout StoredAnswer.Parts
+    _ content: Digest, _ sizes: [Recipe], _ plan: RequestPlan, _ depth: Depth,
+    _ parts: inout StoredAnswer.Parts
   ) {
     var isIncomplete = false
     var isInMemory = plan.wantsPictures
@@ -91,7 +92,7 @@ struct Reader: Sendable {
     guard plan.wantsPictures, parts.bodyCount == nil else { return }
     let missing = plan.recipes.filter { parts.thumbnails[$0] == nil }
     let most = depth == .facts ? Int.max : depth.mostChecked
-    thumbnails.findLarger(content, missing, &parts.thumbnails, checking: most, &parts.isUnchecked)
+    thumbnails.findLarger(content, sizes, missing, &parts.thumbnails, checking: most, &parts.isUnchecked)
   }
 
   private func removalsNow(_ plan: RequestPlan) -> Moment? {

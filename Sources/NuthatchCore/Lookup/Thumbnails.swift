@@ -88,12 +88,15 @@ struct Thumbnails: Sendable {
   }
 
   /// Finds thumbnails of at least twice the size, for those of the recipes that can be made from one.
+  ///
+  /// - Parameter sizes: those that the answer's record names.
   func findLarger(
-    _ content: Digest, _ recipes: [Recipe], _ found: inout StoredThumbnails, checking most: Int,
-    _ isUnchecked: inout Bool
+    _ content: Digest, _ sizes: [Recipe], _ recipes: [Recipe], _ found: inout StoredThumbnails,
+    checking most: Int, _ isUnchecked: inout Bool
   ) {
+    let others = Set(sizes + ThumbList.read(content, in: store))
     // Begin with the smallest, because it costs the least to make a thumbnail from.
-    for other in ThumbList.read(content, in: store).sorted(by: { $0.box.width < $1.box.width }) {
+    for other in others.sorted(by: { $0.box.width < $1.box.width }) {
       guard let larger = record(ThumbRecord.key(content, other), checking: most, &isUnchecked) else {
         continue
       }

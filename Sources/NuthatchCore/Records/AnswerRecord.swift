@@ -28,6 +28,8 @@ struct AnswerRecord: Sendable {
   var isPartial = false
   /// The most private address class that the fetch contacted; private after public counts as `link`.
   var reach = AddressReach.open
+  /// The sizes that were made of the body when it was fetched, as sources for smaller ones (`ThumbList`).
+  var sizes: [Recipe] = []
   /// A new number for each stored answer, and for each set of variants. Earlier and later records of the same key have others.
   var number: UInt64
 
@@ -56,6 +58,8 @@ struct AnswerRecord: Sendable {
     encoder.put(UInt32(clamping: varied.count))
     for name in varied { encoder.put(name) }
     encoder.put(requestedURL ?? "")
+    // Earlier readers of this version stop here.
+    for size in sizes { encoder.put(size.bytes) }
     return encoder.bytes
   }
 
@@ -94,6 +98,7 @@ struct AnswerRecord: Sendable {
       if version == Self.version {
         let url = try decoder.text()
         requestedURL = url.isEmpty ? nil : url
+        sizes = ThumbList.sizes(&decoder)
       }
     } catch {
       return nil

@@ -2,19 +2,20 @@ import NuthatchStore
 
 /// The thumbnails of a content, as sources for smaller ones when the body is no longer stored.
 ///
-/// A record found by the content alone. It is a hint: it may name thumbnails that were dropped, and lack one that another
-/// process made at the same time. A reader must look them up.
+/// The record of an answer names the sizes that were made when it was fetched. A record that is found by the content alone
+/// names all others. Both are hints: they may name thumbnails that were dropped, and lack one that another process made at the
+/// same time. A reader must look them up.
 enum ThumbList {
   /// Differs from the first byte of an answer's key (`AnswerName.key`), which is a partition's length, or 255.
   private static let mark: UInt8 = 254
   private static let version: UInt8 = 0x81
   /// More than any program needs; the oldest are removed.
-  private static let most = 64
+  static let most = 64
 
   private static func key(_ content: Digest) -> RecordKey { RecordKey(.meta, [mark] + content.bytes) }
 
   /// Whether smaller thumbnails can be made from this one: it shows the whole picture, undistorted.
-  private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
+  static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
 
   /// Adds thumbnails to the list.
   static func add(_ recipes: some Collection<Recipe>, of content: Digest, in store: Store) {
@@ -39,11 +40,16 @@ enum ThumbList {
     return lease.reading { (bytes) -> [Recipe]? in
       var decoder = RecordDecoder(bytes)
       guard (try? decoder.number(UInt8.self)) == version else { return [] }
-      var recipes: [Recipe] = []
-      while !decoder.isAtEnd, let bytes = try? decoder.content() {
-        if let recipe = Recipe(bytes) { recipes.append(recipe) }
-      }
-      return recipes
+      return sizes(&decoder)
     } ?? []
+  }
+
+  /// Returns the sizes at the end of a record.
+  static func sizes(_ decoder: inout RecordDecoder) -> [Recipe] {
+    var recipes: [Recipe] = []
+    while !decoder.isAtEnd, let bytes = try? decoder.content() {
+      if let recipe = Recipe(bytes) { recipes.append(recipe) }
+    }
+    return recipes
   }
 }
