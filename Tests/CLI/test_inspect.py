@@ -75,7 +75,9 @@ def test_stat_reads_the_same_amount_of_a_large_cache(
     assert more_calls < 2000 and more_calls < calls + 100 and more_pages < pages + 60
     assert cost(many, "--count")[0] > 6000, "what this test would see"
     found = json.loads(nuthatch("stat", "--format=json", **many).stdout)
-    assert (found["answers"], found["fresh"], found["records"]) == (None, None, 6003)
+    assert (found["answers"], found["fresh"]) == (None, None)
+    # The answers, the body and the thumbnail; a list of sizes, if two answers came at the same moment.
+    assert found["records"] in (6002, 6003)
     found = json.loads(nuthatch("stat", "--format=json", "--count", **many).stdout)
     assert (found["answers"], found["fresh"]) == (6000, 6000)
     assert b"answers     not counted; --count counts them\n" in nuthatch("stat", **many).stdout

@@ -89,7 +89,7 @@ def test_a_read_only_cache_can_be_read(
     assert done.returncode == 0, done.stderr
     assert len(list((tmp_path / "out").rglob("*.*"))) >= 1
     done = read("verify")
-    assert (done.returncode, done.stdout[:2]) == (0, b"4 "), (done.stdout, done.stderr)
+    assert (done.returncode, done.stdout[:2]) == (0, b"3 "), (done.stdout, done.stderr)
     done = read("outbox", "list")
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
 
