@@ -23,7 +23,13 @@ extension Index {
 
   /// The bytes that count against the disk limit. If the index will grow soon, the larger index counts, too: for a moment both
   /// exist.
-  var claim: Int { counters.occupied > slotCount / 8 * 5 ? length + length / 4 * 5 : length }
+  var claim: Int {
+    guard counters.occupied > slotCount / 8 * 5 else { return length }
+    return length + (isSmall ? length * 2 : length / 4 * 5)
+  }
+
+  /// Whether it grows to twice its size, and not by a quarter. It takes less than 1 MiB, and a copy costs more than the room.
+  var isSmall: Bool { slotCount < 1 << 15 }
 
   /// Completes a change of a writer that was killed in the middle. Returns false if nothing can be written now.
   func finishPending() -> Bool {

@@ -13,8 +13,6 @@ struct IndexRebuild {
   let broken: BrokenMappings
 
   private static let leastSlots = 2048
-  /// An index of so many slots takes 1 MiB. A smaller one grows to twice its size: a copy costs more than the room.
-  private static let smallSlots = 1 << 15
   private static let leastPacks = 256
 
   /// Returns the number of slots for this many records, in whole pages. Three of five slots are then taken; when three of four
@@ -37,7 +35,7 @@ struct IndexRebuild {
     let present = Set(old.packs.map(\.number))
     let live = min(max(0, old.counters.live), old.slotCount)
     var slots = Self.slots(for: live)
-    if packs == nil, slots > old.slotCount, slots < Self.smallSlots { slots = old.slotCount * 2 }
+    if packs == nil, slots > old.slotCount, old.isSmall { slots = old.slotCount * 2 }
     // A search finds no room although there are enough slots: the keys collide, or the counters are damaged.
     if packs == nil, slots <= old.slotCount, !old.isCrowded { slots = old.slotCount * 2 }
     guard slots <= Self.mostSlots(for: live) else { return nil }
