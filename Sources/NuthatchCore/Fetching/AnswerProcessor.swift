@@ -191,12 +191,11 @@ final class AnswerProcessor: @unchecked Sendable {
     }
   }
 
-  /// Returns the sizes that the answer's record shall name, with those of the present record if it is of the same body.
+  /// Returns the wanted sizes for the answer's record, after those of the present record if that has the same body.
   private func sizes(_ content: Digest?) -> [Recipe] {
-    let wanted = recipes.filter(ThumbList.isOfUse)
-    guard shared.store.isThere(plan.name.key), let present = arrival.present, present.content == content
-    else { return wanted }
-    return Array((present.sizes.filter { !wanted.contains($0) } + wanted).suffix(ThumbList.most))
+    // Usually there is none: don't look for its variants then.
+    let present = shared.store.isThere(plan.name.key) ? arrival.present : nil
+    return ThumbList.adding(recipes, to: present?.content == content ? present?.sizes ?? [] : [])
   }
 
   /// Stores the body. Returns false if it can't be stored; then the answer can't be stored, either.

@@ -28,7 +28,7 @@ struct AnswerRecord: Sendable {
   var isPartial = false
   /// The most private address class that the fetch contacted; private after public counts as `link`.
   var reach = AddressReach.open
-  /// The sizes that were made of the body when it was fetched, as sources for smaller ones (`ThumbList`).
+  /// The sizes that were wanted when the body was fetched, as sources for smaller ones (`ThumbList`).
   var sizes: [Recipe] = []
   /// A new number for each stored answer, and for each set of variants. Earlier and later records of the same key have others.
   var number: UInt64

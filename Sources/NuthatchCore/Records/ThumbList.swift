@@ -10,25 +10,30 @@ enum ThumbList {
   private static let mark: UInt8 = 254
   private static let version: UInt8 = 0x81
   /// More than any program needs; the oldest are removed.
-  static let most = 64
+  private static let most = 64
 
   private static func key(_ content: Digest) -> RecordKey { RecordKey(.meta, [mark] + content.bytes) }
 
   /// Whether smaller thumbnails can be made from this one: it shows the whole picture, undistorted.
-  static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
+  private static func isOfUse(_ recipe: Recipe) -> Bool { recipe.box.fit == .inside }
 
   /// Adds thumbnails to the list.
   static func add(_ recipes: some Collection<Recipe>, of content: Digest, in store: Store) {
     guard recipes.contains(where: isOfUse) else { return }
     let key = key(content)
     let known = read(key, in: store)
-    let missing = recipes.filter { isOfUse($0) && !known.contains($0) }
-    guard !missing.isEmpty else { return }
+    let all = adding(recipes, to: known)
+    guard all != known else { return }
     var encoder = RecordEncoder(capacity: 64)
     encoder.put(version)
-    for recipe in (known + missing).suffix(most) { encoder.put(recipe.bytes) }
+    for recipe in all { encoder.put(recipe.bytes) }
     // If this fails, a size may be fetched although it could be made.
     _ = try? store.commit(key, encoder.bytes)
+  }
+
+  /// Returns known thumbnails and the new ones that are of use, without those that are too many.
+  static func adding(_ recipes: some Collection<Recipe>, to known: [Recipe]) -> [Recipe] {
+    Array((known + recipes.filter { isOfUse($0) && !known.contains($0) }).suffix(most))
   }
 
   /// Returns the thumbnails in the list.
