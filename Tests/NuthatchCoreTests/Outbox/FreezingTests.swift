@@ -108,8 +108,8 @@ import Testing
 
   @Test("a freezable request with an answer of any status isn't frozen", arguments: [200, 404, 503])
   func answers(_ status: Int) throws {
-    try bench.server.goUp()
     bench.server.on("/a", .status(status))
+    try bench.server.goUp()
     for isDurable in [false, true] {
       let ticket = try #require(bench.cache).submit(
         bench.request("/a") { $0.freezing?.isDurable = isDurable })
@@ -123,8 +123,8 @@ import Testing
 
   @Test("a request is frozen at the first fault, before any retry, and keeps its key")
   func firstFault() throws {
-    try bench.server.goUp()
     bench.server.on("/a", sequence: [Script(steps: [.reset], sendsHead: false), .ok("done")])
+    try bench.server.goUp()
     let id = try bench.freeze("/a") { $0.method = "PUT" }
     #expect(try bench.waitUntilEnded(id).isDone)
     let keys = bench.server.requests("/a").map { $0.headers["Idempotency-Key"] }
@@ -134,16 +134,16 @@ import Testing
   @Test("a frozen request keeps the caller's own Idempotency-Key")
   func ownKey() throws {
     let id = try bench.freeze("/a") { $0.headers = [("idempotency-key", "mine 1")] }
-    try bench.server.goUp()
     bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
     #expect(try bench.waitUntilEnded(id).isDone)
     #expect(bench.server.requests("/a").first?.headers["Idempotency-Key"] == "mine 1")
   }
 
   @Test("a request is frozen at its deadline if nothing has come")
   func deadline() throws {
-    try bench.server.goUp()
     bench.server.on("/a", sequence: [Script(steps: [.wait("never")]), .ok("")])
+    try bench.server.goUp()
     let id = try bench.freeze("/a") { $0.deadline = .milliseconds(300) }
     #expect(try bench.waitUntilEnded(id).isDone)
     bench.server.gate("never").open()
@@ -153,8 +153,8 @@ import Testing
   func restart() throws {
     let ids = try (0..<3).map { try bench.freeze("/\($0)", "body \($0)") }
     bench.close()
-    try bench.server.goUp()
     for number in 0..<3 { bench.server.on("/\(number)", .ok("")) }
+    try bench.server.goUp()
     try bench.open { $0.outbox = .off }
     try bench.settle()
     #expect(bench.server.count() == 0)
@@ -170,8 +170,8 @@ import Testing
     bench.close()
     try bench.open { $0.outbox = .off }
     let first = try bench.freeze("/a", "1")
-    try bench.server.goUp()
     bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
     let second = try bench.freeze("/a", "2")
     #expect(bench.server.count() == 0)
     // Another queue has nothing to wait for.
@@ -228,8 +228,8 @@ import Testing
     let id = try bench.freeze("/a", body)
     let files = names(in: bench.folder + "/outbox").filter { $0.hasPrefix("body-") }
     #expect(files.count == 1)
-    try bench.server.goUp()
     bench.server.on("/a", .ok(""))
+    try bench.server.goUp()
     #expect(try bench.waitUntilEnded(id).isDone)
     let isEqual = bench.server.requests("/a").first?.body == Array(body.utf8)
     #expect(isEqual)
@@ -269,8 +269,8 @@ import Testing
 
   @Test("a cancel that comes first undoes the freezing")
   func cancelled() throws {
-    try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g")]))
+    try bench.server.goUp()
     for isDurable in [false, true] {
       let ticket = try #require(bench.cache).submit(
         bench.request("/a") { $0.freezing?.isDurable = isDurable })
@@ -284,8 +284,8 @@ import Testing
 
   @Test("a durable request is written before its first attempt, and sent after a close")
   func durable() throws {
-    try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g")]))
+    try bench.server.goUp()
     let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
     #expect(bench.server.waitForRequests(1, path: "/a"))
     #expect(try bench.list().count == 1)
@@ -302,8 +302,8 @@ import Testing
 
   @Test("a close doesn't send a durable request again whose first attempt it ends")
   func sentByClose() throws {
-    try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g")]))
+    try bench.server.goUp()
     let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
     #expect(bench.server.waitForRequests(1, path: "/a"))
     nonisolated(unsafe) let bench = bench
@@ -363,8 +363,8 @@ import Testing
     "a request whose deadline comes while its program is asked is frozen, and holds up no other",
     arguments: [false, true], [false, true])
   func askedTooLong(_ isDurable: Bool, _ isAnswered: Bool) throws {
-    try bench.server.goUp()
     bench.server.on("/a", .ok("a"))
+    try bench.server.goUp()
     let cache = try #require(bench.cache)
     let ticket = try cache.submit(
       bench.request("/a") {
@@ -394,9 +394,9 @@ import Testing
 
   @Test("a durable request that is being sent holds up no other, of this process or another")
   func besideDurable() throws {
-    try bench.server.goUp()
     bench.server.on("/slow", Script(steps: [.wait("g")]))
     bench.server.on("/a", .ok("a"))
+    try bench.server.goUp()
     let cache = try #require(bench.cache)
     let slow = try cache.submit(bench.request("/slow") { $0.freezing?.isDurable = true })
     #expect(bench.server.waitForRequests(1, path: "/slow"))
@@ -414,8 +414,8 @@ import Testing
 
   @Test("a durable request's record is removed when its ticket fails for another reason")
   func failed() throws {
-    try bench.server.goUp()
     bench.server.on("/a", .truncated(announced: 10, sent: [1]))
+    try bench.server.goUp()
     let ticket = try #require(bench.cache).submit(bench.request("/a") { $0.freezing?.isDurable = true })
     #expect(try ticket.final(within: 20_000)?.error?.code == .truncated)
     try bench.wait { $0.isEmpty }

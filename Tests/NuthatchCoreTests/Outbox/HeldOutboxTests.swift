@@ -53,8 +53,8 @@ private struct HeldOutbox: ~Copyable {
 
   @Test("a freezable request to a reachable server is sent within its deadline while the outbox is held")
   func sending() throws {
-    try bench.server.goUp()
     bench.server.on("/a", .ok("thanks"))
+    try bench.server.goUp()
     let held = try HeldOutbox(bench)
     let cache = try #require(bench.cache)
     let tickets = try (0..<8).map { number in

@@ -58,8 +58,8 @@ import Testing
     let upload = Upload.form([
       FormPart("kind", "hazel"), FormPart("seeds", file: file, type: "application/x-seeds"),
     ])
-    try bench.server.goUp()
     bench.server.on("/live", .ok(""))
+    try bench.server.goUp()
     var live = bench.request("/live", "") { $0.upload = upload }
     live.freezing = nil
     _ = try bench.cache?.submit(live).result()
@@ -83,8 +83,8 @@ import Testing
 
   @Test("freezing is `io` if the file has changed since the submit")
   func changed() throws {
-    try bench.server.goUp()
     bench.server.on("/a", Script(steps: [.wait("g"), .reset], sendsHead: false))
+    try bench.server.goUp()
     let ticket = try #require(bench.cache).submit(
       bench.request("/a", "") {
         write(1000, of: 1)
