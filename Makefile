@@ -14,8 +14,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all machine test-machine demo test check archive release deb image packages arm install uninstall wheel sdist header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
+# `make lint` reads the index that the compiler writes of all declarations.
 all: machine ## build the library, the command and the test server into build/
-	@swift build -c release $(SWIFTFLAGS)
+	@swift build -c release --enable-index-store $(SWIFTFLAGS)
 	@Scripts/place
 
 machine:
@@ -111,12 +112,11 @@ bench-imaging: machine ## thumbnails beside the codecs alone, Pillow, libvips an
 bench-quality: machine ## thumbnails of photographs against an exact reference, in decibels
 	@Benchmarks/imaging/quality.sh
 
-bench-store: machine ## the store beside a file for each entry, LMDB, SQLite and diskcache, in one run
-	@swift build -c release --product nuthatch-bench-store
+bench-store: all ## the store beside a file for each entry, LMDB, SQLite and diskcache, in one run
 	@.build/release/nuthatch-bench-store
 	@Benchmarks/StoreRivals/run.sh
 
-bench-fetch: machine ## fetch small pictures beside a minimal C loop on libcurl
+bench-fetch: all ## fetch small pictures beside a minimal C loop on libcurl
 	@Benchmarks/fetch/run.sh
 
 bench-prefetch: all ## `nuthatch prefetch` beside img2dataset, aiohttp + Pillow, curl + vipsthumbnail, and the limit

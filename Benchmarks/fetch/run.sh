@@ -23,10 +23,7 @@ if [ ! -f "$work/pictures/$((count - 1)).jpg" ]; then
   cc -O2 "$here/pictures.c" -o "$work/make-pictures" -ljpeg
   "$work/make-pictures" "$count" "$work/pictures"
 fi
-for product in nuthatch-bench-fetch nuthatch-bench-core; do
-  swift build --package-path "$root" -c release --product "$product" >&2
-done
-bin=$(swift build --package-path "$root" -c release --show-bin-path)
+bin=$root/.build/release
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >"$work/nginx.conf" <<END

@@ -32,17 +32,18 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
         old.unlink()
     env = suite.environment()
     env.update(NUTHATCH_OWN_BUILD="1", NO_COLOR="1")
-    kind = "debug" if sanitizer else _configuration(wanted)
+    kind = _configuration(wanted)
     # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers. Build only
-    # what the tests link and start: `make` has built the command and the C library.
-    if not _succeeds(suite, name + "-build", ["swift", "build", "-c", kind, "--product", PRODUCT], env):
+    # what the tests link and start: `make` has built the command and the C library, with the same flags.
+    build = ["swift", "build", "-c", kind, "--enable-index-store", "--product", PRODUCT]
+    if not _succeeds(suite, name + "-build", build, env):
         return
     tests = ROOT / ".build" / kind / TESTS
     if sanitizer:
         # Under a sanitizer, a process takes ten times as long to start. Kills find the same faults without one.
         env.setdefault("NUTHATCH_CRASH_ROUNDS", "5")
         tests = ROOT / ".build" / sanitizer / "debug" / TESTS
-        if not _build_rooms(suite, sanitizer, tests, env):
+        if not _build_rooms(suite, sanitizer, kind, tests, env):
             return
         # Some tests ask for more memory than there is, and must get an error. Noting all callers of each allocation
         # would take an eighth of the time.
@@ -88,7 +89,7 @@ def _configuration(wanted: Wanted) -> str:
     return "release" if max(file.stat().st_mtime for file in sources) < tests.stat().st_mtime else "debug"
 
 
-def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str]) -> bool:
+def _build_rooms(suite: Suite, sanitizer: str, kind: str, tests: Path, env: Dict[str, str]) -> bool:
     """Builds the rooms under the sanitizer, and links them with the tests of the plain build.
 
     Compiling the tests takes most of a build, and the sanitizer need not look for faults in them.
@@ -99,11 +100,11 @@ def _build_rooms(suite: Suite, sanitizer: str, tests: Path, env: Dict[str, str])
     if not _succeeds(suite, name + "-build", build, dict(env, NUTHATCH_SANITIZED="1")):
         return False
     rooms = {room.name + ".build" for room in (ROOT / "Sources").iterdir()}
-    plain = (ROOT / ".build/debug").resolve()
+    plain = (ROOT / ".build" / kind).resolve()
     # The command that linked the plain build.
-    manifest = (ROOT / ".build/debug.yaml").read_text()
+    manifest = (ROOT / ".build" / (kind + ".yaml")).read_text()
     line = re.search(r'^ +args: (\[.*/%s",.*\.LinkFileList".*\])$' % TESTS, manifest, re.MULTILINE)
-    assert line, "no line of the linker in .build/debug.yaml"
+    assert line, "no line of the linker in .build/%s.yaml" % kind
     link: List[str] = json.loads(line.group(1))
     link[link.index("-o") + 1] = str(tests)
     place = next(at for at, word in enumerate(link) if word.startswith("@"))
