@@ -1,6 +1,7 @@
 import CSystem
 import Glibc
 import NuthatchBase
+import Synchronization
 
 /// One thread that waits for descriptors, timers and posted jobs, and runs their handlers one at a time.
 ///
@@ -23,6 +24,8 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   private let inbox = Locked(Inbox())
+  /// Whether the loop's thread waits, or is about to, and `post` hasn't woken it yet.
+  private let isWaiting = Atomic(false)
   private let epoll: Int32
   private let wakeEvent: Int32
   private var thread: UInt64 = 0
@@ -38,7 +41,9 @@ package final class EventLoop: @unchecked Sendable {
   package init() throws(TransportFault) {
     epoll = nhs_epoll_new()
     wakeEvent = nhs_eventfd_new()
-    guard epoll >= 0, wakeEvent >= 0, nhs_epoll_watch(epoll, wakeEvent, UInt32(EPOLLIN.rawValue), 1) == 0,
+    // With EPOLLET each write is an event, so that nobody has to read the counter.
+    let eachWrite = EPOLLIN.rawValue | EPOLLET.rawValue
+    guard epoll >= 0, wakeEvent >= 0, nhs_epoll_watch(epoll, wakeEvent, UInt32(eachWrite), 1) == 0,
       EventLoop.canWait(epoll)
     else {
       let reason = errno
@@ -74,13 +79,12 @@ package final class EventLoop: @unchecked Sendable {
   /// Runs `job` soon on the loop's thread. Returns false without running it if the loop has ended or is stopping.
   @discardableResult
   package func post(_ job: @escaping Job) -> Bool {
-    let mustWake: Bool? = inbox.withLock { inbox in
-      guard !inbox.isClosed else { return nil }
-      inbox.jobs.append(Posted(job: job))
-      return inbox.jobs.count == 1
+    let isTaken = inbox.withLock { inbox in
+      if !inbox.isClosed { inbox.jobs.append(Posted(job: job)) }
+      return !inbox.isClosed
     }
-    if mustWake == true { wake() }
-    return mustWake != nil
+    if isTaken, isWaiting.load(ordering: .relaxed), isWaiting.exchange(false, ordering: .relaxed) { wake() }
+    return isTaken
   }
 
   /// Runs all posted jobs, then `last`, and ends the thread. Returns when the thread has ended. If the loop has ended by
@@ -155,21 +159,17 @@ extension EventLoop {
     var descriptors = [Int32](repeating: 0, count: 64)
     var events = [UInt32](repeating: 0, count: 64)
     while true {
-      let timeout = waitingTime()
+      // `post` sees this if its job isn't seen here, because both take the inbox's lock in between.
+      isWaiting.store(true, ordering: .relaxed)
+      let timeout = inbox.withLock { $0.jobs.isEmpty } ? waitingTime() : 0
       // Other threads may fork only while this thread waits. Otherwise it may be in libcurl or OpenSSL, in the middle of a
       // call.
       nhs_release_forks()
       let ready = nhs_epoll_wait(epoll, &descriptors, &events, 64, timeout)
+      isWaiting.store(false, ordering: .relaxed)
       if ready < 0, errno != EINTR { fail("epoll_wait") }
       nhs_hold_forks()
-      for index in 0..<Int(max(ready, 0)) {
-        if descriptors[index] == wakeEvent {
-          var count: eventfd_t = 0
-          _ = eventfd_read(wakeEvent, &count)
-        } else {
-          watchers[descriptors[index]]?(events[index])
-        }
-      }
+      for index in 0..<Int(max(ready, 0)) { watchers[descriptors[index]]?(events[index]) }
       while let action = timers.popDue(by: now) { action() }
       let isStopping = runJobs(closing: false)
       if !isStopping, let failure { cleanUp(after: failure) }

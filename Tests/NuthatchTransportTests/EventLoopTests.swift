@@ -1,4 +1,5 @@
 import CSystem
+import Glibc
 import Synchronization
 import Testing
 
@@ -15,6 +16,33 @@ import Testing
     #expect(!loop.post { done.add(1, ordering: .relaxed) })
     loop.stop {}
     #expect(done.load(ordering: .relaxed) == 1001)
+  }
+
+  @Test("a job that comes while the event loop begins to wait wakes it")
+  func wakes() throws {
+    let loop = try EventLoop()
+    let ran = Atomic<Int>(0)
+    let end = nhs_monotonic_ns() + 60_000_000_000
+    // Each job is posted as soon as the one before has run, so the loop is then about to wait.
+    for round in 1...20_000 {
+      loop.post { ran.store(round, ordering: .releasing) }
+      while ran.load(ordering: .acquiring) < round, nhs_monotonic_ns() < end { sched_yield() }
+      try #require(ran.load(ordering: .acquiring) == round)
+    }
+    loop.stop {}
+  }
+
+  @Test("a job that a job posts runs without waking the event loop")
+  func chained() throws {
+    let loop = try EventLoop()
+    let done = DispatchlessSignal()
+    @Sendable func run(_ left: Int) {
+      guard left > 0 else { return done.raise() }
+      loop.post { run(left - 1) }
+    }
+    run(1000)
+    #expect(done.wait())
+    loop.stop {}
   }
 
   @Test("the event loop fires a timer not before its time")
