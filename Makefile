@@ -14,9 +14,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := all
 .PHONY: all machine test-machine demo test check archive release deb image packages arm install uninstall wheel sdist header lint format sanitize fuzz model soak reliability bench bench-imaging bench-quality bench-store bench-fetch bench-prefetch bench-bindings clean help
 
-# `make lint` reads the index that the compiler writes of all declarations.
 all: machine ## build the library, the command and the test server into build/
-	@swift build -c release --enable-index-store $(SWIFTFLAGS)
+	@swift build -c release $(SWIFTFLAGS)
 	@Scripts/place
 
 machine:

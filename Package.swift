@@ -3,13 +3,20 @@ import PackageDescription
 
 // Warnings stop the build where CI asks for it, never on the newer compiler of somebody who only uses the package.
 let isStrict = Context.environment["CI"] != nil
-let swiftSettings: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
-let cSettings: [CSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
-
 // The project's own builds set this variable. They have unsafe flags, and a target with such a flag can't be a dependency of
 // other packages. Builds for packages set it to "release".
 let ownBuild = Context.environment["NUTHATCH_OWN_BUILD"]
 let isOwnBuild = ownBuild != nil
+
+let swiftSettings: [SwiftSetting] = isStrict ? [.treatAllWarnings(as: .error)] : []
+
+// `Scripts/uncalled` reads this index of declarations. Debug builds have their own, and so have the tests: SwiftPM finds the
+// tests in it.
+let index = ["-index-store-path", Context.packageDirectory + "/.build/index"]
+let isIndexed = isOwnBuild && ownBuild != "release"
+let cSettings: [CSetting] =
+  (isStrict ? [.treatAllWarnings(as: .error)] : [])
+  + (isIndexed ? [.unsafeFlags(index, .when(configuration: .release))] : [])
 
 func own(_ flags: [String], _ configuration: BuildConfiguration) -> [SwiftSetting] {
   isOwnBuild ? [.unsafeFlags(flags, .when(configuration: configuration))] : []
@@ -37,7 +44,9 @@ let libraryShape: LinkerSetting = .unsafeFlags([
 // Left out are checks of exclusive access while the program runs: a tenth of the work of a request that waits in the queue.
 // Debug builds have them, and the sanitizers use these. With sections for functions, the linker leaves out those without a
 // caller.
-let released = own(["-enforce-exclusivity=unchecked", "-Xfrontend", "-function-sections"], .release)
+let released =
+  own(["-enforce-exclusivity=unchecked", "-Xfrontend", "-function-sections"], .release)
+  + (isIndexed ? own(index, .release) : [])
 let swift = swiftSettings + released
 // `make test` links its tests with the objects of the library and of the command. No test is linked with those of packages.
 let testable = ownBuild == "release" ? [] : own(["-enable-testing"], .release)

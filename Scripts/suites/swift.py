@@ -34,9 +34,8 @@ def run(suite: Suite, wanted: Wanted, sanitizer: Optional[str] = None) -> None:
     env.update(NUTHATCH_OWN_BUILD="1", NO_COLOR="1")
     kind = _configuration(wanted)
     # Build before `env` changes: the sanitizer's options and libraries are for the tests, not for compilers. Build only
-    # what the tests link and start: `make` has built the command and the C library, with the same flags.
-    build = ["swift", "build", "-c", kind, "--enable-index-store", "--product", PRODUCT]
-    if not _succeeds(suite, name + "-build", build, env):
+    # what the tests link and start: `make` has built the command and the C library.
+    if not _succeeds(suite, name + "-build", ["swift", "build", "-c", kind, "--product", PRODUCT], env):
         return
     tests = ROOT / ".build" / kind / TESTS
     if sanitizer:
