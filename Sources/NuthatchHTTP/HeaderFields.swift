@@ -77,7 +77,9 @@ package struct HeaderFields: Sendable, Equatable {
 
   /// Returns every value of a field, in order.
   package func values(_ name: String) -> [String] {
-    fields.filter { $0.name.equalsIgnoringCase(name) }.map(\.value)
+    var found: [String] = []
+    for field in fields where field.name.equalsIgnoringCase(name) { found.append(field.value) }
+    return found
   }
 
   package func contains(_ name: String) -> Bool { self[name] != nil }

@@ -131,7 +131,9 @@ package struct ResponseHeadParser: Sendable {
       line[13...].allSatisfy({ ($0 >= 0x20 && $0 < 0x7f) || $0 == 0x0d || $0 == 0x0a })
     {
       let status = line[9..<12].reduce(0) { 10 * $0 + Int($1 - UInt8(ascii: "0")) }
-      return ResponseHead(status: status, reason: text(line[13...]))
+      var head = ResponseHead(status: status, reason: text(line[13...]))
+      head.fields.reserveCapacity(16)
+      return head
     }
     let text = String(decoding: line.prefix { $0 != 0x0d && $0 != 0x0a }, as: UTF8.self)
     let parts = text.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: true)

@@ -242,4 +242,43 @@ import Testing
         "round \(round) \(String(describing: pieces.fault)) \(String(describing: whole.fault))")
     }
   }
+
+  @Test("damage near the end of a JPEG, and a missing part of it, give the same in pieces as at once")
+  func damagedEnd() {
+    var random = Random(seed: 9)
+    for round in 0..<200 {
+      var jpeg = Fixture.jpeg(300, 280, sampling: round % 3 == 0 ? (1, 1) : (2, 2), quality: 95) {
+        $0.restart_rows = round % 4 == 0 ? 1 : 0
+      }
+      if round % 2 == 0 {
+        let gap = jpeg.count - 3 - random.below(jpeg.count / 2)
+        jpeg.removeSubrange(gap..<min(jpeg.count - 2, gap + 1 + random.below(3000)))
+      }
+      for _ in 0..<random.below(4) {
+        jpeg[jpeg.count - 3 - random.below(min(5000, jpeg.count / 2))] = UInt8(random.below(256))
+      }
+      var options = DecodeOptions()
+      options.allowDamaged = round % 3 == 0
+      let boxes = round % 5 == 0 ? [ThumbnailBox(200), ThumbnailBox(20)] : [ThumbnailBox(100)]
+      let whole = Decode.thumbnails(jpeg, boxes, options)
+      let pieces = Decode.pieces(jpeg, 1 + random.below(9000), boxes, options)
+      #expect(
+        whole.summary == pieces.summary,
+        "round \(round) \(String(describing: pieces.fault)) \(String(describing: whole.fault))")
+    }
+  }
+
+  @Test("a byte behind a JPEG's end marker changes no pixel", arguments: [16, 100, 220, 640])
+  func byteBehindTheEnd(_ side: Int) throws {
+    for scans in [false, true] {
+      let jpeg = Fixture.jpeg(side, side, quality: 90) { $0.is_progressive = scans ? 1 : 0 }
+      for boxes in [[ThumbnailBox(side)], [ThumbnailBox(side / 4), ThumbnailBox(side)]] {
+        // libjpeg gets the rest of the first one in a longer buffer (`nhs_jpeg_extend`).
+        let plain = try Decode.thumbnails(jpeg, boxes).get()
+        let longer = try Decode.thumbnails(jpeg + [0], boxes).get()
+        #expect(plain.pictures.map(\.bytes) == longer.pictures.map(\.bytes))
+        #expect(plain.report.bytesUsed == longer.report.bytesUsed)
+      }
+    }
+  }
 }

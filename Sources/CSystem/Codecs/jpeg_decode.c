@@ -8,7 +8,6 @@
 // come, a group is begun only if the fast way will be taken, as with complete input. With followers, the group is kept
 // for them.
 static boolean on_decode_mcu(j_decompress_ptr codec, JBLOCKROW *blocks) {
-    enum { MOST_OF_A_GROUP = DCTSIZE2 * 8 * D_MAX_BLOCKS_IN_MCU };
     nhs_jpeg *j = codec->client_data;
     if (!j->has_ended && !codec->arith_code && j->source.bytes_in_buffer < MOST_OF_A_GROUP) {
         return FALSE;
@@ -104,6 +103,7 @@ int nhs_jpeg_start(nhs_jpeg *j, int denominator, int may_stop, int32_t *width, i
     if (nhs_jpeg_start_codec(j, denominator, may_stop) != NHS_OK) {
         return NHS_FAILED;
     }
+    nhs_jpeg_extend(j);
     // With complete input and no followers, libjpeg handles the groups alone.
     if (!j->codec.progressive_mode && !j->has_ended) {
         nhs_jpeg_watch_groups(j);

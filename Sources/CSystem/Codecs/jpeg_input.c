@@ -10,7 +10,9 @@
 static const JOCTET end_of_image[2] = {0xFF, JPEG_EOI};
 
 int64_t nhs_jpeg_position(const nhs_jpeg *j) {
-    return j->hit_end ? j->fed : j->fed - (int64_t)j->source.bytes_in_buffer;
+    size_t left = j->source.bytes_in_buffer;
+    left -= left < j->extension ? left : j->extension;
+    return j->hit_end ? j->fed : j->fed - (int64_t)left;
 }
 
 int nhs_jpeg_fail(nhs_jpeg *j, int kind, const char *message) {
@@ -235,6 +237,34 @@ int nhs_jpeg_feed(nhs_jpeg *j, const void *bytes, size_t count) {
 
 void nhs_jpeg_end(nhs_jpeg *j) {
     j->has_ended = true;
+    if (j->stage == STAGE_ROWS) {
+        nhs_jpeg_extend(j);
+    }
+}
+
+void nhs_jpeg_extend(nhs_jpeg *j) {
+    enum { LONGEST = 64 << 10 }; // in a longer picture, the last groups don't count
+    size_t left = j->source.bytes_in_buffer;
+    const JOCTET *from = j->source.next_input_byte;
+    bool has_groups = !j->leader && !j->is_buffered && !j->codec.progressive_mode && !j->codec.arith_code;
+    if (!has_groups || !j->has_ended || j->extension > 0 || j->fed > LONGEST || left < sizeof end_of_image ||
+        memcmp(from + left - sizeof end_of_image, end_of_image, sizeof end_of_image) != 0) {
+        return;
+    }
+    uint8_t *longer = malloc(left + MOST_OF_A_GROUP);
+    if (!longer) {
+        return;
+    }
+    memcpy(longer, from, left);
+    for (size_t i = 0; i < MOST_OF_A_GROUP; i += sizeof end_of_image) {
+        memcpy(longer + left + i, end_of_image, sizeof end_of_image);
+    }
+    free(j->own);
+    j->own = longer;
+    j->own_size = left + MOST_OF_A_GROUP;
+    j->extension = MOST_OF_A_GROUP;
+    j->source.next_input_byte = longer;
+    j->source.bytes_in_buffer = left + MOST_OF_A_GROUP;
 }
 
 const nhs_fault *nhs_jpeg_fault(const nhs_jpeg *j) {

@@ -16,6 +16,9 @@ typedef struct nhs_jpeg_means nhs_jpeg_means;
 
 enum { MAX_FOLLOWERS = 3 }; // four scales are all there are
 
+// The most bytes that libjpeg-turbo wants in the buffer before it decodes a group of blocks in its fast way.
+enum { MOST_OF_A_GROUP = DCTSIZE2 * 8 * D_MAX_BLOCKS_IN_MCU };
+
 struct nhs_jpeg {
     struct jpeg_decompress_struct codec;
     struct jpeg_error_mgr errors;
@@ -50,6 +53,7 @@ struct nhs_jpeg {
     size_t own_size;
     int64_t fed;        // input bytes so far
     size_t skip;        // bytes to skip that haven't arrived yet
+    size_t extension;   // bytes in the buffer that aren't input (`nhs_jpeg_extend`)
     bool has_ended;     // the input is complete
     bool hit_end;       // libjpeg has read beyond the end
     bool is_damaged;
@@ -62,6 +66,10 @@ int64_t nhs_jpeg_position(const nhs_jpeg *j);
 int nhs_jpeg_fail(nhs_jpeg *j, int kind, const char *message);
 // Notes that pixels are missing or wrong from this point on.
 void nhs_jpeg_note_damage(nhs_jpeg *j);
+
+// libjpeg-turbo decodes the last 3 KB in its slow way, because the buffer ends there: in a small picture that is much.
+// So this copies the rest of a small one with one scan, and puts markers behind its end marker. Nothing reads those.
+void nhs_jpeg_extend(nhs_jpeg *j);
 
 // Starts libjpeg. Call it with `escape` set.
 int nhs_jpeg_start_codec(nhs_jpeg *j, int denominator, int may_stop);
