@@ -491,6 +491,8 @@ import Testing
       "/a",
       Script(headers: ["Cache-Control": "max-age=60"], steps: [.pause(milliseconds: 100), .text("new")]))
     #expect(try bench.get("/a") { $0.delivery = .first }.text == "old")
+    // A close waits for 2 s at most.
+    #expect(bench.server.waitForRequests(2, path: "/a"))
     bench.cache.close()
     var options = TestOptions()
     options.clock = clock.wall

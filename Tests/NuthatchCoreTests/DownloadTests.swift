@@ -153,12 +153,15 @@ import Testing
     var script = Script(headers: ["ETag": "\"1\"", "Content-Length": "300000"])
     script.steps = [
       .bytes(Array(Self.bytes.prefix(100_000))), .pause(milliseconds: 1500),
-      .bytes(Array(Self.bytes[100_000..<101_000])), .wait("g"),
+      .drip(Array(Self.bytes[100_000..<109_000]), piece: 1000, milliseconds: 600), .wait("g"),
     ]
     bench.server.on("/a", script)
     let ticket = try submit("/a", [.file(path("one"))])
     // Copies the files that a kill at this moment would leave.
-    for _ in 0..<3000 where !saved.contains(".one.nuthatch-info") { usleep(10_000) }
+    func isTold() -> Bool {
+      content(".one.nuthatch-info").map { String(decoding: $0, as: UTF8.self).contains("bytes 10") } ?? false
+    }
+    for _ in 0..<3000 where !isTold() { usleep(10_000) }
     for kind in ["info", "part"] {
       let bytes = try #require(content(".one.nuthatch-\(kind)"))
       #expect(kind == "info" || bytes.count >= 100_000)
@@ -429,13 +432,13 @@ import Testing
   func slowTaker() throws {
     let many = [UInt8](repeating: 3, count: 20_000_000)
     bench.server.on("/a", .ok(many))
-    let ticket = try submit("/a", [.events]) { $0.timeout = .milliseconds(1000) }
+    let ticket = try submit("/a", [.events]) { $0.timeout = .milliseconds(5000) }
     var taken = 0
     var last: Event?
     while last?.isFinal != true {
       last = try ticket.next(within: 30_000)
       // Longer than the silence that is allowed.
-      if taken == 0 { usleep(1_500_000) }
+      if taken == 0 { usleep(6_000_000) }
       taken += last?.data.count ?? 0
     }
     #expect(taken == many.count)

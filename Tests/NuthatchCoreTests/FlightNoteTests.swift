@@ -72,7 +72,8 @@ private final class HungDisk: Sendable {
     let (place, others) = (try place("/a"), FetchLocks(directory: bench.folder))
     #expect(others.tryTake(place))
     var request = Request(bench.server.url("/a"))
-    request.timeout = .milliseconds(1000)
+    // The owner may be silent for 3 s at least.
+    request.timeout = .milliseconds(3000)
     let ticket = try bench.cache.submit(request)
     for _ in 0..<60_000 where disk.waiting.load(ordering: .relaxed) == 0 { usleep(1000) }
     try expectLoopRuns()

@@ -136,7 +136,7 @@ final class HeldFolder: Sendable {
         Script(
           headers: ["ETag": "\"1\"", "Content-Length": "\(Self.count)"],
           steps: [.fill(count: Self.count, byte: 7)]))
-      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(1000) }
+      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(5000) }
       try expectOthersGoOn()
       #expect(try ticket.final(within: 60_000)?.error?.code == .timeout)
       #expect(names(in: folder) == [])
@@ -150,7 +150,7 @@ final class HeldFolder: Sendable {
       bench.server.on(
         "/a", Script(headers: ["Cache-Control": "max-age=60"], steps: [.fill(count: Self.count, byte: 7)]))
       _ = try bench.get("/a")
-      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(3000) }
+      let ticket = try submit([.file("\(folder)/one")]) { $0.deadline = .milliseconds(5000) }
       try expectOthersGoOn()
       let error = try #require(try ticket.final(within: 60_000)?.error)
       #expect(error.code == .timeout && error.message.contains("not saved"))
@@ -265,9 +265,9 @@ final class HeldFolder: Sendable {
       // Over a connection that is there its bytes are wanted at once.
       if isKept { _ = try bench.get("/other") }
       // The silence limit doesn't count the disk's time.
-      let ticket = try send { $0.timeout = .milliseconds(2000) }
+      let ticket = try send { $0.timeout = .milliseconds(5000) }
       // Longer than the timeout.
-      usleep(3_000_000)
+      usleep(6_000_000)
       disk.goOn()
       #expect(try ticket.result().text == "thanks")
       let body = try #require(bench.server.requests.last { $0.path == "/to" }?.body)
@@ -285,7 +285,7 @@ final class HeldFolder: Sendable {
     @Test(
       "an upload from a hanging disk ends at its deadline, or when it is cancelled", arguments: [false, true])
     func ended(isCancelled: Bool) throws {
-      let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(3000) } }
+      let ticket = try send { if !isCancelled { $0.deadline = .milliseconds(5000) } }
       if isCancelled { ticket.cancel() }
       let event = try #require(try ticket.final(within: 60_000))
       #expect(isCancelled ? event.kind == .cancelled : event.error?.code == .timeout)

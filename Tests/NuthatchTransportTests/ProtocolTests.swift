@@ -1,3 +1,4 @@
+import CSystem
 import FakeNames
 import TestServer
 import Testing
@@ -133,14 +134,20 @@ import Testing
       wire.server.on(path, ending)
       for (method, most) in [("POST", 1), ("PATCH", 1), ("FROB", 1), ("GET", 2), ("PUT", 2), ("DELETE", 2)] {
         for isStreamed in [false, true] {
-          _ = try wire.get("/good")
-          wire.server.clearLog()
-          let fault = try wire.fault(path) {
-            $0.method = method
-            if isStreamed { $0.extras = upload } else if method != "GET" { $0.body = [1, 2, 3] }
+          var fault: TransportFault?
+          // A connection that was idle for 2 s isn't used again, and over a new one nothing is sent twice.
+          for _ in 0..<5 {
+            let begin = nhs_monotonic_ns()
+            _ = try wire.get("/good")
+            wire.server.clearLog()
+            fault = try wire.fault(path) {
+              $0.method = method
+              if isStreamed { $0.extras = upload } else if method != "GET" { $0.body = [1, 2, 3] }
+            }
+            if nhs_monotonic_ns() - begin < 2_000_000_000 { break }
           }
-          #expect(fault.kind == .reset)
-          #expect(fault.message.contains("isn't sent twice") == (most == 1), "\(fault)")
+          #expect(fault?.kind == .reset)
+          #expect(fault?.message.contains("isn't sent twice") == (most == 1), "\(String(describing: fault))")
           #expect(wire.server.count(path) == most, "\(method) \(path)")
         }
       }
@@ -373,12 +380,15 @@ import Testing
       "/head",
       Script(
         headers: ["X": String(repeating: "x", count: 900)], steps: [.dripHead(piece: 1, milliseconds: 50)]))
-    for path in ["/body", "/head"] {
-      let recorder = try wire.start(path) {
-        $0.silence = 1_000_000_000
+    let paths = ["/body", "/head"]
+    let recorders = try paths.map {
+      try wire.start($0) {
+        $0.silence = 6_000_000_000
         $0.slowness.window = 1
         $0.slowness.bytesPerSecond = 1000
       }
+    }
+    for (recorder, path) in zip(recorders, paths) {
       let fault = try #require(try recorder.result().fault)
       #expect(fault.kind == .timeout)
       // Of a head, libcurl shows whole lines only.
@@ -398,7 +408,7 @@ import Testing
       try wire.start("/a") {
         $0.method = "POST"
         $0.body = [UInt8](repeating: 7, count: count)
-        $0.silence = 1_000_000_000
+        $0.silence = 6_000_000_000
       }
     }
     for (recorder, (_, phase)) in zip(recorders, cases) {

@@ -20,10 +20,15 @@ final class Recorder: TransferSink {
 
   private let record = Locked(Record())
   private let keepsBody: Bool
+  private let atHead: @Sendable () -> Void
   private let done = DispatchlessSignal()
   private let headCame = DispatchlessSignal()
 
-  init(keepsBody: Bool = true) { self.keepsBody = keepsBody }
+  /// - Parameter atHead: called on the loop's thread, which reads nothing more meanwhile.
+  init(keepsBody: Bool = true, atHead: @escaping @Sendable () -> Void = {}) {
+    self.keepsBody = keepsBody
+    self.atHead = atHead
+  }
 
   var current: Record { record.withLock { $0 } }
 
@@ -32,6 +37,7 @@ final class Recorder: TransferSink {
   func head(_ head: ResponseHead) -> TransferVerdict {
     record.withLock { $0.head = head }
     headCame.raise()
+    atHead()
     return .goOn
   }
 

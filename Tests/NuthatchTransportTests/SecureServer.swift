@@ -2,7 +2,7 @@ import Glibc
 import Testing
 
 /// nghttp2's server with a certificate that only the test trusts: HTTP/2 over TLS, files of a folder.
-final class SecureServer {
+final class SecureServer: Sendable {
   let folder: String
   let port: UInt16
   private let process: pid_t

@@ -51,7 +51,7 @@ private func useMemory(_ store: Store, rounds: Int) throws(StoreFault) {
   var dice = Dice(state: 1)
   for _ in 0..<rounds {
     let key = dice.next() % 50
-    try store.commit(recordKey(key), payload(key, 7))
+    try commitPatiently(store, recordKey(key), payload(key, 7))
     try store.keep(
       recordKey(key), Pixels(3000), bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 3000)
     _ = try store.recall(recordKey(key))
@@ -105,8 +105,8 @@ func forkAgainAndAgain(_ path: String) throws {
       }
       expectForked("flush") { () throws(StoreFault) in try store.flush() }
       expect(version(0, lease.copied()) == 7, "an inherited lease")
-      let own = try Store.open(path, .init(memoryBytes: 300_000, spill: .pressure))
-      try own.commit(recordKey(1000), payload(1000, UInt64(round)))
+      let own = try openPatiently(path, .init(memoryBytes: 300_000, spill: .pressure))
+      try commitPatiently(own, recordKey(1000), payload(1000, UInt64(round)))
       try own.keep(recordKey(1000), pixels, bytes: UnsafeRawBufferPointer(start: nil, count: 0), cost: 1)
       expect(try own.recall(recordKey(1000)) != nil, "own memory")
       expect(try read(own, 1000) == UInt64(round), "own record")

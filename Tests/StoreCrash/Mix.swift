@@ -93,7 +93,7 @@ private struct Mixer {
 private func large(_ limit: Int) -> [UInt8] { [UInt8](repeating: 1, count: min(limit / 6, 9 << 20)) }
 
 /// Nil when others have the lock for too long.
-private func unlessBusy<Result>(_ body: () throws -> Result) throws -> Result? {
+func unlessBusy<Result>(_ body: () throws -> Result) throws -> Result? {
   do { return try body() } catch let fault as StoreFault {
     guard fault.kind == .busy else { throw fault }
     return nil

@@ -52,7 +52,9 @@ func read(_ store: Store, _ key: UInt64) throws -> UInt64? {
 }
 
 /// False when other processes drop packs for as long as a writer waits.
-private func commitsInTime(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) throws -> Bool {
+private func commitsInTime(
+  _ store: Store, _ key: RecordKey, _ bytes: [UInt8]
+) throws(StoreFault) -> Bool {
   do throws(StoreFault) {
     try store.commit(key, bytes)
   } catch {
@@ -62,9 +64,20 @@ private func commitsInTime(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) t
   return true
 }
 
+/// Commits, however long others have the lock: a process may stand still for seconds in the middle of a change.
+func commitPatiently(_ store: Store, _ key: RecordKey, _ bytes: [UInt8]) throws(StoreFault) {
+  while try !commitsInTime(store, key, bytes) { usleep(1000) }
+}
+
+func openPatiently(_ path: String, _ options: Store.Options = .init()) throws -> Store {
+  while true {
+    if let store = try unlessBusy({ try Store.open(path, options) }) { return store }
+  }
+}
+
 func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {
   var dice = Dice(state: seed &+ ordinal)
-  let store = try Store.open(path)
+  let store = try openPatiently(path)
   var last: [UInt64: UInt64] = [:]
   var next = seed << 20
   while true {
@@ -84,7 +97,7 @@ func writeForEver(_ path: String, _ ordinal: UInt64, _ seed: UInt64) throws {
         exit(3)
       }
     }
-    if dice.next() % 500 == 0 { _ = try store.verify() }
+    if dice.next() % 500 == 0 { _ = try unlessBusy { try store.verify() } }
   }
 }
 
@@ -113,15 +126,19 @@ func forkAndDie(_ path: String) throws {
       if error.kind != .forked { exit(3) }
     }
     if version(0, lease.copied()) != 7 { exit(3) }
-    let own = try Store.open(path)
+    let own = try openPatiently(path)
     if try read(own, 0) != 7 { exit(3) }
-    try own.commit(recordKey(3), payload(3, 8))
+    try commitPatiently(own, recordKey(3), payload(3, 8))
     own.close()
     say("ready \(getpid())\n")
     sleep(60)
     _exit(0)
   }
-  for number in 0..<1_000_000 as Range<UInt64> { try store.commit(recordKey(6), payload(6, number)) }
+  // For some minutes, and so little that its pack isn't full before the child is ready, however late that is.
+  for _ in 0..<200_000 {
+    try commitPatiently(store, recordKey(6), [UInt8](repeating: 1, count: 100))
+    usleep(1000)
+  }
 }
 
 signal(SIGPIPE, SIG_DFL)

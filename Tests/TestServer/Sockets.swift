@@ -123,11 +123,16 @@ func receive(_ descriptor: CInt, into buffer: inout [UInt8], flags: CInt = 0) ->
   }
 }
 
+/// How many bytes the peer's kernel hasn't got yet.
+func unsent(_ descriptor: CInt) -> CInt {
+  var waiting: CInt = 0
+  return ioctl(descriptor, UInt(TIOCOUTQ), &waiting) == 0 ? waiting : 0
+}
+
 /// Waits, a second at most, until the peer's kernel has everything that was sent.
 func drainOutput(_ descriptor: CInt) {
   for _ in 0..<1000 {
-    var waiting: CInt = 0
-    guard ioctl(descriptor, UInt(TIOCOUTQ), &waiting) == 0, waiting > 0 else { return }
+    guard unsent(descriptor) > 0 else { return }
     poll(nil, 0, 1)
   }
 }

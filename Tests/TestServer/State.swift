@@ -181,8 +181,8 @@ struct State {
   var isDisconnected: Bool { connections.values.allSatisfy(\.isControl) }
 
   /// Shuts connections down; their threads notice and end.
-  func shutConnections() {
-    for record in connections.values { shutdown(record.descriptor, CInt(SHUT_RDWR)) }
+  func shutConnections(where isMeant: (ConnectionRecord) -> Bool = { _ in true }) {
+    for record in connections.values where isMeant(record) { shutdown(record.descriptor, CInt(SHUT_RDWR)) }
   }
 
   /// Has connections reset by their threads, the control interface's excepted. Shutting only the reading side wakes

@@ -76,11 +76,15 @@ struct DecoderProcessTests {
   @Test("a decoder that is killed fails its picture; the next one is decoded by a new decoder")
   func killed() throws {
     let bench = DecoderBench()
-    for _ in 0..<3 {
-      let fault = bench.whileStopped(DecoderBench.picture(5)) { kill($0, SIGKILL) }
-      #expect(fault?.kind == .decoderFailed(refusedFor: nil))
-      #expect(fault?.message.contains("killed") == true)
+    var ends = 0
+    // If the decoder is killed before it gets the picture, the next one decodes it.
+    for _ in 0..<50 where ends < 3 {
+      guard let fault = bench.whileStopped(DecoderBench.picture(5), { kill($0, SIGKILL) }) else { continue }
+      ends += 1
+      #expect(fault.kind == .decoderFailed(refusedFor: nil))
+      #expect(fault.message.contains("killed"))
     }
+    #expect(ends == 3)
     // It wasn't the picture's fault.
     #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(5)).get() }
   }
@@ -127,10 +131,10 @@ struct DecoderProcessTests {
 
   @Test("a decoder that hangs is killed after the time limit")
   func hung() throws {
-    let bench = DecoderBench(seconds: 2)
+    let bench = DecoderBench(seconds: 6)
     let fault = bench.whileStopped(DecoderBench.picture(8)) { _ in }
     #expect(fault?.kind == .decoderFailed(refusedFor: nil))
-    #expect(fault?.message.contains("longer than 2 s") == true)
+    #expect(fault?.message.contains("longer than 6 s") == true)
     #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(9)).get() }
   }
 

@@ -197,6 +197,7 @@ private final class Probed {
   func back(away: Int64) throws {
     let id = try bench.freeze("/a")
     try bench.wait { $0.first?.attempts == 1 }
+    try bench.settle()
     bench.clock.move(running: away * second)
     bench.server.on("/a", .ok("thanks"))
     try bench.server.goUp()

@@ -102,7 +102,9 @@ import Testing
     }
     try bench.server.goUp()
     #expect(try bench.waitUntilEnded(id).reason == reason)
-    #expect(bench.server.count("/a") == 1)
+    // A machine that stops may use up the four seconds before.
+    let sent = bench.server.count("/a")
+    #expect(sent == 1 || longest == 4000 && sent == 0)
   }
 
   @Test("a replayed request keeps in its history the answers that it was put aside for")
@@ -148,7 +150,7 @@ import Testing
     try bench.server.goUp()
     try bench.wait { $0.first?.state == .sending }
     // A disk that takes its time, so that a close that doesn't wait for it is noticed.
-    bench.cache?.shared.outbox.serialQueue.submit { usleep(500_000) }
+    bench.cache?.shared.outbox.serialQueue.submit { usleep(100_000) }
     bench.close()
     try bench.open { $0.outbox = .off }
     #expect(try bench.cache?.outbox.drop(id) == true)
@@ -167,9 +169,11 @@ import Testing
         if resends { $0.freezing?.keyLifetime = .none }
       }
       try bench.wait { $0.first?.state == .waiting && $0.first?.attempts == 1 }
-      bench.clock.move(running: 86_401_000_000_000)
+      // The end of this attempt may begin the next one if the clock has moved by then.
+      try bench.settle()
       bench.server.clearLog()
       bench.server.on("/a", .ok(""))
+      bench.clock.move(running: 86_401_000_000_000)
       bench.source.change()
       let outcome = try bench.waitUntilEnded(id)
       #expect(outcome.isDone == isSent, "\(method): \(String(describing: outcome.reason))")
