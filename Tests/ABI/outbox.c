@@ -61,6 +61,9 @@ static int becomes(uint64_t id, nh_frozen_state state) {
     return state_of(id) == state;
 }
 
+/* A request that waits is sent again from time to time. */
+static int is_to_be_sent(nh_frozen_state state) { return state == NH_FROZEN_WAITING || state == NH_FROZEN_SENDING; }
+
 /* Waits until the outbox has made its first attempt, which fails. */
 static int was_tried(uint64_t id) {
     for (int i = 0; i < 6000; i++, usleep(10000)) {
@@ -119,7 +122,7 @@ static void looking(int line) {
     CHECK("numbers rise", second > first);
     CHECK("both were tried", was_tried(first) && was_tried(second));
     CHECK("the first", nh_outbox_next(cache, 0, &frozen) == NH_OK && nh_frozen_get_info(frozen, &info) == NH_OK);
-    CHECK("what is known", info.id == first && info.state == NH_FROZEN_WAITING && !strcmp(info.method, "POST") &&
+    CHECK("what is known", info.id == first && is_to_be_sent(info.state) && !strcmp(info.method, "POST") &&
                                !strcmp(info.url, url_of(base, "/echo?looking")) && !strcmp(info.queue, "q") &&
                                !strcmp(info.handler, "rows") && !strcmp(info.tag, "t") && info.body_size == 5 &&
                                info.frozen_at > 1700000000 && strlen(info.key) == 38 && info.key[0] == '"');
@@ -130,7 +133,7 @@ static void looking(int line) {
     nh_frozen_release(frozen);
     CHECK("no third", nh_outbox_next(cache, second, &frozen) == NH_OK && frozen == NULL);
     CHECK("no answer yet", nh_outbox_response(cache, first, &response) == NH_INVALID && response == NULL);
-    CHECK("clear leaves it alone", nh_clear(cache) == NH_OK && state_of(first) == NH_FROZEN_WAITING);
+    CHECK("clear leaves it alone", nh_clear(cache) == NH_OK && is_to_be_sent(state_of(first)));
     CHECK("drop", nh_outbox_drop(cache, first) == NH_OK && nh_outbox_drop(cache, first) == NH_INVALID &&
                       nh_outbox_get(cache, first, &frozen) == NH_INVALID && frozen == NULL);
     /* Before the server is there, which could get the request without the replay. */

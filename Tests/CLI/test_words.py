@@ -117,7 +117,7 @@ def test_plain_progress_is_a_line_each_time(
     (tmp_path / "list").write_bytes(lines([*pictures, server.url("/last")]))
     said = plain_lines(["prefetch", "--progress=plain", "list"], environment, tmp_path, gate.open)
     for line in said:
-        assert re.match(r"nuthatch: prefetch: 8\d %  8/9 done  .* hits  0 failed", line)
+        assert re.match(r"nuthatch: prefetch: \d+ %  \d/9 done  .* hits  0 failed", line)
         assert "\r" not in line and "\x1b" not in line and "█" not in line
 
 
@@ -130,7 +130,7 @@ def test_plain_progress_of_a_download_is_a_line_each_time(
     server.on("/a", script(headers=[("Content-Length", "1000")], steps=steps))
     command = ["get", "--progress=plain", "-o", "a", server.url("/a")]
     said = plain_lines(command, environment, tmp_path, gate.open)
-    assert re.fullmatch(r"nuthatch: get: \d\d %  \d+ B of 1.0 kB  .*/s  .* left", said[0])
+    assert re.fullmatch(r"nuthatch: get: \d+ %  \d+ B of 1.0 kB  .*/s  .* left", said[0])
     assert (tmp_path / "a").stat().st_size == 1000
 
 

@@ -1,6 +1,7 @@
 """The option `config` of a cache: a file with options, sections for hosts, mistakes."""
 
 import asyncio
+import json
 import pickle
 from pathlib import Path
 from typing import Any, Callable
@@ -64,9 +65,9 @@ def test_a_mistake_names_its_place(write: Write, tmp_path: Path) -> None:
 
 def test_a_section_signs_in_at_its_host(server: TestServer, write: Write, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=[("Cache-Control", "max-age=600")]))
-    path = write(
-        f'[host."{server.url("")}"]\nauth_command = ["sh", "-c", "sleep 1; echo token"]\nuser_agent = "h"\n'
-    )
+    go = tmp_path / "go"
+    command = json.dumps(["sh", "-c", f"until [ -e '{go}' ]; do sleep 0.01; done; echo token"])
+    path = write(f'[host."{server.url("")}"]\nauth_command = {command}\nuser_agent = "h"\n')
 
     async def main() -> None:
         async with nuthatch.AsyncCache(tmp_path / "c", config=path) as cache:
@@ -76,6 +77,8 @@ def test_a_section_signs_in_at_its_host(server: TestServer, write: Write, tmp_pa
             while not answer.done():
                 await asyncio.sleep(0.01)
                 turns += 1
+                if turns == 10:
+                    go.touch()
             assert (await answer).body == b"x" and turns > 10
 
     asyncio.run(main())

@@ -187,15 +187,19 @@ def test_a_removal_that_is_due_survives_its_process(server: TestServer, tmp_path
 
 def test_a_close_with_a_due_removal_does_not_wait(server: TestServer, tmp_path: Path) -> None:
     server.on("/a", ok("x", headers=FRESH))
-    cache = nuthatch.Cache(tmp_path / "c")
-    cache.get(server.url("/a"))
-    with HeldLock(tmp_path / "c"):
-        assert cache.request("POST", server.url("/a")).is_removal_due
-        begin = time.monotonic()
-        cache.close()
-        # It must not take the five seconds of a close that would lose records.
-        assert time.monotonic() - begin < 4
-    assert not stored_by_another(tmp_path / "c", server.url("/a"))
+    seconds: List[float] = []
+    # It must not take the five seconds of a close that would lose records. Try again, because the machine may be busy.
+    while not seconds or (seconds[-1] >= 4 and len(seconds) < 3):
+        folder = tmp_path / f"c{len(seconds)}"
+        cache = nuthatch.Cache(folder)
+        cache.get(server.url("/a"))
+        with HeldLock(folder):
+            assert cache.request("POST", server.url("/a")).is_removal_due
+            begin = time.monotonic()
+            cache.close()
+            seconds.append(time.monotonic() - begin)
+        assert not stored_by_another(folder, server.url("/a"))
+    assert seconds[-1] < 4, seconds
 
 
 def test_a_close_with_nothing_to_write_does_not_wait(server: TestServer, tmp_path: Path) -> None:

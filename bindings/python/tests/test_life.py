@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Callable, Dict, Iterator, List
 
 import nuthatch
@@ -88,9 +89,12 @@ def test_ctrl_c_ends_a_call(server: TestServer, cache: nuthatch.Cache, call: str
     try:
         thread.start()
         with pytest.raises(KeyboardInterrupt):
-            BLOCKING[call](cache, server.url("/never"))
+            try:
+                BLOCKING[call](cache, server.url("/never"))
+            finally:
+                is_over.set()
         # The promise is a fifth of a second. The machine may be busy.
-        assert time.monotonic() - sent[-1] < 5
+        assert time.monotonic() - sent[-1] < 20
     finally:
         is_over.set()
         thread.join()
@@ -117,25 +121,35 @@ def _is_being_revalidated(server: TestServer, cache: nuthatch.Cache) -> None:
     assert gate.wait_until_reached()
 
 
-def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(server: TestServer, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_close_that_waits_for_a_revalidation(
+    server: TestServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = nuthatch.Cache(tmp_path / "c")
     _is_being_revalidated(server, cache)
+    # By a clock that stands still, the close doesn't end after two seconds.
+    monkeypatch.setattr(sys.modules["nuthatch._cache"], "time", SimpleNamespace(monotonic=lambda: 0.0))
+    is_over = threading.Event()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press() -> None:
         while not cache.closed:
             time.sleep(0.001)
         wait_until_asleep(os.getpid())
-        os.kill(os.getpid(), signal.SIGINT)
+        # A signal after the close would end the tests.
+        if not is_over.is_set():
+            os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=press)
     begin = time.monotonic()
     try:
         thread.start()
         with pytest.raises(KeyboardInterrupt):
-            cache.close()
-        # Without Ctrl-C the close takes two seconds.
-        assert time.monotonic() - begin < 1.5
+            try:
+                cache.close()
+            finally:
+                is_over.set()
+        # Without Ctrl-C the close waits until the request has failed, more than 30 seconds.
+        assert time.monotonic() - begin < 20
     finally:
         thread.join()
         signal.signal(signal.SIGINT, before)
@@ -176,7 +190,7 @@ def test_ctrl_c_ends_a_close_on_an_event_loop(server: TestServer, tmp_path: Path
     try:
         with pytest.raises(KeyboardInterrupt):
             asyncio.run(main())
-        assert caches[0].closed and time.monotonic() - pressed[-1] < 5
+        assert caches[0].closed and time.monotonic() - pressed[-1] < 20
     finally:
         is_over.set()
         thread.join()

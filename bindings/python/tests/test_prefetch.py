@@ -80,11 +80,11 @@ def test_a_deadline_counts_the_wait_in_the_queue_except_in_a_prefetch(
     items: List[nuthatch.Item] = []
 
     def prefetch() -> None:
-        items.extend(cache.prefetch(numbered(server, 2), sizes=(), deadline=2))
+        items.extend(cache.prefetch(numbered(server, 2), sizes=(), deadline=8))
 
     async def prefetch_too() -> None:
         async with nuthatch.AsyncCache(tmp_path / "cache") as other:
-            async for item in other.prefetch(numbered(server, 2, 2), sizes=(), deadline=2):
+            async for item in other.prefetch(numbered(server, 2, 2), sizes=(), deadline=8):
                 items.append(item)
 
     threads = [
@@ -95,7 +95,7 @@ def test_a_deadline_counts_the_wait_in_the_queue_except_in_a_prefetch(
         thread.start()
     # The requests of the batches have waited longer than their deadline when this one fails.
     with pytest.raises(nuthatch.TimeoutError, match="still waited for its turn"):
-        cache.get(server.url("/n/9"), deadline=4)
+        cache.get(server.url("/n/9"), deadline=10)
     assert not items and server.count("/n/9") == 0
     gate.open()
     for thread in threads:

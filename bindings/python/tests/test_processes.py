@@ -25,7 +25,7 @@ folder, *urls = sys.argv[1:]
 with nuthatch.Cache(folder) as cache, ThreadPoolExecutor(16) as pool:
     sys.stdin.readline()
     bodies = list(pool.map(lambda url: cache.get(url).body, urls))
-print(len(bodies), len(set(bodies)))
+    print(len(bodies), len(set(bodies)), cache.stats()["held_up"])
 """
 
 
@@ -79,10 +79,13 @@ def test_four_processes_fetch_each_url_once(server: TestServer, tmp_path: Path) 
     processes = [start(tmp_path / "c", *urls) for _ in range(4)]
     for process in processes:
         go(process)
+    held_up = 0
     for process in processes:
         output, _ = process.communicate(timeout=120)
-        assert (process.returncode, output) == (0, "200 1\n")
-    assert server.count() == 200
+        assert process.returncode == 0 and output.startswith("200 1 ")
+        held_up += int(output.split()[2])
+    # An answer that isn't stored, because a process stopped while it held the cache's lock, is fetched again.
+    assert server.count() == 200 or (held_up > 0 and server.count() > 200)
 
 
 def test_a_killed_leader_is_replaced(server: TestServer, tmp_path: Path) -> None:
@@ -113,13 +116,13 @@ def test_a_stopped_leader_is_not_waited_for(server: TestServer, tmp_path: Path) 
     server.gate("gate").wait_until_reached()
     leader.send_signal(signal.SIGSTOP)
     try:
-        with nuthatch.Cache(tmp_path / "c", timeout=1) as cache:
+        with nuthatch.Cache(tmp_path / "c", timeout=5) as cache:
             assert cache.submit(server.url("/a")).result(timeout=25).body == b"x"
     finally:
         leader.send_signal(signal.SIGCONT)
         server.gate("gate").open()
     output, _ = leader.communicate(timeout=60)
-    assert (leader.returncode, output) == (0, "1 1\n")
+    assert leader.returncode == 0 and output.startswith("1 1 ")
     assert server.count("/a") == 2
 
 
@@ -147,15 +150,16 @@ def test_answers_that_can_not_be_shared_are_fetched_by_all_at_once(
 
 
 def test_a_slow_leader_is_waited_for(server: TestServer, tmp_path: Path) -> None:
-    server.on("/a", script(headers=[*FRESH, ("Content-Length", "80")], steps=[drip(b"x" * 80, 100)]))
+    # Longer than the seven seconds without a sign of the leader after which the other process would fetch it, too.
+    server.on("/a", script(headers=[*FRESH, ("Content-Length", "100")], steps=[drip(b"x" * 100, 100)]))
     leader = start(tmp_path / "c", server.url("/a"))
     go(leader)
     server.wait_for_requests(1)
-    with nuthatch.Cache(tmp_path / "c", timeout=1) as cache:
+    with nuthatch.Cache(tmp_path / "c", timeout=5) as cache:
         response = cache.get(server.url("/a"))
-    assert (response.body, response.is_in_cache) == (b"x" * 80, False)
+    assert (response.body, response.is_in_cache) == (b"x" * 100, False)
     output, _ = leader.communicate(timeout=60)
-    assert (leader.returncode, output) == (0, "1 1\n")
+    assert leader.returncode == 0 and output.startswith("1 1 ")
     assert server.count("/a") == 1
 
 

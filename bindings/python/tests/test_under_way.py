@@ -77,7 +77,8 @@ def test_close_with_drain_waits_for_requests_under_way(server: TestServer, tmp_p
 
 def test_the_priority_of_a_waiting_request_can_change(server: TestServer, cache: nuthatch.Cache) -> None:
     server.on_prefix("/", script(200, steps=[wait("g"), HEAD, body("x")]))
-    nuthatch.queue(concurrency=1)
+    # A request that waits for its answer doesn't always count for `concurrency`, but always for `per_host`.
+    nuthatch.queue(concurrency=1, per_host=1)
     try:
         first = cache.submit(server.url("/first"))
         assert server.wait_for_requests(1)
