@@ -206,6 +206,42 @@ private func isInstalled(_ library: String) -> Bool { !isSanitized && dlopen(lib
     #expect(found[0] < 50 && found[1] < 50, "\(found)")
   }
 
+  @Test(
+    "a HEIC is cropped as its properties say; a part of broken pixels is rounded, one beyond the edge cut",
+    arguments: [
+      ([32, 1, 24, 1, 8, 1, 4, 1], ImageSize(width: 32, height: 24), (24, 16)),
+      ([32, 1, 24, 1, 17, 2, 4, 1], ImageSize(width: 32, height: 24), (24, 16)),
+      ([63, 2, 24, 1, 8, 1, 9, 2], ImageSize(width: 32, height: 24), (24, 17)),
+      ([60, 1, 44, 1, 20, 1, 20, 1], ImageSize(width: 42, height: 26), (22, 22)),
+    ] as [([UInt32], ImageSize, (Int, Int))])
+  func cropped(_ aperture: [UInt32], _ size: ImageSize, _ first: (Int, Int)) throws {
+    var bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    func place(_ name: String) throws -> Int {
+      try #require(bytes.indices.first { bytes[$0...].starts(with: name.utf8) }) - 4
+    }
+    /// Adds to a number below 65,536.
+    func add(_ more: Int, at place: Int) {
+      let sum = Int(bytes[place + 2]) << 8 + Int(bytes[place + 3]) + more
+      (bytes[place + 2], bytes[place + 3]) = (UInt8(sum >> 8), UInt8(sum & 255))
+    }
+    // The new property is the fifth. The picture, the second item, has it as its third.
+    for name in ["meta", "iprp"] { try add(41, at: place(name)) }
+    try add(40, at: place("ipco"))
+    try add(41, at: place("iloc") + 22)
+    let links = try place("ipma")
+    add(1, at: links)
+    bytes[links + 23] += 1
+    bytes.insert(0x85, at: links + 26)
+    let box = ([40, 0x636C_6170] + aperture).flatMap { number in
+      (0..<4).map { UInt8(number >> (24 - 8 * $0) & 255) }
+    }
+    bytes.insert(contentsOf: box, at: links)
+    let result = try DecoderBench().decode(bytes, [ThumbnailBox(64)]).get()
+    #expect(result.originalSize == size && result.pictures[0].size == size)
+    let found = result.pictures[0].bytes.dropFirst((4 * size.width + 4) * 4).prefix(2).map(Int.init)
+    #expect(abs(found[0] - (first.0 + 4) * 4) < 30 && abs(found[1] - (first.1 + 4) * 5) < 30, "\(found)")
+  }
+
   @Test("a damaged HEIC is refused")
   func damaged() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))

@@ -69,7 +69,35 @@ struct HEICHeaderParser: HeaderParser {
     else {
       throw ImageFault(.corrupt, "the HEIC doesn't say the size of its picture", at: end)
     }
-    let shown = properties.crop(of: stored).size
+    let shown = properties.roundedCrop(of: stored)
     return properties.turns & 1 == 1 ? shown.transposed : shown
+  }
+}
+
+extension ItemProperties {
+  /// Returns the size of the part that `clap` leaves. libheif rounds a part that isn't made of whole pixels, and cuts one that
+  /// isn't within the picture.
+  fileprivate func roundedCrop(of size: ImageSize) -> ImageSize {
+    guard let numbers = aperture else { return size }
+    func axis(_ at: Int, _ offsetAt: Int, _ side: Int, roundsDown: Bool) -> Int? {
+      let (count, countBelow) = (numbers[at], numbers[at + 1])
+      let offset = Int(Int32(truncatingIfNeeded: numbers[offsetAt]))
+      let below = numbers[offsetAt + 1]
+      let denominators = 1...(1 << 15)  // so that no product is too large
+      guard denominators.contains(countBelow), denominators.contains(below), count >= countBelow else {
+        return nil
+      }
+      // The first pixel, times `unit`.
+      let unit = 2 * below * countBelow
+      let start = 2 * offset * countBelow + (side * countBelow - count) * below
+      guard start >= 0 else { return nil }
+      let first = (roundsDown ? start : start + unit / 2) / unit
+      let pixels = (count - countBelow + countBelow / 2) / countBelow + 1
+      return first < side ? min(pixels, side - first) : nil
+    }
+    guard let width = axis(0, 4, size.width, roundsDown: true),
+      let height = axis(2, 6, size.height, roundsDown: false)
+    else { return size }
+    return ImageSize(width: width, height: height)
   }
 }
