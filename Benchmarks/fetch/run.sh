@@ -3,8 +3,6 @@
 # Nuthatch's transport alone, and by all of the core with an empty cache, in turn. Prints requests a second, CPU a
 # request, and the ratios. Then measures answers from memory, and 100,000 requests that wait. MISSED marks a missed goal.
 set -eu
-# The flags of `make`.
-export NUTHATCH_OWN_BUILD=1
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 work=${NUTHATCH_BENCH_DIR:-$root/build/bench-fetch}

@@ -41,7 +41,7 @@ package final class EventLoop: @unchecked Sendable {
   package init() throws(TransportFault) {
     epoll = nhs_epoll_new()
     wakeEvent = nhs_eventfd_new()
-    // With EPOLLET each write is an event, so that nobody has to read the counter.
+    // With EPOLLET each write is an event, and the counter need not be read.
     let eachWrite = EPOLLIN.rawValue | EPOLLET.rawValue
     guard epoll >= 0, wakeEvent >= 0, nhs_epoll_watch(epoll, wakeEvent, UInt32(eachWrite), 1) == 0,
       EventLoop.canWait(epoll)
