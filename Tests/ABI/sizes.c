@@ -41,18 +41,30 @@ static void reads(const char *name, size_t known, nh_status (*call)(const void *
     CHECK(name, call(&newer) == NH_INVALID);
 }
 
-/* Structs that the library writes: whole members only, and zeros after them for a newer program. */
+/* All members, as they are now. */
+static nh_status read_all(place *found, size_t known, nh_status (*call)(void *)) {
+    memset(found, 0, sizeof *found);
+    found->size = (uint32_t)known;
+    return call(found);
+}
+
+/* Structs that the library writes: whole members only, and zeros after them for a newer program. A cache goes on by
+   itself while it is asked, so that a call counts only if the members are the same before and after it. */
 static void writes(const char *name, size_t known, nh_status (*call)(void *)) {
     int are_right = 1;
-    place full;
-    memset(&full, 0, sizeof full);
-    full.size = (uint32_t)known;
-    CHECK(name, call(&full) == NH_OK);
+    place full, later;
+    CHECK(name, read_all(&full, known, call) == NH_OK);
     for (size_t size = 0; size <= 2 * known; size++) {
         place found;
-        memset(&found, 0xEE, sizeof found);
-        found.size = (uint32_t)size;
-        nh_status status = call(&found);
+        nh_status status;
+        int tries = 0;
+        do {
+            read_all(&full, known, call);
+            memset(&found, 0xEE, sizeof found);
+            found.size = (uint32_t)size;
+            status = call(&found);
+            read_all(&later, known, call);
+        } while (memcmp(&full, &later, sizeof full) != 0 && ++tries < 1000);
         size_t end = size < 4 ? 4 : size < known ? (whole(size) < 4 ? 4 : whole(size)) : known;
         int is_right = (status == NH_OK) == (size >= 4) && found.size == size;
         if (size >= 4) is_right &= memcmp(found.bytes + 4, full.bytes + 4, end - 4) == 0;
