@@ -9,7 +9,8 @@ import TestServer
 #endif
 
 /// Whether the library runs under a sanitizer, where a test takes ten times as long. Tests of many like cases run some of them there.
-let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+let isSanitized = dlsym(nil, "__asan_init") != nil || isThreadSanitized
+let isThreadSanitized = dlsym(nil, "__tsan_init") != nil
 
 /// A cache in a folder of its own that goes with it, and a server to fetch from.
 final class Bench {

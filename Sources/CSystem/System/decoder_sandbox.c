@@ -27,6 +27,10 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+
 /* --- Limits */
 
 static int limit(int what, rlim_t most) {
@@ -38,6 +42,8 @@ static int set_limits(int lane_count) {
     /* Addresses, not memory in use: libraries, stacks, and for each picture its source, its pixels and the decoder's memory. */
     rlim_t addresses = ((rlim_t)2 << 30) + (rlim_t)lane_count * ((rlim_t)768 << 20);
     mallopt(M_ARENA_MAX, lane_count);
+    /* The sanitizers' own memory takes terabytes of addresses. */
+    if (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)) addresses = RLIM_INFINITY;
     return limit(RLIMIT_AS, addresses) || limit(RLIMIT_CORE, 0) || limit(RLIMIT_FSIZE, 0) || limit(RLIMIT_NOFILE, 128) ||
         /* The process that asks replaces this one long before. */
         limit(RLIMIT_CPU, 24 * 3600);

@@ -19,15 +19,24 @@ struct StoredPlan: Equatable {
     self.crop = crop
     self.target = target
     let greatest = PictureFormats.of(info.format)?.greatestReduction(info) ?? 1
-    // With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows,
-    // and no result of a dozen photographs was below 42 dB against an exact reference.
-    let margin = scaling == .best ? 1.85 : 1
-    let fits = [8, 4, 2].first { denominator in
-      denominator <= greatest && crop.width >= Double(target.width * denominator) * margin
-        && crop.height >= Double(target.height * denominator) * margin
-    }
+    let margin = scaling == .best ? Self.sharp : 1
+    let fits = [8, 4, 2].first { $0 <= greatest && Self.fits(target, in: crop, reducedBy: $0, margin) }
     denominator = fits ?? 1
   }
+
+  /// With a margin of 2, the last pass gives sharp results. With 1.85, 4000 and 1920 pixels become 256 from half as many rows, and
+  /// no result of a dozen photographs was below 42 dB against an exact reference.
+  private static let sharp = 1.85
+
+  private static func fits(
+    _ target: ImageSize, in crop: ImageRect, reducedBy denominator: Int, _ margin: Double
+  ) -> Bool {
+    crop.width >= Double(target.width * denominator) * margin
+      && crop.height >= Double(target.height * denominator) * margin
+  }
+
+  /// Whether each pixel is made of so many that it doesn't show how well single ones were decoded.
+  var isMuchSmaller: Bool { denominator > 1 || Self.fits(target, in: crop, reducedBy: 2, Self.sharp) }
 
   /// The whole picture at full size.
   init(whole info: ImageInfo) {

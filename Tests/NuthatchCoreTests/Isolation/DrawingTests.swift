@@ -4,7 +4,9 @@ import Testing
 
 @testable import NuthatchCore
 
-private func isInstalled(_ library: String) -> Bool { !isSanitized && dlopen(library, RTLD_LAZY) != nil }
+private func isInstalled(_ library: String) -> Bool {
+  !isThreadSanitized && dlopen(library, RTLD_LAZY) != nil
+}
 
 @Suite("SVG", .enabled(if: isInstalled("librsvg-2.so.2"), "librsvg2-2 isn't installed")) struct DrawingTests {
   private static let bench = DecoderBench()

@@ -49,19 +49,18 @@ final class AVIFDecoder: KeepsInput {
     return max(place, picture.end)
   }
 
-  /// A reduced picture is decoded without the filter that it doesn't need. So a thumbnail has the same pixels whether it is made
-  /// alone or with one that isn't reduced.
+  /// A thumbnail that is much smaller is decoded without the filter that it doesn't need. So it has the same pixels whether it is
+  /// made alone or with a larger one.
   private func decode(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     var found = [PixelBuffer?](repeating: nil, count: job.plans.count)
-    for isReduced in [false, true] {
-      let scales = [1, 2, 4, 8].filter { denominator in
-        (denominator > 1) == isReduced && job.plans.contains { $0.denominator == denominator }
-      }
-      guard !scales.isEmpty else { continue }
-      let planes = try AVIFPlanes(picture, bytes, job, withoutCDEF: isReduced)
-      for denominator in scales {
-        let scale = try AVIFScale(denominator, job.plans, picture, planes)
-        for (place, made) in zip(scale.places, try scale.pictures()) { found[place] = made }
+    for isSmall in [false, true] {
+      let places = job.plans.indices.filter { job.plans[$0].isMuchSmaller == isSmall }
+      guard !places.isEmpty else { continue }
+      let planes = try AVIFPlanes(picture, bytes, job, withoutCDEF: isSmall)
+      for denominator in Set(places.map { job.plans[$0].denominator }) {
+        let scaled = places.filter { job.plans[$0].denominator == denominator }
+        let scale = try AVIFScale(denominator, scaled.map { job.plans[$0] }, picture, planes)
+        for (place, made) in zip(scaled, try scale.pictures()) { found[place] = made }
       }
     }
     stored = found.compactMap { $0 }

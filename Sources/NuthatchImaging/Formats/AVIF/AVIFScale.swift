@@ -6,8 +6,6 @@ final class AVIFScale {
 
   /// The scale is 1 : this number; 1, 2, 4 or 8.
   private let denominator: Int
-  /// The indices of this scale's thumbnails among all thumbnails.
-  let places: [Int]
   private let planes: AVIFPlanes
   private let crop: AVIFPicture.Crop
   private let tone: ToneMap?
@@ -15,18 +13,18 @@ final class AVIFScale {
   private let size: ImageSize
   private let fanOut: RowFanOut
 
+  /// For plans of this denominator.
   init(_ denominator: Int, _ plans: [StoredPlan], _ picture: AVIFPicture, _ planes: AVIFPlanes)
     throws(ImageFault)
   {
     self.denominator = denominator
     self.planes = planes
     crop = picture.crop
-    places = plans.indices.filter { plans[$0].denominator == denominator }
     size = ImageSize(
       width: (crop.size.width + denominator - 1) / denominator,
       height: (crop.size.height + denominator - 1) / denominator)
     fanOut = try RowFanOut(
-      places.map { plans[$0] }, rowSize: size, denominator: denominator,
+      plans, rowSize: size, denominator: denominator,
       blur: PlaneReduction.blur(denominator), opaque: picture.alpha == nil)
     // An ICC profile says what the colours are.
     tone =
