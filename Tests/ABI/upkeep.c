@@ -49,13 +49,17 @@ static void statistics(void) {
                          after.bytes_received > before.bytes_received);
     CHECK("held", after.thumbs == before.thumbs + 1 && after.bodies == before.bodies + 1 && after.disk_bytes > 0 &&
                       after.disk_limit == (int64_t)4 << 30 && after.memory_items > 0 && after.activity == 0);
-    int32_t length = nh_stats_json(cache, json, sizeof json);
+    /* The figures may change between two calls, and so may the length. */
+    int32_t length = nh_stats_json(cache, json, sizeof json), later = -1;
+    for (int tries = 0; tries < 1000 && (later = nh_stats_json(cache, NULL, 0)) != length; tries++) {
+        length = nh_stats_json(cache, json, sizeof json);
+    }
     CHECK("json", length > 0 && (size_t)length == strlen(json) && json[0] == '{' && json[length - 1] == '}');
     CHECK("a member", strstr(json, "\"disk_limit\":4294967296,") && strstr(json, ",\"warning\":"));
     CHECK("from the first to the last", strstr(json, "{\"requests\":") == json && strstr(json, ",\"held_up\":0,\"warning\":"));
     CHECK("no other members", !strstr(json, "struct_size") && !strstr(json, "reserved"));
-    CHECK("its length alone", nh_stats_json(cache, NULL, 0) == length);
-    CHECK("what fits", nh_stats_json(cache, small, sizeof small) == length && strlen(small) == 9 && !strncmp(small, json, 9));
+    CHECK("its length alone", later == length);
+    CHECK("what fits", nh_stats_json(cache, small, sizeof small) > 9 && strlen(small) == 9 && !strncmp(small, json, 9));
     CHECK("no buffer", nh_stats_json(cache, NULL, 5) == -NH_INVALID);
     before.struct_size = offsetof(nh_statistics, failed);
     before.failed = 4711;
