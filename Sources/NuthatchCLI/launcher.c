@@ -21,13 +21,11 @@
 /* As when the loader can't start a program. */
 enum { NOT_STARTED = 127 };
 
-/* Seen from the program's folder: a wheel or a checkout has the library beside the program, an installation in PREFIX/lib. */
+/* Seen from the program's folder: a wheel or a checkout has the library beside the program, an installation in PREFIX/lib, or
+   in a LIBDIR with a folder for programs. */
 static const char *const folders[] = {
     "",
-#ifdef NUTHATCH_DECODER
-    /* An installation has this program in a folder beside the library. */
     "../",
-#endif
     "../lib/",
     "../lib64/",
 #if defined __x86_64__

@@ -287,6 +287,19 @@ def test_trim_leaves_as_much_as_it_is_told(server: TestServer, nuthatch: Runner)
     assert parsed(nuthatch, "verify")["damaged"] == 0
 
 
+def test_export_goes_on_after_a_picture_that_the_format_cannot_hold(
+    urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path
+) -> None:
+    server.on("/wide", ok(png(16_400, 2), "image/png", etag='"1"'))
+    (tmp_path / "list").write_text("\n".join([urls[0], server.url("/wide"), urls[1]]))
+    assert nuthatch("prefetch", "list", "-s16400").returncode == 0
+    done = nuthatch("export", "out", "list", "-s16400", "--as=webp")
+    assert done.returncode == 4, done.stderr
+    assert names(tmp_path / "out") == ["00000000.webp", "00000002.webp", "manifest.jsonl"]
+    lines = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]
+    assert [line["error"] for line in lines if "error" in line] == ["invalid"]
+
+
 def test_export_writes_files_and_a_manifest(
     urls: list[str], server: TestServer, nuthatch: Runner, tmp_path: Path
 ) -> None:

@@ -79,6 +79,7 @@ def test_make_install_uses_destdir_and_make_uninstall_removes_all_of_it(
     assert described.startswith("prefix=/usr\n")
     for file in (tmp_path / "root").rglob("*"):
         assert file.is_dir() or str(tmp_path).encode() not in file.read_bytes(), file
+    assert sh([str(tmp_path / "root/usr/bin/nuthatch"), "--version"], clean_environment, tmp_path)
     sh(["make", "uninstall", *places], clean_environment, root)
     assert list((tmp_path / "root").iterdir()) == []
 

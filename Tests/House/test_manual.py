@@ -104,7 +104,10 @@ TYPED = [
     ("nuthatch get --fit ", {"inside", "cover", "stretch"}),
     ("nuthatch get --fit=c", {"cover"}),
     ("nuthatch explain --max-p", {"--max-pixels"}),
+    ("nuthatch --he", {"--help"}),
     ("nuthatch outbox re", {"replay"}),
+    ("nuthatch config ch", {"check"}),
+    ("nuthatch config check li", {"list.txt"}),
     ("nuthatch completions z", {"zsh"}),
     ("nuthatch --version --verb", {"--verbose"}),
     ("nuthatch --version --format j", {"json"}),
@@ -122,8 +125,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
-def test_bash_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
+def offered_by_bash(typed: str, folder: Path) -> set[str]:
     parts = re.findall(r"=|[^\s=]+", typed) + ([""] if typed.endswith(" ") else [])
     script = f"source '{SHARE}/bash-completion/completions/nuthatch'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
     script += "_nuthatch; printf '%s\\n' \"${COMPREPLY[@]}\""
@@ -132,8 +134,19 @@ def test_bash_completes_commands_options_and_values(typed: str, words: set[str],
     )
     assert (done.returncode, done.stderr) == (0, "")
     offered = set(done.stdout.split())
-    assert words <= offered
     assert all(word.startswith(parts[-1].lstrip("=")) for word in offered), offered
+    return offered
+
+
+@pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
+def test_bash_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
+    assert words <= offered_by_bash(typed, folder)
+
+
+@pytest.mark.parametrize("typed", ["config check ", "completions bash ", "outbox replay ", "help get "])
+def test_bash_offers_the_words_of_an_operand_once(typed: str, folder: Path) -> None:
+    expected = {"list.txt", "folder"} if typed == "config check " else set()
+    assert offered_by_bash("nuthatch " + typed, folder) == expected
 
 
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")

@@ -130,7 +130,9 @@ import Testing
       var bitmap = BitmapFixture(20, 10, bits: 24)
       bitmap.isTopDown = isTopDown
       let bytes = Array(bitmap.bmp.dropLast(4 * 60 + 5))
-      #expect(Decode.whole(bytes).fault?.kind == .truncated)
+      let fault = Decode.whole(bytes).fault
+      #expect(fault?.kind == .truncated)
+      #expect(fault?.message == "the bitmap ends after 5 of its 10 rows", "\(fault?.message ?? "")")
       let part = try Decode.whole(bytes, options).get()
       #expect(part.report.isPartial && part.report.fault?.kind == .truncated)
       let shown = part.pictures[0].bytes

@@ -88,8 +88,10 @@ static int fail(nhs_fault *fault, int kind, const char *format, const char *text
 }
 
 static int fail_by(nhs_fault *fault, g_error *error) {
-    int result = fail(
-        fault, NHS_FAULT_CORRUPT, "the SVG can't be drawn: %s", error && error->message ? error->message : "unknown");
+    const char *text = error && error->message ? error->message : "unknown";
+    /* So librsvg names cairo's error. */
+    int kind = strstr(text, "NoMemory") ? NHS_FAULT_OUT_OF_MEMORY : NHS_FAULT_CORRUPT;
+    int result = fail(fault, kind, "the SVG can't be drawn: %s", text);
     if (error) calls.error_free(error);
     return result;
 }

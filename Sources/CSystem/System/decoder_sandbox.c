@@ -219,6 +219,10 @@ static int forbid_calls(void) {
     fail(&made, SYS_sched_setscheduler, EPERM);
     fail(&made, SYS_setpriority, EPERM);
     fail(&made, SYS_fadvise64, EPERM);
+    /* GLib asks of what kind its standard error is before it writes a warning there. */
+    fail(&made, SYS_getpeername, ENOTSOCK);
+    fail(&made, SYS_getsockname, ENOTSOCK);
+    fail(&made, SYS_getsockopt, ENOTSOCK);
     fail(&made, SYS_memfd_create, EPERM);
     fail(&made, SYS_unlinkat, EACCES);
     fail(&made, SYS_mkdirat, EACCES);

@@ -15,7 +15,12 @@ enum BashCompletions {
     }
     lines += ["          esac", "        else", "          case $command in"]
     for command in Completable.all where !word(command.operands).isEmpty {
-      lines.append("            \(command.name)) words=\"\(word(command.operands))\" ;;")
+      let later = word(command.laterOperands)
+      var choice = "words=\"\(word(command.operands))\""
+      if case .these(let list) = command.operands {
+        choice += "; [[ $before =~ ' '(\(list.joined(separator: "|")))' ' ]] && words=\(later)"
+      }
+      lines.append("            \(command.name)) \(choice) ;;")
     }
     lines += ["          esac", "        fi ;;", "    esac", "  fi"]
     return head + lines.joined(separator: "\n") + "\n" + tail
@@ -51,6 +56,7 @@ enum BashCompletions {
     # bash completion of nuthatch. \#(Completable.banner)
     _nuthatch() {
       local current=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words=
+      local before=" ${COMP_WORDS[*]:2:COMP_CWORD - 2} "
       COMPREPLY=()
       # Bash gives an equals sign as a separate word.
       if [[ $current == = ]]; then

@@ -9,7 +9,10 @@ struct Completable {
   let name: String
   let summary: String
   let options: [Option]
+  /// The first operand, or each of them if it is a file.
   let operands: Words
+  /// Behind one of the words that `operands` has.
+  let laterOperands: Words
 
   static let banner = "Printed by nuthatch completions. Its sources are Sources/NuthatchCLI and options.toml."
 
@@ -29,6 +32,7 @@ struct Completable {
       case HelpCommand.name: .these(Program.commands.map { $0.name })
       default: .unknown
       }
+    laterOperands = command.name == ConfigCommand.name ? .files : .unknown
   }
 
   /// Joins words to lines of at most 100 characters.

@@ -3,9 +3,11 @@ enum FishCompletions {
     let first = "complete -c nuthatch -n __fish_use_subcommand"
     var lines = ["# \(Completable.banner)", "complete -c nuthatch -f"]
     lines.append("\(first) -l version -d 'show the version'")
+    lines.append("\(first) -l help -d 'show the commands'")
     lines += Completable.commands.map { "\(first) -a \($0.name) -d '\($0.summary.escaping("\\'"))'" }
     for command in Completable.all {
-      let seen = "complete -c nuthatch -n '__fish_seen_subcommand_from \(command.name)'"
+      let condition = "__fish_seen_subcommand_from \(command.name)"
+      let seen = "complete -c nuthatch -n '\(condition)'"
       for option in command.options {
         let letter = option.letter.map { " -s \($0)" } ?? ""
         lines.append(
@@ -13,7 +15,13 @@ enum FishCompletions {
       }
       switch command.operands {
       case .files: lines.append("\(seen) -F")
-      case .these(let list): lines.append("\(seen) -a '\(list.joined(separator: " "))'")
+      case .these(let list):
+        let words = list.joined(separator: " ")
+        let again = "__fish_seen_subcommand_from \(words)"
+        lines.append("complete -c nuthatch -n '\(condition); and not \(again)' -a '\(words)'")
+        if case .files = command.laterOperands {
+          lines.append("complete -c nuthatch -n '\(condition); and \(again)' -F")
+        }
       case .folders, .unknown: break
       }
     }

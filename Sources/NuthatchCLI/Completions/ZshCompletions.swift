@@ -3,13 +3,19 @@ enum ZshCompletions {
     var lines = ["#compdef nuthatch", "# \(Completable.banner)", "_nuthatch() {", "  local -a commands=("]
     lines += Completable.commands.map { "    '\($0.name):\(quoted($0.summary))'" }
     lines += [
-      "  )", "  if ((CURRENT == 2)); then", "    _describe -t commands command commands", "    return",
+      "  )", "  if ((CURRENT == 2)); then", "    _describe -t commands command commands",
+      "    compadd -- --version --help", "    return",
       "  fi", "  local command=$words[2]", "  shift words", "  ((CURRENT--))", "  case $command in",
     ]
     for command in Completable.all {
       lines += ["    \(command.name))", "      _arguments -s -S \\"]
       lines += command.options.map { "        \(argument($0)) \\" }
-      lines.append("        '*:argument:\(action(command.operands))' ;;")
+      if case .these = command.operands {
+        lines.append("        '1:argument:\(action(command.operands))' \\")
+        lines.append("        '*:argument:\(action(command.laterOperands))' ;;")
+      } else {
+        lines.append("        '*:argument:\(action(command.operands))' ;;")
+      }
     }
     // If the file is sourced and not loaded by its name, it says what the function is for.
     lines += [

@@ -214,7 +214,13 @@ final class ExportRun {
       var file = made
       (file.width, file.height) = (image.width, image.height)
       let path = folder + "/" + file.name
-      let encoded = try image.encoded(as: form.format)
+      let encoded: EncodedImage
+      do {
+        encoded = try image.encoded(as: form.format)
+      } catch {
+        noteMissing(url, index, error)
+        continue
+      }
       try encoded.withBytes { (bytes) throws(NuthatchError) in
         file.hold(bytes)
         // An existing file may be another picture, or come from a run without a manifest, so compare the bytes.

@@ -16,11 +16,16 @@ package enum DecoderService {
     guard nhs_decoder_enter_sandbox(Int32(lanes.count)) == 0 else { return 69 }
     var hello = nhs_decoder_hello(magic: UInt32(NHS_DECODER_MAGIC), libraries: UInt32(wanted))
     guard nhs_decoder_send(first, &hello, MemoryLayout<nhs_decoder_hello>.size, -1) == 0 else { return 0 }
+    // Swift's runtime has kept this thread's id of before the fork. If it then waited for another thread, both would wait for ever.
+    guard DetachedThread.start("lanes", { [lanes] in serve(lanes) }) == 0 else { return 71 }
+    while true { poll(nil, 0, -1) }
+  }
+
+  private static func serve(_ lanes: [Int32]) {
     for lane in lanes.dropFirst() {
-      guard DetachedThread.start("lane", { serve(lane) }) == 0 else { return 71 }
+      guard DetachedThread.start("lane", { serve(lane) }) == 0 else { _exit(71) }
     }
-    serve(first)
-    return 0
+    serve(lanes[0])
   }
 
   /// Answers requests until the process that sends them has ended.

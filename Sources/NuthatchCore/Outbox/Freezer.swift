@@ -1,4 +1,5 @@
 import NuthatchTransport
+import Synchronization
 
 /// Puts one freezable request into the outbox. Before its first attempt, if other requests of its queue wait, if a secret is
 /// missing, or if it is durable. Otherwise after the attempt, if its server can't be reached.
@@ -6,8 +7,8 @@ import NuthatchTransport
 /// Confined to the loop's thread, hence Sendable.
 final class Freezer: @unchecked Sendable {
   /// The longest wait for earlier requests of the queue, in nanoseconds. It is limited because a request that isn't stored yet
-  /// would be lost by a kill.
-  private static let longestTurn: Int64 = 5_000_000_000
+  /// would be lost by a kill. Tests set more: their machine may stop for seconds.
+  static let longestTurn = Atomic<Int64>(5_000_000_000)
 
   let queue: String
   /// The request's number in the order of its queue, managed by `FreezeOrder`; 0 if it has none.
@@ -99,7 +100,7 @@ final class Freezer: @unchecked Sendable {
     // The request isn't in the order yet if its deadline passed while a question was open, before `begin`.
     if turn == 0 { outbox.join(self) }
     guard !outbox.callInTurn(self, { self.store(plan, after: error) }) else { return }
-    _ = loop.at(loop.now &+ Self.longestTurn) { self.outbox.stopWaiting(self) }
+    _ = loop.at(loop.now &+ Self.longestTurn.load(ordering: .relaxed)) { self.outbox.stopWaiting(self) }
   }
 
   /// Call it at the deadline: a request that waits to be stored no longer waits for others. Returns whether the request is being

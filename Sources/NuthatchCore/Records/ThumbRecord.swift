@@ -27,7 +27,7 @@ enum ThumbRecord {
   private static let version: UInt8 = 1
   /// A format's number is its place here, from 1 on. New formats are added at the end.
   private static let formats: [ImageFormat] = [
-    .jpeg, .png, .webp, .avif, .heic, .gif, .svg, .tiff, .jxl, .bmp, .ico,
+    .jpeg, .png, .webp, .avif, .heic, .gif, .svg, .tiff, .jxl, .bmp, .ico, .jp2, .psd,
   ]
 
   private enum Flag {

@@ -11,12 +11,15 @@ public enum ImageFormat: String, Sendable, CaseIterable {
   case jxl
   case bmp
   case ico
+  case jp2
+  case psd
 
   /// Such as "image/jpeg".
   public var mediaType: String {
     switch self {
     case .ico: "image/x-icon"
     case .svg: "image/svg+xml"
+    case .psd: "image/vnd.adobe.photoshop"
     default: "image/\(rawValue)"
     }
   }

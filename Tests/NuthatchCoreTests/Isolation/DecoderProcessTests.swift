@@ -160,6 +160,28 @@ struct DecoderProcessTests {
     #expect(made.withLock { $0 } == 4)
   }
 
+  @Test("a new decoder decodes its first pictures side by side")
+  func beginsWithSeveral() throws {
+    let svg = Array("<svg xmlns='http://www.w3.org/2000/svg' width='8' height='8'/>".utf8)
+    for round in 0..<20 {
+      let bench = DecoderBench(lanes: 4)
+      let ended = Locked(0)
+      let failures = Locked<[String]>([])
+      for number in 0..<4 {
+        _ = DetachedThread.start("picture") {
+          let result = bench.decode(number % 2 == 0 ? svg : DecoderBench.picture(round))
+          if case .failure(let fault) = result, case .decoderFailed = fault.kind {
+            failures.withLock { $0.append(fault.message) }
+          }
+          ended.withLock { $0 += 1 }
+        }
+      }
+      waitUntil { ended.withLock { $0 } == 4 }
+      #expect(ended.withLock { $0 } == 4)
+      #expect(failures.withLock { $0 } == [])
+    }
+  }
+
   @Test("both processes end with the one that asks")
   func endsWithTheCaller() throws {
     let bench = DecoderBench()

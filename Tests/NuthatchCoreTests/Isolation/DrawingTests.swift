@@ -147,6 +147,16 @@ private func isInstalled(_ library: String) -> Bool {
     #expect(throws: ImageFault.self) { try draw("<svg xmlns='http://www.w3.org/2000/svg'><rect").get() }
   }
 
+  @Test("a drawing of which GLib writes a warning ends no decoder")
+  func warnings() throws {
+    // No font of 512 pixels can be made from one that small.
+    let text = drawing("viewBox='0 0 1 1'", "<text x='0' y='1' font-size='1'>A</text>")
+    for side in [512, 1024] {
+      guard case .failure(let fault) = draw(text, [ThumbnailBox(side)]) else { continue }
+      #expect(fault.kind == .corrupt, "\(fault)")
+    }
+  }
+
   @Test("without a decoder process, nothing is drawn in this process")
   func notHere() {
     let bytes = Array(drawing("width='8' height='8'").utf8)
@@ -179,7 +189,7 @@ private func isInstalled(_ library: String) -> Bool {
   func decoded() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
     let result = try DecoderBench().decode(bytes, [ThumbnailBox(64), ThumbnailBox(16)]).get()
-    #expect(result.info.format == .heic)
+    #expect(result.info.format == .heic && result.info.depth == 8)
     #expect(result.originalSize == ImageSize(width: 64, height: 48))
     #expect(
       result.pictures.map(\.size) == [ImageSize(width: 64, height: 48), ImageSize(width: 16, height: 12)])
@@ -242,6 +252,19 @@ private func isInstalled(_ library: String) -> Bool {
     #expect(result.originalSize == size && result.pictures[0].size == size)
     let found = result.pictures[0].bytes.dropFirst((4 * size.width + 4) * 4).prefix(2).map(Int.init)
     #expect(abs(found[0] - (first.0 + 4) * 4) < 30 && abs(found[1] - (first.1 + 4) * 5) < 30, "\(found)")
+  }
+
+  @Test("the depth of a HEIC is what its properties say", arguments: [8, 10, 12])
+  func depth(bits: UInt8) throws {
+    var bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    let pixi = Array("pixi".utf8)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: pixi) })
+    bytes.replaceSubrange(place + 9..<place + 12, with: [bits, bits, bits])
+    guard case .found(let info) = bytes.withUnsafeBytes({ ImageProbe.probe($0) }) else {
+      Issue.record("it wasn't recognised")
+      return
+    }
+    #expect(info.depth == Int(bits))
   }
 
   @Test("a damaged HEIC is refused")

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Synchronization
 import TestServer
 import Testing
 
@@ -16,6 +17,7 @@ final class OutboxBench {
   private var change: (inout TestOptions) -> Void = { _ in }
 
   init(_ change: @escaping (inout TestOptions) -> Void = { _ in }) throws {
+    Freezer.longestTurn.store(60_000_000_000, ordering: .relaxed)
     folder = try Bench.makeFolder()
     self.change = change
     server = try TestServer.start()

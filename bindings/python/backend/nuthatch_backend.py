@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 NO_SWIFT = (
     "nuthatch: to build it from source, install Swift 6.2 or newer from swift.org and put its usr/bin into PATH; "
-    "or let pip take a wheel, which needs no Swift (pip install --only-binary nuthatch nuthatch)."
+    "or install a wheel of this version, which needs no Swift (`make wheel` makes it on a machine that has Swift)."
 )
 NOT_BUILT = "nuthatch: the build failed, see above. On Debian, Scripts/bootstrap installs the libraries that it needs."
 

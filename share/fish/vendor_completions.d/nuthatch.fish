@@ -1,6 +1,7 @@
 # Printed by nuthatch completions. Its sources are Sources/NuthatchCLI and options.toml.
 complete -c nuthatch -f
 complete -c nuthatch -n __fish_use_subcommand -l version -d 'show the version'
+complete -c nuthatch -n __fish_use_subcommand -l help -d 'show the commands'
 complete -c nuthatch -n __fish_use_subcommand -a prefetch -d 'fetch many URLs and keep their thumbnails'
 complete -c nuthatch -n __fish_use_subcommand -a get -d 'fetch one URL to a file or standard output'
 complete -c nuthatch -n __fish_use_subcommand -a stat -d 'show how much the cache holds'
@@ -323,7 +324,7 @@ complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -l cache -x -a '(__
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -l config -r -F -d 'read options from this file, not from ~/.config/nuthatch/config.toml and /etc/nuthatch/config.toml'
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -l no-config -d 'read no config file'
 complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -s h -l help -d 'show this help'
-complete -c nuthatch -n '__fish_seen_subcommand_from outbox' -a 'list replay collect drop'
+complete -c nuthatch -n '__fish_seen_subcommand_from outbox; and not __fish_seen_subcommand_from list replay collect drop' -a 'list replay collect drop'
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -l format -x -a 'text json' -d 'write text or JSON (text)'
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -l cache -x -a '(__fish_complete_directories)' -d 'the cache directory ($NUTHATCH_CACHE, $XDG_CACHE_HOME/nuthatch, ~/.cache/nuthatch)'
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -l policy -x -a 'kit rfc9111 offline reload' -d 'which stored answers count as fresh: kit, rfc9111, offline or reload (kit)'
@@ -367,11 +368,12 @@ complete -c nuthatch -n '__fish_seen_subcommand_from config' -l decode -x -a 'he
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -l config -r -F -d 'read options from this file, not from ~/.config/nuthatch/config.toml and /etc/nuthatch/config.toml'
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -l no-config -d 'read no config file'
 complete -c nuthatch -n '__fish_seen_subcommand_from config' -s h -l help -d 'show this help'
-complete -c nuthatch -n '__fish_seen_subcommand_from config' -a 'check'
+complete -c nuthatch -n '__fish_seen_subcommand_from config; and not __fish_seen_subcommand_from check' -a 'check'
+complete -c nuthatch -n '__fish_seen_subcommand_from config; and __fish_seen_subcommand_from check' -F
 complete -c nuthatch -n '__fish_seen_subcommand_from completions' -s h -l help -d 'show this help'
-complete -c nuthatch -n '__fish_seen_subcommand_from completions' -a 'bash zsh fish'
+complete -c nuthatch -n '__fish_seen_subcommand_from completions; and not __fish_seen_subcommand_from bash zsh fish' -a 'bash zsh fish'
 complete -c nuthatch -n '__fish_seen_subcommand_from help' -s h -l help -d 'show this help'
-complete -c nuthatch -n '__fish_seen_subcommand_from help' -a 'prefetch get stat ls explain rm verify trim clear export outbox config completions help'
+complete -c nuthatch -n '__fish_seen_subcommand_from help; and not __fish_seen_subcommand_from prefetch get stat ls explain rm verify trim clear export outbox config completions help' -a 'prefetch get stat ls explain rm verify trim clear export outbox config completions help'
 complete -c nuthatch -n '__fish_seen_subcommand_from --version' -s v -l verbose -d 'show the libraries in use with their versions, and the SIMD level'
 complete -c nuthatch -n '__fish_seen_subcommand_from --version' -l format -x -a 'text json' -d 'write text or JSON (text)'
 complete -c nuthatch -n '__fish_seen_subcommand_from --version' -s h -l help -d 'show this help'

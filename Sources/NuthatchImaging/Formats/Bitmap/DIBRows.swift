@@ -59,10 +59,13 @@ final class DIBRows {
 
   /// Returns a stored row of the pixels or of the mask. The last one may lack the bytes that only fill it up.
   private func row(_ row: Int, of place: Int, bits: Int) throws(ImageFault) -> UnsafePointer<UInt8> {
-    let start = place + row * ((header.size.width * bits + 31) / 32 * 4)
+    let length = (header.size.width * bits + 31) / 32 * 4
+    let start = place + row * length
     guard start + (header.size.width * bits + 7) / 8 <= bytes.count, let base = bytes.baseAddress else {
       throw ImageFault(
-        .truncated, "the bitmap ends after \(max(0, row)) of its \(header.size.height) rows", at: bytes.count)
+        .truncated,
+        "the bitmap ends after \(max(0, bytes.count - place) / length) of its \(header.size.height) rows",
+        at: bytes.count)
     }
     return (base + start).assumingMemoryBound(to: UInt8.self)
   }

@@ -3,6 +3,8 @@ struct ItemProperties {
   var size: ImageSize?
   var config: AVIFPicture.Config?
   var colors: AVIFColors?
+  /// Bits of a sample, as `hvcC` or `pixi` say.
+  var depth: Int?
   /// The contents of `colr` with an ICC profile.
   var profile: (name: BoxName, contents: Range<Int>)?
   var operatingPoint = 0
@@ -17,7 +19,7 @@ struct ItemProperties {
   var unknown: BoxName?
 
   /// Essential or not, these change nothing here.
-  private static let ignored: Set<BoxName> = ["pixi", "pasp", "a1lx", "clli", "mdcv", "cclv", "amve", "rloc"]
+  private static let ignored: Set<BoxName> = ["pasp", "a1lx", "clli", "mdcv", "cclv", "amve", "rloc"]
 
   init() {}
 
@@ -45,6 +47,9 @@ struct ItemProperties {
       try reader.skip(4)
       size = ImageSize(width: try reader.number(4), height: try reader.number(4))
     case "av1C": config = try Self.config(&reader)
+    case "hvcC": depth = reader.rest().dropFirst(17).first.map { Int($0 & 7) + 8 }
+    // `hvcC` is of the pixels themselves.
+    case "pixi": depth = depth ?? reader.rest().dropFirst(5).first.map { Int($0) }
     case "colr":
       switch try reader.readName() {
       case "nclx": colors = try Self.colors(&reader)

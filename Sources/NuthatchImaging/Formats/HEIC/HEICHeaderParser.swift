@@ -42,17 +42,17 @@ struct HEICHeaderParser: HeaderParser {
   }
 
   private mutating func found(end: Int) -> HeaderStep {
-    let picture: ImageSize
+    let picture: (size: ImageSize, depth: Int)
     do throws(ImageFault) { picture = try shown(end: end) } catch { return .fault(error) }
-    size = picture
-    var info = ImageInfo(format: .heic, size: picture, color: .ycbcr, depth: 8)
+    size = picture.size
+    var info = ImageInfo(format: .heic, size: picture.size, color: .ycbcr, depth: picture.depth)
     // libheif applies the turns of the file, and an alpha picture may stand anywhere.
     info.hasAlpha = true
     return .found(info)
   }
 
-  /// Returns the size of the primary picture with its crop and its turns.
-  private func shown(end: Int) throws(ImageFault) -> ImageSize {
+  /// Returns the size of the primary picture with its crop and its turns, and the bits of its samples.
+  private func shown(end: Int) throws(ImageFault) -> (size: ImageSize, depth: Int) {
     let whole = MediaBox(name: "meta", bytes: meta, place: end - meta.count)
     var boxes = ItemBoxes()
     try whole.read { (reader) throws(ImageFault) in
@@ -70,7 +70,8 @@ struct HEICHeaderParser: HeaderParser {
       throw ImageFault(.corrupt, "the HEIC doesn't say the size of its picture", at: end)
     }
     let shown = properties.roundedCrop(of: stored)
-    return properties.turns & 1 == 1 ? shown.transposed : shown
+    let depth = properties.depth.map { (1...16).contains($0) ? $0 : 8 } ?? 8
+    return (properties.turns & 1 == 1 ? shown.transposed : shown, depth)
   }
 }
 
