@@ -31,6 +31,8 @@ let runtimeInside: LinkerSetting = .unsafeFlags([
   "-Xlinker", "--as-needed",
   // Functions with the same code become one. No code here compares addresses of functions or key paths.
   "-Xlinker", "--icf=all",
+  // Texts that end alike become one.
+  "-Xlinker", "-O2",
 ])
 let libraryShape: LinkerSetting = .unsafeFlags([
   "-Xlinker", "-soname=libnuthatch.so.1",
