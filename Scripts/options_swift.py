@@ -18,6 +18,8 @@ TYPES |= {"path": "String", "secret": "String", "names": "[String]", "questions"
 TYPES |= {"headers": "[(name: String, value: String)]"}
 # Keywords of Swift.
 KEYWORDS = ("public", "internal", "default")
+# Two options that are one choice: a level that sets either replaces both.
+PAIR = ("caFile", "caDir")
 
 
 def words_file(table: Table) -> str:
@@ -262,7 +264,11 @@ def _merge(inline: List[Row], boxed: List[Row]) -> List[str]:
         "extension Options.Special {",
         "  fileprivate mutating func fill(from outer: Options.Special) {",
     ]
-    lines += [_filled(row, "self", "outer", "    ") for row in boxed if _merges(row)]
+    lines += [
+        _filled(row, "self", "outer", "    ") for row in boxed if _merges(row) and row.swift not in PAIR
+    ]
+    one, two = PAIR
+    lines += [f"    if {one} == nil, {two} == nil {{ ({one}, {two}) = (outer.{one}, outer.{two}) }}"]
     return [*lines, "  }", "}", "", "extension Options {"]
 
 

@@ -9,11 +9,12 @@ import shutil
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 import pytest
 from command import COMMAND, Runner
 from pictures import png
+from secure_server import SecureServer, make_certificate, needs_openssl
 from testserver import TestServer, ok, redirect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,6 +228,69 @@ def test_the_example_of_the_document_has_no_mistake_and_holds(
     assert one(values, "disk_bytes")["value"] == "20GiB"
     assert one(values, "rate", "img.example.org")["value"] == "5"
     assert one(values, "auth_command", "api.example.org")["value"] == "/usr/local/bin/api-token --read-only"
+
+
+# Certificates
+
+
+@pytest.fixture
+def secure(tmp_path: Path) -> Iterator[SecureServer]:
+    server = SecureServer(tmp_path)
+    # Neither the server's certificate nor its issuer.
+    make_certificate(tmp_path, "other")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    shutil.copy(server.certificate, folder)
+    subprocess.run(["openssl", "rehash", str(folder)], check=True)
+    yield server
+    server.stop()
+
+
+@needs_openssl
+def test_certificates_of_the_command_line_replace_those_of_the_file(
+    nuthatch: Runner, secure: SecureServer, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    for place in ("", f'[host."{secure.url("")}"]\n'):
+        for option, given in [
+            (f'ca_dir = "{tmp_path}/folder"', ["--cacert", "other.pem"]),
+            (f'ca_file = "{secure.certificate}"', ["--capath", "empty"]),
+        ]:
+            write(f"{place}{option}\n")
+            done = nuthatch("get", secure.url())
+            assert (done.returncode, done.stdout) == (0, b"secure"), done.stderr
+            done = nuthatch("get", *given, secure.url())
+            assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: tls:")
+
+
+@needs_openssl
+def test_certificates_of_a_section_replace_those_above(
+    nuthatch: Runner, secure: SecureServer, write: Write, tmp_path: Path
+) -> None:
+    one, two = f'ca_dir = "{tmp_path}/folder"', f'ca_file = "{tmp_path}/other.pem"'
+    host = secure.url("").split("//")[1].rstrip("/")
+    for general in ("", f'[host."{host}"]'):
+        write(f'{general}\n{one}\n[host."{secure.url("")}"]\n{two}\n')
+        done = nuthatch("get", secure.url())
+        assert (done.returncode, done.stderr[:19]) == (4, b"nuthatch: get: tls:")
+        write(f'{general}\n{two}\n[host."{secure.url("")}"]\n{one}\n')
+        assert nuthatch("get", secure.url()).stdout == b"secure"
+    # Both in one place are used together.
+    write(f"{one}\n{two}\n")
+    assert nuthatch("get", secure.url()).stdout == b"secure"
+
+
+@needs_openssl
+def test_certificates_of_the_users_file_replace_those_of_the_systems(
+    environment: Dict[str, str], secure: SecureServer, write: Write, tmp_path: Path
+) -> None:
+    etc = tmp_path / "etc"
+    write(f'ca_dir = "{tmp_path}/folder"\n', "etc/nuthatch/config.toml")
+    if shutil.which("unshare") is None or in_other_etc(etc, "true", **environment).returncode != 0:
+        pytest.skip("this machine allows no mounts")
+    assert in_other_etc(etc, COMMAND, "get", secure.url(), **environment).stdout == b"secure"
+    write(f'ca_file = "{tmp_path}/other.pem"\n')
+    assert in_other_etc(etc, COMMAND, "get", secure.url(), **environment).returncode == 4
 
 
 # Hosts

@@ -37,7 +37,7 @@ import Testing
       // A site's trust counts at its origin only, so answers behind redirects may differ.
       try plan(of: one), try plan(of: options { $0.caFile = "" }, in: one),
       try plan(of: options { $0.caFile = "/two.pem" }, in: one),
-      try plan { $0.caDir = "/one.pem" }, try plan(in: one) { $0.caDir = "/one.pem" },
+      try plan { $0.caDir = "/one.pem" },
       try plan { $0.insecure = true }, try plan(of: options { $0.insecure = true }),
       try plan(of: options { $0.insecure = false }, in: options { $0.insecure = true }),
     ] {
@@ -46,6 +46,8 @@ import Testing
     }
     #expect(try plan(in: options { $0.insecure = true }) { $0.insecure = false }.name == usual)
     #expect(try plan(in: one).name == (try plan { $0.caFile = "/one.pem" }).name)
+    // A request's folder replaces the cache's file.
+    #expect(try plan(in: one) { $0.caDir = "/one.pem" }.name == (try plan { $0.caDir = "/one.pem" }).name)
     #expect(seen.allSatisfy { $0.group == usual.group })
   }
 

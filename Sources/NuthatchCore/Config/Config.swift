@@ -48,25 +48,19 @@ package struct Config: Sendable {
   package func under(
     _ options: Options, process: Options
   ) throws(NuthatchError) -> (options: Options, process: Options) {
-    func counts(_ setting: ConfigSetting) -> Bool {
-      if setting.isHeader {
-        return !options.headers.contains { $0.name.equalsIgnoringCase(setting.header) }
-      }
-      return !setting.row.isSet(options) && !setting.row.isSet(process)
-    }
+    let settings = settings.filter { $0.counts(under: options, process: process) }
     var (ofCache, ofProcess) = (ConfigDraft(), ConfigDraft())
     (ofCache.options, ofProcess.options) = (options, process)
     for layer in Self.layers(settings.filter { $0.host == nil && Self.variable(for: $0.name) == nil }) {
-      let counting = layer.filter(counts)
-      try counting.filter { !$0.row.isOfProcess }.take(&ofCache)
-      try counting.filter(\.row.isOfProcess).take(&ofProcess)
+      try layer.filter { !$0.row.isOfProcess }.take(&ofCache)
+      try layer.filter(\.row.isOfProcess).take(&ofProcess)
     }
     // Sections override the environment: it doesn't know of hosts.
     var sections: [HostSection] = []
     for layer in Self.layers(settings.filter { $0.host != nil }) {
       guard let host = layer[0].host, let place = SignInPlace(host) else { continue }
       var draft = ConfigDraft()
-      try layer.filter(counts).take(&draft)
+      try layer.take(&draft)
       let command =
         draft.command.isEmpty
         ? nil

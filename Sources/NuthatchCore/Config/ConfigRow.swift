@@ -41,6 +41,9 @@ package struct ConfigRow: Sendable {
   /// Whether it is an option of the command that signs in, which only files have.
   package var isOfSignIn: Bool { kind == .command || needs == "auth_command" }
 
+  /// `ca_file` and `ca_dir` are one choice: either one replaces both of what it overrides.
+  package var isOfTrust: Bool { ["ca_file", "ca_dir"].contains(name) }
+
   var isOfProcess: Bool { levels.contains(.process) }
 
   /// Whether the option stands in sections for hosts.

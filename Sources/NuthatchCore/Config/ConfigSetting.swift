@@ -26,6 +26,17 @@ package struct ConfigSetting: Sendable {
   /// Whether the value must not be read by other users.
   var isSecret: Bool { row.kind == .secret || isHeader && Request.isSecret(header: header) }
 
+  /// Whether the program's options leave it to the file.
+  ///
+  /// - Parameters:
+  ///   - options: those of the cache.
+  ///   - process: those of the process.
+  package func counts(under options: Options, process: Options) -> Bool {
+    if row.isOfTrust { return !options.namesTrust }
+    if isHeader { return !options.headers.contains { $0.name.equalsIgnoringCase(header) } }
+    return !row.isSet(options) && !row.isSet(process)
+  }
+
   /// The value as it may be shown: without secrets.
   package var shown: String { Self.shown(text, of: row) }
 
@@ -44,6 +55,7 @@ extension Sequence<ConfigSetting> {
   func take(_ draft: inout ConfigDraft) throws(NuthatchError) {
     let headers = Set(filter(\.isHeader).map(\.header))
     draft.options.headers.removeAll { headers.contains($0.name.lowercased()) }
+    if contains(where: \.row.isOfTrust) { (draft.options.caFile, draft.options.caDir) = (nil, nil) }
     for setting in self { try setting.take(&draft) }
   }
 }

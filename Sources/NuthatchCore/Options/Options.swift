@@ -437,7 +437,7 @@ public struct Options: Sendable, Equatable {
   }
   /// Folder of certificates that servers are checked with, named by their hashes (`openssl rehash`).
   ///
-  /// Like `ca_file`; if both are set, both are used.
+  /// Like `ca_file`. If a level sets both, both are used; if it sets one, neither of the level above counts.
   ///
   /// Default: from the environment, else the system's. Empty: as if not set. Option of a cache or a site or a request.
   public var caDir: String? {
@@ -715,10 +715,9 @@ extension Options.Special {
     if partition == nil { partition = outer.partition }
     asks.formUnion(outer.asks.subtracting(asksNot))
     if redirects == nil { redirects = outer.redirects }
-    if caFile == nil { caFile = outer.caFile }
-    if caDir == nil { caDir = outer.caDir }
     if insecure == nil { insecure = outer.insecure }
     if expireAfter == nil { expireAfter = outer.expireAfter }
+    if caFile == nil, caDir == nil { (caFile, caDir) = (outer.caFile, outer.caDir) }
   }
 }
 

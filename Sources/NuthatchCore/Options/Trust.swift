@@ -2,6 +2,8 @@ import NuthatchBase
 import NuthatchTransport
 
 extension Options {
+  package var namesTrust: Bool { caFile != nil || caDir != nil }
+
   /// The certificates that servers are checked with; nil if options don't set any.
   var trust: TransferExtras.Trust? {
     TransferExtras.Trust(file: caFile, folder: caDir, isUnchecked: insecure == true)
@@ -13,9 +15,9 @@ extension Request {
   func trustElsewhere(_ cache: Options) -> TransferExtras.Trust? {
     let own = options
     guard isTrustOfSite else {
+      let named = own.namesTrust ? own : cache
       return TransferExtras.Trust(
-        file: own.caFile ?? cache.caFile, folder: own.caDir ?? cache.caDir,
-        isUnchecked: (own.insecure ?? cache.insecure) == true)
+        file: named.caFile, folder: named.caDir, isUnchecked: (own.insecure ?? cache.insecure) == true)
     }
     // The request was frozen. The cache that sends it now must not skip checks because an option was set when it was frozen.
     return TransferExtras.Trust(file: cache.caFile, folder: cache.caDir, isUnchecked: false)
