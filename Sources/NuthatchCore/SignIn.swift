@@ -40,10 +40,21 @@ public struct ClientCertificate: Sendable, Equatable {
   }
 }
 
+extension Options {
+  var hasAuthorization: Bool { headers.contains { $0.name.equalsIgnoringCase("Authorization") } }
+
+  mutating func removeAuthorization() {
+    headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+  }
+
+  /// Whether they have user and password, or a header in place of them.
+  var signsIn: Bool { user != nil || (netrc ?? .off) != .off || hasAuthorization }
+}
+
 extension Request {
   /// Signs in with a token: `Authorization: Bearer TOKEN`, instead of user and password.
   public mutating func setBearer(_ token: String) {
-    options.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+    options.removeAuthorization()
     options.headers.append(("Authorization", "Bearer \(token)"))
   }
 }

@@ -133,30 +133,28 @@ extension Request {
     let isKept = userPlace.map { place in outside.read { place.origins.contains($0.origin) } } ?? true
     if !isKept {
       result.user = nil
-      result.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
+      result.options.removeAuthorization()
     }
-    var cache = cache
-    var command: SignInCommand?
-    if let section = cache.hosts.flatMap({ hosts in outside.read { hosts.section(at: $0.origin) } }) {
-      cache = section.options.over(cache)
-      command = section.command
-      // The user in the request's URL counts before the section's.
-      if outside.read({ $0.userinfo != nil }) { cache.user = nil }
+    var (section, isNamed): (HostSection?, Bool) = (nil, false)
+    if cache.hosts != nil || site != nil {
+      (section, isNamed) = outside.read { (cache.hosts?.section(at: $0.origin), $0.userinfo != nil) }
     }
-    var above = cache
+    var above = Options()
     if let site {
       let travelling = options.travelling.union(site.options.travelling).union(cache.travelling)
-      let (inherited, isNamed, isAtHome) = outside.read {
-        (site.inherited(at: $0, travelling), $0.userinfo != nil, $0.origin == site.base.origin)
+        .union(section?.options.travelling ?? [])
+      let (inherited, isAtHome) = outside.read {
+        (site.inherited(at: $0, travelling), $0.origin == site.base.origin)
       }
-      above = inherited.over(cache)
-      // Order of precedence: the user in the request's URL, the site's user, the user in the site's URL, the config file's.
-      above.user = isNamed ? nil : inherited.user ?? (isAtHome ? site.baseUser : nil) ?? cache.user
+      above = inherited
+      // Order of precedence: the user in the request's URL, the site's user, the user in the site's URL.
+      above.user = isNamed ? nil : inherited.user ?? (isAtHome ? site.baseUser : nil)
     }
+    // Any way to sign in of request and site counts before the section's.
+    if isNamed || result.options.signsIn || above.signsIn { section?.leaveOutSignIn() }
+    above = above.over(section.map { $0.options.over(cache) } ?? cache)
     // The request's own Authorization was removed. Site and cache must not replace it.
-    if result.headers.count < headers.count {
-      above.headers.removeAll { $0.name.equalsIgnoringCase("Authorization") }
-    }
+    if result.headers.count < headers.count { above.removeAuthorization() }
     if isAnonymous { (above.user, above.signIn, above.netrc) = (nil, nil, nil) }
     result.options = result.options.over(above)
     // Add User-Agent and Accept as headers, because requests that send different headers must not share a transfer.
@@ -166,9 +164,9 @@ extension Request {
       guard let value, !result.headers.contains(where: { $0.name.equalsIgnoringCase(name) }) else { continue }
       result.headers.append((name, value))
     }
-    let commandSignIn = result.addHeaders(of: command, &outside)
+    let commandSignIn = result.addHeaders(of: section?.command)
     if let netrc = result.netrc, netrc != .off, result.user == nil,
-      !result.headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") }),
+      !result.options.hasAuthorization,
       let entry = try outside.read({ (url) throws(NuthatchError) in
         url.userinfo == nil ? try netrc.entry(for: url) : nil
       })
@@ -181,12 +179,8 @@ extension Request {
   }
 
   /// Adds the headers that a program prints, if nothing else gives credentials.
-  private mutating func addHeaders(
-    of command: SignInCommand?, _ outside: inout OutsideReadings
-  ) -> CommandSignIn? {
-    guard let command, !isAnonymous, options.user == nil, outside.read({ $0.userinfo == nil }),
-      !headers.contains(where: { $0.name.equalsIgnoringCase("Authorization") })
-    else { return nil }
+  private mutating func addHeaders(of command: SignInCommand?) -> CommandSignIn? {
+    guard let command, !isAnonymous, !options.hasAuthorization else { return nil }
     let known = signedIn ?? command.known
     if let known {
       headers.removeAll { own in known.contains { $0.name.equalsIgnoringCase(own.name) } }

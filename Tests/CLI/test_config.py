@@ -368,6 +368,59 @@ def test_a_host_signs_in_with_a_netrc_or_user(
     assert sent(server, "/a")["authorization"] == "Basic YW5uOm51dHM="
 
 
+#: The header of `ann:nuts`.
+ANN = "Basic YW5uOm51dHM="
+
+
+@pytest.mark.parametrize(
+    "section",
+    [
+        'user = "bob:nuts"',
+        'headers = { Authorization = "Bearer section" }',
+        'headers = { Authorization = "Bearer section" }\nuser = "bob:nuts"',
+        'auth_command = ["echo", "section"]',
+        "netrc = true",
+    ],
+)
+def test_the_command_line_signs_in_and_not_the_section(
+    nuthatch: Runner, server: TestServer, write: Write, section: str
+) -> None:
+    server.on("/a", ok("x", headers=[("Cache-Control", "no-store")]))
+    write("machine 127.0.0.1 login ann password nuts\n", "netrc")
+    write("machine 127.0.0.1 login bob password nuts\n", "home/.netrc")
+    write(f'[host."{server.url("")}"]\n{section}\n')
+    named = server.url("/a").replace("//", "//ann:nuts@")
+    for arguments, wanted in [
+        (["--netrc-file", "netrc"], ANN),
+        (["--user", "ann:nuts"], ANN),
+        (["--bearer", "line"], "Bearer line"),
+        (["-H", "authorization: Bearer line"], "Bearer line"),
+        ([named], ANN),
+    ]:
+        place = [] if named in arguments else [server.url("/a")]
+        assert nuthatch("get", *arguments, *place).returncode == 0
+        assert sent(server, "/a")["authorization"] == wanted, arguments
+    assert nuthatch("get", "--netrc", server.url("/a"), NETRC="netrc").returncode == 0
+    assert sent(server, "/a")["authorization"] == ANN
+    assert nuthatch("get", server.url("/a")).returncode == 0
+    assert sent(server, "/a")["authorization"] in ("Basic Ym9iOm51dHM=", "Bearer section")
+
+
+@pytest.mark.parametrize("special", ['user = "ann:nuts"', "netrc = true", 'auth_command = ["echo", "token"]'])
+@pytest.mark.parametrize(
+    "general", ['user = "bob:nuts"', 'headers = { Authorization = "x" }', 'auth_command = ["echo", "no"]']
+)
+def test_a_special_section_signs_in_and_not_a_general_one(
+    nuthatch: Runner, server: TestServer, write: Write, special: str, general: str
+) -> None:
+    server.on("/a", ok("x", headers=[("Cache-Control", "no-store")]))
+    write("machine 127.0.0.1 login ann password nuts\n", "home/.netrc")
+    host = server.url("").split("//")[1].rstrip("/")
+    write(f'[host."{server.url("")}"]\n{special}\n[host."{host}"]\n{general}\n')
+    assert nuthatch("get", server.url("/a")).returncode == 0
+    assert sent(server, "/a")["authorization"] == ("Bearer token" if "token" in special else ANN)
+
+
 def test_rm_without_options_removes_all_answers_whatever_the_file_says(
     nuthatch: Runner, server: TestServer, write: Write
 ) -> None:

@@ -26,12 +26,17 @@ package struct ConfigSetting: Sendable {
   /// Whether the value must not be read by other users.
   var isSecret: Bool { row.kind == .secret || isHeader && Request.isSecret(header: header) }
 
+  package var signsIn: Bool {
+    ["user", "netrc"].contains(name) || row.isOfSignIn || isHeader && header == "authorization"
+  }
+
   /// Whether the program's options leave it to the file.
   ///
   /// - Parameters:
   ///   - options: those of the cache.
   ///   - process: those of the process.
   package func counts(under options: Options, process: Options) -> Bool {
+    if signsIn, options.signsIn { return false }
     if row.isOfTrust { return !options.namesTrust }
     if isHeader { return !options.headers.contains { $0.name.equalsIgnoringCase(header) } }
     return !row.isSet(options) && !row.isSet(process)

@@ -12,22 +12,18 @@ struct HostSection: Sendable {
 
   /// Returns this section with what a more general one adds.
   fileprivate func over(_ wider: HostSection) -> HostSection {
-    var result = self
-    result.options = options.over(wider.options)
+    var (result, wider) = (self, wider)
     // Each section has its own way to sign in.
-    if command != nil {
-      (result.options.user, result.options.netrc) = (nil, nil)
-    } else if !options.signsIn {
-      result.command = wider.command
-    }
+    if command != nil || options.signsIn { wider.leaveOutSignIn() }
+    result.options = options.over(wider.options)
+    result.command = command ?? wider.command
     return result
   }
-}
 
-extension Options {
-  /// Whether they have user and password, or a header in place of them.
-  var signsIn: Bool {
-    user != nil || netrc != nil || headers.contains { $0.name.equalsIgnoringCase("Authorization") }
+  /// Leaves out how it signs in, because something above it does.
+  mutating func leaveOutSignIn() {
+    (command, options.user, options.netrc) = (nil, nil, nil)
+    options.removeAuthorization()
   }
 }
 
