@@ -165,6 +165,34 @@ def test_certificates_of_the_environment_override_those_of_the_file(config: Conf
     assert one(config("--cacert", "/given.pem", SSL_CERT_FILE="/set.pem"), "ca_file")["value"] == "/given.pem"
 
 
+def test_config_shows_no_certificates_beside_those_of_the_command_line(config: Config, write: Write) -> None:
+    for text, variable in [
+        ("", "SSL_CERT_DIR"),
+        ("", "SSL_CERT_FILE"),
+        ('ca_file = "/f"\nca_dir = "/d"', "X"),
+    ]:
+        write(text)
+        for option, name, other in [("--cacert", "ca_file", "ca_dir"), ("--capath", "ca_dir", "ca_file")]:
+            values = config(option, "/given", **{variable: "/set"})
+            assert (one(values, name)["value"], one(values, other)["value"]) == ("/given", None)
+            assert one(values, other)["source"] == "command line"
+
+
+def test_config_leaves_out_what_the_command_line_overrides_in_sections(config: Config, write: Write) -> None:
+    write(
+        '[host."a.test"]\nuser_agent = "a"\ntimeout = 1\nrate = 2\nca_dir = "/d"\nuser = "ann:nuts"\n'
+        'headers = { Authorization = "a", X-A = "a", X-B = "b" }\n[host."b.test"]\nauth_command = ["a"]\n'
+    )
+
+    def shown(*arguments: str) -> List[str]:
+        return [value["name"] for value in config(*arguments) if value["host"]]
+
+    given = ["--user-agent", "x", "--timeout", "2", "-H", "x-a: x", "--rate", "3", "--cacert", "/g"]
+    assert shown(*given) == ["user", "headers", "headers", "auth_command"]
+    assert shown(*given, "--netrc") == ["headers"]
+    assert len(shown()) == 9
+
+
 def test_config_takes_every_option_that_a_file_may_have(config: Config) -> None:
     values = config("--max-pixels", "5M", "--keep-source", "no", "-k", "--netrc", "--per-host-grows")
     for name, value in {"max_pixels": "5M", "keep_source": "no", "insecure": "true", "netrc": ""}.items():

@@ -18,7 +18,8 @@ enum ConfigCommand: Command {
   static let details = """
     Each line has the name of an option in the file, its value, and where the value comes from: the command line, the
     environment, a line of a file, or the default. Options of hosts stand below their section. Values of headers and
-    passwords are shown as …. An option on the command line of config is shown as it would hold for another command.
+    passwords are shown as …. An option on the command line of config is shown as it would hold for another command; what it
+    overrides in sections is left out.
 
     check reads FILE, or without FILE the files that other commands read, and prints a line for each mistake, with file, line
     and column. It ignores the command's other options.
@@ -77,11 +78,12 @@ enum ConfigCommand: Command {
   // MARK: show
 
   private static func show(_ given: ParsedArguments) throws(UsageError) -> ExitCode {
+    let line = try given.said()
     var arguments = given
     try arguments.readFiles()
     // Refuse values that the command would refuse.
     _ = try arguments.said()
-    let values = ConfigReport.values(arguments)
+    let values = ConfigReport.values(arguments, under: line)
     Terminal.print(try arguments.wantsJSON ? json(values) : text(values))
     return .success
   }

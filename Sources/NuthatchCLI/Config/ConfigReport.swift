@@ -41,12 +41,21 @@ enum ConfigReport {
   }
 
   /// Returns the options of all hosts in the order of the table, then those of sections.
-  static func values(_ arguments: ParsedArguments) -> [Value] {
+  ///
+  /// - Parameter line: the options of the command line alone.
+  static func values(_ arguments: ParsedArguments, under line: ParsedOptions) -> [Value] {
+    var options = line.cache
+    options.headers = line.request.headers
+    let settings = effective(
+      arguments.settings.filter { $0.counts(under: options, process: line.process) })
     var values = [cache(arguments)]
     for row in ConfigRows.all where row.isWide && row.name != CommonOptions.cache.name {
-      values += self.values(of: row, arguments)
+      let own = settings.filter { $0.name == row.name && $0.host == nil }
+      values += self.values(of: row, arguments.given(row: row.name), own, options)
     }
-    return values + sections(arguments)
+    var hosts: [String] = []
+    for case let host? in settings.map(\.host) where !hosts.contains(host) { hosts.append(host) }
+    return values + hosts.flatMap { host in settings.filter { $0.host == host }.map(value) }
   }
 
   private static func cache(_ arguments: ParsedArguments) -> Value {
@@ -60,16 +69,23 @@ enum ConfigReport {
     return Value(name: name, value: CacheDirectory.usual, source: .usual)
   }
 
-  private static func values(of row: ConfigRow, _ arguments: ParsedArguments) -> [Value] {
-    let given = arguments.given(row: row.name)
-    let settings = arguments.settings.filter { $0.name == row.name && $0.host == nil }
-    if row.kind == .headers { return headers(row, given, settings) }
+  private static func values(
+    of row: ConfigRow, _ given: [OptionText], _ settings: [ConfigSetting], _ line: Options
+  ) -> [Value] {
+    if row.kind == .headers {
+      let values =
+        given.map {
+          Value(name: row.name, value: ConfigSetting.shown($0.text, of: row), source: .commandLine)
+        } + settings.map(value)
+      return values.isEmpty ? [Value(name: row.name, value: nil, source: .usual)] : values
+    }
     if let last = given.last {
       let text = last.option.value == nil && last.text.isEmpty && row.kind == .flag ? "true" : last.text
       return [Value(name: row.name, value: ConfigSetting.shown(text, of: row), source: .commandLine)]
     }
+    // A file of certificates leaves no folder of certificates, and the other way round.
+    if row.isOfTrust, line.namesTrust { return [Value(name: row.name, value: nil, source: .commandLine)] }
     if let variable = Config.variable(for: row.name) {
-      // A file of certificates in the environment leaves no folder of certificates, and the other way round.
       let isOther = (row.name == "ca_dir") != (variable == "SSL_CERT_DIR") && row.name != "proxy"
       let text = isOther ? nil : Environment.variable(variable).map { ConfigSetting.shown($0, of: row) }
       return [Value(name: row.name, value: text, source: .environment, variable: variable)]
@@ -79,32 +95,16 @@ enum ConfigReport {
     return [Value(name: row.name, value: isNone ? nil : row.usual, source: .usual)]
   }
 
-  /// Headers of the command line and of the user's file replace those of the same name below them.
-  private static func headers(
-    _ row: ConfigRow, _ given: [OptionText], _ settings: [ConfigSetting]
-  ) -> [Value] {
-    func name(_ text: String) -> String { text.prefix { $0 != ":" }.lowercased() }
-    let said = Set(given.map { name($0.text) })
-    let values =
-      given.map { Value(name: row.name, value: ConfigSetting.shown($0.text, of: row), source: .commandLine) }
-      + effective(settings).filter { !said.contains($0.header) }.map(value)
-    return values.isEmpty ? [Value(name: row.name, value: nil, source: .usual)] : values
-  }
-
-  private static func sections(_ arguments: ParsedArguments) -> [Value] {
-    let settings = arguments.settings.filter { $0.host != nil }
-    var hosts: [String] = []
-    for case let host? in settings.map(\.host) where !hosts.contains(host) { hosts.append(host) }
-    return hosts.flatMap { host in effective(settings.filter { $0.host == host }).map(value) }
-  }
-
   /// Leaves out settings of the system's file that the user's file replaces.
   private static func effective(_ settings: [ConfigSetting]) -> [ConfigSetting] {
     func isSame(_ one: ConfigSetting, _ other: ConfigSetting) -> Bool {
-      one.name == other.name && (!one.isHeader || one.header == other.header)
+      guard one.host == other.host else { return false }
+      return one.row.isOfTrust && other.row.isOfTrust || one.signsIn && other.signsIn
+        || one.name == other.name && (!one.isHeader || one.header == other.header)
     }
     return settings.filter { setting in
-      !settings.contains { isSame($0, setting) && setting.file.kind == .system && $0.file.kind != .system }
+      setting.file.kind != .system
+        || !settings.contains { $0.file.kind != .system && isSame($0, setting) }
     }
   }
 
