@@ -94,10 +94,11 @@ struct DecoderProcessTests {
   func killedWhileIdle() throws {
     let bench = DecoderBench()
     _ = try bench.decode(DecoderBench.picture(1)).get()
-    for which in [bench.decoderID, bench.guardID] {
-      let id = try #require(which ?? bench.guardID)
-      kill(id, SIGKILL)
-      waitUntil { kill(id, 0) != 0 }
+    for isGuard in [false, true] {
+      let (id, other) = (try #require(bench.decoderID), try #require(bench.guardID))
+      kill(isGuard ? other : id, SIGKILL)
+      // Each ends with the other one, a moment later.
+      waitUntil { kill(id, 0) != 0 && kill(other, 0) != 0 }
       #expect(throws: Never.self) { try bench.decode(DecoderBench.picture(1)).get() }
     }
   }

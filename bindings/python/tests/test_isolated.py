@@ -38,9 +38,16 @@ def decoders(environment: str) -> List[int]:
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process has closed its sockets, too: a while after its memory is gone, it becomes a zombie."""
+    """Whether a process has closed its sockets, too: a while after its memory is gone, it becomes a zombie.
+
+    Its first thread may be one before its other threads have ended.
+    """
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+        threads = list(Path(f"/proc/{pid}/task").iterdir())
+        return all((thread / "stat").read_text().rpartition(")")[2].split()[0] in "ZX" for thread in threads)
+    except FileNotFoundError:
+        # A thread has ended meanwhile, or all have.
+        return not Path(f"/proc/{pid}").exists()
     except OSError:
         return True
 
