@@ -915,8 +915,8 @@ typedef struct nh_options {
      *  request. */
     const char *ca_file;
     /** Folder of certificates that servers are checked with, named by their hashes (openssl rehash). Like ca_file.
-     *  If a level sets both, both are used; if it sets one, neither of the level above counts. Default: from the
-     *  environment, else the system's. "": as if not set. Of a cache or a site or a request. */
+     *  Both can be set together. A request or a site that sets one of them takes neither from its cache. Default:
+     *  from the environment, else the system's. "": as if not set. Of a cache or a site or a request. */
     const char *ca_dir;
     /** Don't check certificates: anyone on the path can read and change the traffic. For your own servers that
      *  have no certificate that ca_file could name. The log gets a warning, once in each process. A site's value

@@ -460,7 +460,7 @@ static const nh_option rows[] = {
      offsetof(nh_options, ca_file)},
     {sizeof(nh_option), NH_OPTION_PATH, "ca_dir",
      "folder of certificates that servers are checked with, named by their hashes (openssl rehash)",
-     "Like ca_file. If a level sets both, both are used; if it sets one, neither of the level above counts.",
+     "Like ca_file. Both can be set together. A request or a site that sets one of them takes neither from its cache.",
      "from the environment, else the system's", "", 0.0, 0.0, "", "as if not set",
      "", "0.2", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, NH_REACHES_HIT | NH_REACHES_FETCH | NH_REACHES_NAME | NH_REACHES_OUTBOX,
      offsetof(nh_options, ca_dir)},

@@ -7,9 +7,9 @@
 
 enum { LINE = 64, PAGE = 4096, HUGE_PAGE = 2 << 20, MOST_KEPT = 32 << 20 };
 
-// malloc maps each large piece until it gets one back: it keeps the memory of later ones that aren't larger. It takes an
-// aligned piece for smaller than the mapping that it needed for it. So it would map each again, and the kernel would
-// clear new pages for each picture. Show it how large they are.
+// malloc gives a large piece back to the kernel, unless an earlier one was as large when it was freed. An aligned piece
+// needs more than it is when it is freed, so that each picture would get new pages, which the kernel clears. So free a
+// piece that is large enough.
 static void have_kept(size_t length) {
     static _Atomic size_t largest = 0;
     size_t known = atomic_load_explicit(&largest, memory_order_relaxed);

@@ -16,7 +16,7 @@ package enum DecoderService {
     guard nhs_decoder_enter_sandbox(Int32(lanes.count)) == 0 else { return 69 }
     var hello = nhs_decoder_hello(magic: UInt32(NHS_DECODER_MAGIC), libraries: UInt32(wanted))
     guard nhs_decoder_send(first, &hello, MemoryLayout<nhs_decoder_hello>.size, -1) == 0 else { return 0 }
-    // Swift's runtime has kept this thread's id of before the fork. If it then waited for another thread, both would wait for ever.
+    // Swift's runtime still has the id that this thread had before the fork. Two threads would wait for each other for ever.
     guard DetachedThread.start("lanes", { [lanes] in serve(lanes) }) == 0 else { return 71 }
     while true { poll(nil, 0, -1) }
   }

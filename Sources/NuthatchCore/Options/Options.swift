@@ -437,7 +437,7 @@ public struct Options: Sendable, Equatable {
   }
   /// Folder of certificates that servers are checked with, named by their hashes (`openssl rehash`).
   ///
-  /// Like `ca_file`. If a level sets both, both are used; if it sets one, neither of the level above counts.
+  /// Like `ca_file`. Both can be set together. A request or a site that sets one of them takes neither from its cache.
   ///
   /// Default: from the environment, else the system's. Empty: as if not set. Option of a cache or a site or a request.
   public var caDir: String? {

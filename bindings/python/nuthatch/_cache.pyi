@@ -145,7 +145,8 @@ class Cache(Fetching):
         servers, also after redirects. It applies to servers, not to a proxy over `https`.
     :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
         rehash`). Default: from the environment, else the system's. "": as if not set.
-        Like `ca_file`. If a level sets both, both are used; if it sets one, neither of the level above counts.
+        Like `ca_file`. Both can be set together. A request or a site that sets one of them takes neither from
+        its cache.
     :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
         For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
         each process. A site's value counts at the site's origin, as for `ca_file`.
@@ -557,7 +558,8 @@ class Cache(Fetching):
             servers, also after redirects. It applies to servers, not to a proxy over `https`.
         :param ca_dir: folder of certificates that servers are checked with, named by their hashes (`openssl
             rehash`). Default: from the environment, else the system's. "": as if not set.
-            Like `ca_file`. If a level sets both, both are used; if it sets one, neither of the level above counts.
+            Like `ca_file`. Both can be set together. A request or a site that sets one of them takes neither from
+            its cache.
         :param insecure: don't check certificates: anyone on the path can read and change the traffic. Default: no.
             For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
             each process. A site's value counts at the site's origin, as for `ca_file`.

@@ -283,7 +283,8 @@ MORE = _entries("""\
     others. A site's value counts at the site's origin; the value of a cache or a request counts for all
     servers, also after redirects. It applies to servers, not to a proxy over `https`.
 :param ca_dir:
-    Like `ca_file`. If a level sets both, both are used; if it sets one, neither of the level above counts.
+    Like `ca_file`. Both can be set together. A request or a site that sets one of them takes neither from
+    its cache.
 :param insecure:
     For your own servers that have no certificate that `ca_file` could name. The log gets a warning, once in
     each process. A site's value counts at the site's origin, as for `ca_file`.
