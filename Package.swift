@@ -106,7 +106,7 @@ let package = Package(
       swiftSettings: swift, linkerSettings: [runtimeInside, libraryShape]),
     .target(
       name: "NuthatchCLI", dependencies: ["CSystem", "CUnpacking", "NuthatchBase", "NuthatchCore"],
-      exclude: ["launcher.c"], swiftSettings: swift),
+      exclude: ["launcher.c"], swiftSettings: swift + own(["-Osize"], .release)),
 
     // Tests. The server and its command serve every suite, in whatever language.
     .target(
