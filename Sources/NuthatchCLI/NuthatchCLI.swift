@@ -34,5 +34,5 @@ public func runCommand(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMuta
 @_cdecl("nhs_run_decoder")
 public func runDecoder(_ count: Int32, _ values: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Int32
 {
-  DecoderService.run(count == 2 ? values[1].map { String(cString: $0) } : nil)
+  DecoderService.run((1..<max(1, Int(count))).compactMap { values[$0].map { String(cString: $0) } })
 }

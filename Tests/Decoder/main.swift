@@ -2,4 +2,4 @@
 import Glibc
 import NuthatchCore
 
-exit(DecoderService.run(CommandLine.arguments.count == 2 ? CommandLine.arguments[1] : nil))
+exit(DecoderService.run(Array(CommandLine.arguments.dropFirst())))

@@ -38,6 +38,14 @@ import Testing
     #expect(large.inFlight == 64 * mib && large.mostWithoutTurn == 4 * mib && large.decodes == 248 * mib)
   }
 
+  @Test("the decoder process has twice the memory of decodes here, and at most half of a control group")
+  func decoderProcess() {
+    #expect(budget(nil, nil).decoderProcess == 512 * mib && budget(1024, nil).decoderProcess == 256 * mib)
+    #expect(budget(16384, nil, processors: 256).decoderProcess == 2080 * mib)
+    #expect(budget(16384, 512).decoderProcess == 256 * mib && budget(16384, 4096).decoderProcess == 512 * mib)
+    #expect(budget(16384, 32).decoderProcess == 64 * mib)
+  }
+
   @Test(
     "all budgets together leave a quarter of a control group's limit, with any number of processors",
     arguments: [1, 2, 3, 8, 64, 256])

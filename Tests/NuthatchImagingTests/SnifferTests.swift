@@ -62,6 +62,18 @@ import Testing
     #expect(film.withUnsafeBytes { FormatSniffer.sniff($0) } == .unknown)
   }
 
+  @Test("an SVG is recognised behind a long comment, however it comes", arguments: [1, 7, 1000, 30_000])
+  func longComments(pieces: Int) {
+    for length in [900, 1020, 4090, 20_000] {
+      let text = "<!--" + String(repeating: "x", count: length) + "--><svg width='3' height='2'/>"
+      guard case .found(let info) = Decode.probe(Array(text.utf8), pieces: pieces) else {
+        Issue.record("\(length) bytes, \(pieces) at once")
+        continue
+      }
+      #expect(info.size == ImageSize(width: 3, height: 2))
+    }
+  }
+
   @Test("a comment longer than `FormatSniffer.maxBytes` is no picture, and no reason to wait for more")
   func aVerdictComesWithinTheLimit() {
     let comment = Array("<!--".utf8) + [UInt8](repeating: 0x20, count: FormatSniffer.maxBytes)

@@ -96,6 +96,39 @@ static int fail_by(nhs_fault *fault, g_error *error) {
     return result;
 }
 
+/* Returns the offset of a place that libxml2 tells: it counts lines and characters from 1. */
+static size_t offset_of(int line, int column, const uint8_t *bytes, size_t count) {
+    bool is_wide = count >= 2 && (bytes[0] == 0xFF || bytes[0] == 0xFE) && (bytes[0] ^ bytes[1]) == 1;
+    size_t at = is_wide ? 2 : 0;
+    while (line > 1 && at < count) line -= bytes[at++] == '\n';
+    if (is_wide) at += at & 1;
+    while (column > 1 && at < count) {
+        at += is_wide ? 2 : 1;
+        while (!is_wide && at < count && (bytes[at] & 0xC0) == 0x80) at++;
+        column--;
+    }
+    return at < count ? at : count;
+}
+
+/* Text that isn't well-formed. */
+static int fail_to_read(nhs_fault *fault, g_error *error, const uint8_t *bytes, size_t count) {
+    enum { extra_content = 5, tag_mismatch = 76 };
+    int code, line, column, length = 0;
+    const char *text = error && error->message ? strstr(error->message, " code ") : NULL;
+    if (!text || sscanf(text, " code %d on line %d column %d of data: %n", &code, &line, &column, &length) < 3)
+        return fail_by(fault, error);
+    size_t offset = offset_of(line, column, bytes, count);
+    /* A text that was cut off fails at its end, or at a character that is cut. */
+    bool is_cut = count - offset <= 3 && code != extra_content && (code != tag_mismatch || bytes[count - 1] != '>');
+    fault->kind = is_cut ? NHS_FAULT_TRUNCATED : NHS_FAULT_CORRUPT;
+    fault->offset = (int64_t)(is_cut ? count : offset);
+    snprintf(fault->message, sizeof fault->message, "%s in line %d: %.*s",
+             is_cut ? "the SVG ends too early," : "the SVG isn't well-formed", line, (int)strcspn(text + length, "\n"),
+             text + length);
+    calls.error_free(error);
+    return NHS_FAILED;
+}
+
 /* From premultiplied, native-endian ARGB. */
 static void straighten(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++, pixels += 4) {
@@ -136,7 +169,7 @@ int nhs_svg_draw(const void *bytes, size_t count, const nhs_svg_view *view, uint
     if (!is_loaded) return fail(fault, NHS_FAULT_UNSUPPORTED, "%s", "librsvg isn't loaded");
     g_error *error = NULL;
     void *handle = calls.new_from_data(bytes, count, &error);
-    if (!handle) return fail_by(fault, error);
+    if (!handle) return fail_to_read(fault, error, bytes, count);
     calls.set_dpi(handle, 96);
     (void)calls.set_stylesheet(handle, (const uint8_t *)style, sizeof style - 1, NULL);
     memset(pixels, 0, (size_t)view->columns * (size_t)view->rows * 4);

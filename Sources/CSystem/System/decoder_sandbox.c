@@ -38,13 +38,26 @@ static int limit(int what, rlim_t most) {
     return setrlimit((__rlimit_resource_t)what, &both);
 }
 
-static int set_limits(int lane_count) {
+/* Returns the bytes of private memory that this process can write to. */
+static rlim_t private_bytes(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    int found = file != NULL ? fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) : 0;
+    if (file != NULL) fclose(file);
+    /* More than the libraries of all formats have. */
+    return found == 1 ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) : (rlim_t)256 << 20;
+}
+
+static int set_limits(int lane_count, uint64_t memory) {
     /* Addresses, not memory in use: libraries, stacks, and for each picture its source, its pixels and the decoder's memory. */
     rlim_t addresses = ((rlim_t)2 << 30) + (rlim_t)lane_count * ((rlim_t)768 << 20);
+    /* The threads that start later have stacks. */
+    rlim_t private = private_bytes() + (rlim_t)memory + (rlim_t)(lane_count + 2) * ((rlim_t)8 << 20);
     mallopt(M_ARENA_MAX, lane_count);
     /* The sanitizers' own memory takes terabytes of addresses. */
-    if (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)) addresses = RLIM_INFINITY;
-    return limit(RLIMIT_AS, addresses) || limit(RLIMIT_CORE, 0) || limit(RLIMIT_FSIZE, 0) || limit(RLIMIT_NOFILE, 128) ||
+    if (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)) addresses = private = RLIM_INFINITY;
+    return limit(RLIMIT_AS, addresses) || limit(RLIMIT_DATA, private) || limit(RLIMIT_CORE, 0) || limit(RLIMIT_FSIZE, 0) ||
+        limit(RLIMIT_NOFILE, 128) ||
         /* The process that asks replaces this one long before. */
         limit(RLIMIT_CPU, 24 * 3600);
 }
@@ -236,7 +249,7 @@ static int forbid_calls(void) {
     return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 ? 0 : -1;
 }
 
-int nhs_decoder_enter_sandbox(int lane_count) {
-    if (set_limits(lane_count) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
+int nhs_decoder_enter_sandbox(int lane_count, uint64_t memory) {
+    if (set_limits(lane_count, memory) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
     return leave_only_fonts() != 0 || forbid_calls() != 0 ? -1 : 0;
 }

@@ -101,12 +101,12 @@ static int pair(int *own, int *other) {
 }
 
 int nhs_decoder_start(
-    const char *program, const char *libraries, char *const *environment, int lane_count,
+    const char *program, const char *libraries, const char *memory, char *const *environment, int lane_count,
     nhs_decoder_process *process) {
     enum { first = 3 };
     int fds[first + 1 + NHS_DECODER_MOST_LANES];
     size_t count = first;
-    char *const arguments[] = {(char *)program, (char *)libraries, NULL};
+    char *const arguments[] = {(char *)program, (char *)libraries, (char *)memory, NULL};
     start own = {.arguments = arguments, .environment = environment, .fds = fds, .pidfd = -1};
     *process = (nhs_decoder_process){.pidfd = -1, .control = -1};
     if (lane_count < 1 || lane_count > NHS_DECODER_MOST_LANES) return EINVAL;

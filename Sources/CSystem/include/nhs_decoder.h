@@ -76,11 +76,13 @@ typedef struct nhs_decoder_process {
 } nhs_decoder_process;
 
 /*
- * Starts `program` with `lane_count` lanes. It isn't a child of this process: no signal tells its end, and no wait finds it.
+ * Starts `program` with `lane_count` lanes, and two decimal numbers as arguments: the libraries to load, and the bytes of memory
+ * that its pictures may take. It isn't a child of this process: no signal tells its end, and no wait finds it.
  * Returns 0, or an error number.
  */
 int nhs_decoder_start(
-    const char *program, const char *libraries, char *const *environment, int lane_count, nhs_decoder_process *process);
+    const char *program, const char *libraries, const char *memory, char *const *environment, int lane_count,
+    nhs_decoder_process *process);
 /* Kills both processes, without waiting. */
 void nhs_decoder_kill(const nhs_decoder_process *process);
 /* Returns the wait status of the decoder if the guard tells it within the time, else -1. */
@@ -113,7 +115,10 @@ int nhs_decoder_receive(int lane, void *message, size_t bytes, int *memory, int6
 void nhs_decoder_guard(void);
 /* The lane with this place, or -1 behind the last. */
 int nhs_decoder_lane(int place);
-/* Gives up all rights but to read fonts, for threads that start later, too. Returns 0; -1 if that isn't possible. */
-int nhs_decoder_enter_sandbox(int lane_count);
+/*
+ * Gives up all rights but to read fonts, for threads that start later, too. All pictures together may take `memory` bytes.
+ * Returns 0; -1 if that isn't possible.
+ */
+int nhs_decoder_enter_sandbox(int lane_count, uint64_t memory);
 
 #endif

@@ -31,6 +31,8 @@ final class DecoderProcess: IsolatedDecoder {
   private let bell = EventCount()
   private let program: String?
   private let lanes: Int
+  /// The bytes that all its pictures may take together.
+  private let memory: Int
   /// The longest time for one picture, in nanoseconds.
   private let timeLimit: Int64
   private let epoch = nhs_fork_epoch()
@@ -60,10 +62,11 @@ final class DecoderProcess: IsolatedDecoder {
 
   /// - Parameter program: the path of nuthatch-decoder; nil if there is none.
   init(
-    program: String?, lanes: Int = WorkerPool.processors, timeLimit: Int64 = 30_000_000_000,
-    refused: RefusedPictures = RefusedPictures()
+    program: String?, lanes: Int = WorkerPool.processors, memory: Int = MemoryBudget.own.decoderProcess,
+    timeLimit: Int64 = 30_000_000_000, refused: RefusedPictures = RefusedPictures()
   ) {
     self.program = program
+    self.memory = memory
     self.lanes = min(max(2, lanes), Int(NHS_DECODER_MOST_LANES))
     self.timeLimit = timeLimit
     self.refused = refused
@@ -90,6 +93,16 @@ final class DecoderProcess: IsolatedDecoder {
       let end = finish(turn, outcome, nhs_monotonic_ns() &- start)
       switch outcome {
       case .made(let result): return result
+      case .fault(let fault) where fault.kind == .outOfMemory:
+        // Another picture may have taken the memory.
+        guard turn.isAlone else {
+          mustBeAlone = true
+          continue
+        }
+        throw ImageFault(
+          .tooManyPixels,
+          "the picture needs more than the \(ImageLimits.mebibytes(memory)) of memory that its decoder may take"
+        )
       case .fault(let fault): throw fault
       case .gone where starts < Self.mostStarts: starts += 1
       case .ended where end?.wasAlone == false && !turn.isAlone: mustBeAlone = true
@@ -181,7 +194,7 @@ final class DecoderProcess: IsolatedDecoder {
         "the program nuthatch-decoder is missing; it is installed with the library")
     }
     return try RunningDecoder(
-      program, libraries: libraries, lanes: lanes, wait: max(timeLimit, 30_000_000_000))
+      program, libraries: libraries, lanes: lanes, memory: memory, wait: max(timeLimit, 30_000_000_000))
   }
 
   /// Returns how the decoder ended, if it has.

@@ -5,15 +5,17 @@ import NuthatchTransport
 
 /// The program nuthatch-decoder: decodes what another process asks for, in a sandbox.
 package enum DecoderService {
-  /// - Parameter libraries: those to load, as a decimal number; they can't be loaded later.
-  package static func run(_ libraries: String?) -> Int32 {
+  /// - Parameter arguments: two decimal numbers, as `nhs_decoder_start` passes them. Libraries can't be loaded later.
+  package static func run(_ arguments: [String]) -> Int32 {
     nhs_decoder_guard()
     var lanes: [Int32] = []
     while case let lane = nhs_decoder_lane(Int32(lanes.count)), lane >= 0 { lanes.append(lane) }
-    guard let first = lanes.first, let wanted = libraries.flatMap({ Int32($0) }) else { return 64 }
+    guard let first = lanes.first, arguments.count == 2, let wanted = Int32(arguments[0]),
+      let memory = UInt64(arguments[1])
+    else { return 64 }
     if wanted & Int32(NHS_DECODER_SVG) != 0 { _ = nhs_svg_load() }
     if wanted & Int32(NHS_DECODER_HEIC) != 0 { _ = nhs_heic_load() }
-    guard nhs_decoder_enter_sandbox(Int32(lanes.count)) == 0 else { return 69 }
+    guard nhs_decoder_enter_sandbox(Int32(lanes.count), memory) == 0 else { return 69 }
     var hello = nhs_decoder_hello(magic: UInt32(NHS_DECODER_MAGIC), libraries: UInt32(wanted))
     guard nhs_decoder_send(first, &hello, MemoryLayout<nhs_decoder_hello>.size, -1) == 0 else { return 0 }
     // Swift's runtime still has the id that this thread had before the fork. Two threads would wait for each other for ever.

@@ -30,11 +30,13 @@ final class RunningDecoder: @unchecked Sendable {
   private(set) var end: (how: End, wasAlone: Bool)?
 
   /// Waits until the decoder is in its sandbox.
-  init(_ program: String, libraries: Int32, lanes: Int, wait: Int64) throws(ImageFault) {
+  ///
+  /// - Parameter memory: the bytes that its pictures may take together.
+  init(_ program: String, libraries: Int32, lanes: Int, memory: Int, wait: Int64) throws(ImageFault) {
     self.libraries = libraries
     process = nhs_decoder_process()
     let failure = Self.withEnvironment { environment in
-      nhs_decoder_start(program, String(libraries), environment, Int32(lanes), &process)
+      nhs_decoder_start(program, String(libraries), String(memory), environment, Int32(lanes), &process)
     }
     guard failure == 0 else {
       throw Self.fault("can't be started: \(String(cString: strerror(failure)))")

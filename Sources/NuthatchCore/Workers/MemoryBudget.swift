@@ -55,6 +55,13 @@ struct MemoryBudget: Sendable {
     decodes = max(min(Self.leastForDecodes, group / 8), min(most, group / 4 - threads * mostWithoutTurn))
   }
 
+  /// The most bytes that the decoder process may hold for pictures. Twice what decodes here may hold, because a drawing's need isn't
+  /// known before it is drawn. The other half of a control group is left to this process.
+  var decoderProcess: Int {
+    let twice = 2 * (most + threads * mostWithoutTurn)
+    return group.map { max(64 << 20, min(twice, $0 / 2)) } ?? twice
+  }
+
   /// For tests: no control group, and `decodes` bytes for decodes.
   init(threads: Int, decodes: Int) {
     group = nil

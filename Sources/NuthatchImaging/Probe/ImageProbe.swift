@@ -28,6 +28,8 @@ public struct ImageProbe: Sendable {
   // Next to the stage, not inside it: moving a parser out of an enum and back costs more than one of its steps.
   private var parser: (any HeaderParser)?
   private var kept: [UInt8] = []
+  /// How many bytes were sniffed at last.
+  private var judged = 0
   private var skip = 0
   private var wanted = 0
   /// After `found`, the offset at which the header ends.
@@ -64,10 +66,9 @@ public struct ImageProbe: Sendable {
   /// Marks the end of the input: `needMore` becomes a final answer.
   @discardableResult
   public mutating func finish() -> Answer {
+    if stage == .sniffing { judge(isComplete: true) }
     switch stage {
-    case .sniffing:
-      let verdict = kept.withUnsafeBytes { FormatSniffer.sniff($0, isComplete: true) }
-      if case .format(let format) = verdict { settle(.unsupported(format)) } else { settle(.notAnImage) }
+    case .sniffing: settle(.notAnImage)
     case .header:
       if let info = parser?.infoAtEnd {
         profile = parser?.profile
@@ -103,7 +104,14 @@ public struct ImageProbe: Sendable {
       return
     }
     kept += piece
-    switch kept.withUnsafeBytes({ FormatSniffer.sniff($0) }) {
+    // A text is judged from its start each time, and it may come in small pieces.
+    if kept.count > 1024, kept.count < FormatSniffer.maxBytes, kept.count < judged + judged / 8 { return }
+    judge(isComplete: false)
+  }
+
+  private mutating func judge(isComplete: Bool) {
+    judged = kept.count
+    switch kept.withUnsafeBytes({ FormatSniffer.sniff($0, isComplete: isComplete) }) {
     case .needMore: break
     case .unknown: settle(.notAnImage)
     case .format(let format):

@@ -11,7 +11,7 @@ public enum FormatSniffer {
   }
 
   /// The most bytes that are judged. An SVG may need many, because it may begin with comments.
-  public static let maxBytes = 4096
+  public static let maxBytes = 64 << 10
 
   /// Judges the first bytes of a file. With `isComplete` there are no more, so the result is never `needMore`.
   public static func sniff(_ head: UnsafeRawBufferPointer, isComplete: Bool = false) -> Verdict {

@@ -18,11 +18,11 @@ final class DecoderBench: Sendable {
   }()
 
   init(
-    _ program: String? = DecoderBench.program, lanes: Int = 2, seconds: Int64 = 60,
+    _ program: String? = DecoderBench.program, lanes: Int = 2, memory: Int = 256 << 20, seconds: Int64 = 60,
     refused: RefusedPictures = RefusedPictures()
   ) {
     process = DecoderProcess(
-      program: program, lanes: lanes, timeLimit: seconds * 1_000_000_000, refused: refused)
+      program: program, lanes: lanes, memory: memory, timeLimit: seconds * 1_000_000_000, refused: refused)
   }
 
   deinit {

@@ -1,5 +1,6 @@
 import Foundation
 import NuthatchImaging
+import NuthatchTransport
 import Testing
 
 @testable import NuthatchCore
@@ -35,7 +36,9 @@ private func isInstalled(_ library: String) -> Bool {
       ("width='2em' height='2ex'", 32, 16), ("width='100%' height='100%' viewBox='0 0 30 60'", 30, 60),
       ("viewBox='-5,-5 30 60'", 30, 60), ("width='60' viewBox='0 0 30 60'", 60, 120),
       ("height='60' viewBox='0 0 30 60'", 30, 60), ("", 300, 150), ("width='20'", 20, 150),
-      ("style='width: 12px;height:1in'", 12, 96), ("width='1e2' height='1.6e1'", 100, 16),
+      ("style='width: 12px;height:1in'", 12, 96),
+      ("width='9' style='width:12px ! important; height : 1in!important'", 12, 96),
+      ("width='1e2' height='1.6e1'", 100, 16),
       ("width='10.4' height='0.2'", 10, 1), ("width='-4' height='junk'", 300, 150),
       ("viewBox='0 0 81920 40960'", 4096, 2048),
     ] as [(String, Int, Int)])
@@ -134,17 +137,43 @@ private func isInstalled(_ library: String) -> Bool {
     }
   }
 
-  @Test("a damaged drawing is refused with a text")
-  func damaged() {
-    for text in [
-      "<svg xmlns='http://www.w3.org/2000/svg'><rect",
-      "<svg xmlns='http://www.w3.org/2000/svg'></rect></svg>",
-      "<svg xmlns='http://www.w3.org/2000/svg'", "<svg width='9' height='9'><a></svg>",
-    ] {
-      guard case .failure(let fault) = draw(text) else { continue }
-      #expect(["corrupt", "truncated"].contains(fault.word), "\(fault)")
+  @Test("a drawing that is cut off is truncated at its end, wherever that is")
+  func cut() {
+    let text = drawing(
+      "width='8' height='8'",
+      "\n<!-- 1 -->\n<g id=\"a\"><text class = 'ä'>ö&amp;<![CDATA[x\ny]]></text></g>\n<path d='M0 0'\n/>")
+    let bytes = Array(text.utf8)
+    for count in 5..<bytes.count {
+      guard case .failure(let fault) = Self.bench.decode(Array(bytes.prefix(count))) else {
+        Issue.record("\(count) bytes were drawn")
+        continue
+      }
+      #expect(fault.kind == .truncated && fault.offset == count, "\(count): \(fault)")
     }
-    #expect(throws: ImageFault.self) { try draw("<svg xmlns='http://www.w3.org/2000/svg'><rect").get() }
+    let wide: [UInt8] = [0xFF, 0xFE] + text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    guard case .failure(let fault) = Self.bench.decode(wide.dropLast(40)) else {
+      Issue.record("it was drawn")
+      return
+    }
+    #expect(fault.kind == .truncated && fault.offset == wide.count - 40, "\(fault)")
+  }
+
+  @Test(
+    "a damaged drawing is refused with the place",
+    arguments: [
+      ("<svg xmlns='http://www.w3.org/2000/svg'>\nä<a b=c/>\n</svg>", 41, 52),
+      ("<svg xmlns='http://www.w3.org/2000/svg'></rect></svg>", 46, 48),
+      ("<svg xmlns='http://www.w3.org/2000/svg'></rect>", 46, 48),
+      ("<svg xmlns='http://www.w3.org/2000/svg'/>x", 41, 41),
+      ("<svg xmlns='http://www.w3.org/2000/svg'>&x;</svg>", 40, 44),
+    ] as [(String, Int, Int)])
+  func damaged(text: String, first: Int, last: Int) {
+    guard case .failure(let fault) = draw(text) else {
+      Issue.record("it was drawn")
+      return
+    }
+    #expect(fault.kind == .corrupt && (first...last).contains(fault.offset ?? -1), "\(fault)")
+    #expect(fault.message.hasPrefix("the SVG isn't well-formed in line ") && !fault.message.hasSuffix("\n"))
   }
 
   @Test("a drawing of which GLib writes a warning ends no decoder")
@@ -155,6 +184,50 @@ private func isInstalled(_ library: String) -> Bool {
       guard case .failure(let fault) = draw(text, [ThumbnailBox(side)]) else { continue }
       #expect(fault.kind == .corrupt, "\(fault)")
     }
+  }
+
+  /// Each of 300 results is kept until the filter's end.
+  private var hungry: String {
+    let results = (0..<300).map { "<feFlood flood-opacity='0.0\($0 % 9 + 1)' result='r\($0)'/>" }
+    let merged = (0..<300).map { "<feMergeNode in='r\($0)'/>" }
+    return drawing(
+      "width='100' height='100'",
+      "<filter id='f'>\(results.joined())<feMerge>\(merged.joined())</feMerge></filter>"
+        + "<rect width='100' height='100' filter='url(#f)'/>")
+  }
+
+  @Test(
+    "a drawing that needs too much memory is refused, and harms no picture beside it",
+    .enabled(if: !isSanitized, "the sanitizers' memory isn't limited"))
+  func memory() throws {
+    let bench = DecoderBench(lanes: 4)
+    let bad = Array(hungry.utf8)
+    let faults = Locked<[ImageFault]>([])
+    let others = Locked<[ImageFault?]>([])
+    for _ in 0..<2 {
+      _ = DetachedThread.start("hungry") {
+        for _ in 0..<3 {
+          guard case .failure(let fault) = bench.decode(bad, [ThumbnailBox(2000)]) else { continue }
+          faults.withLock { $0.append(fault) }
+        }
+        others.withLock { $0.append(nil) }
+      }
+      _ = DetachedThread.start("innocent") {
+        for side in 990..<1000 {
+          let result = bench.decode(DecoderBench.picture(side), [ThumbnailBox(side, enlarge: true)])
+          if case .failure(let fault) = result {
+            others.withLock { $0.append(fault) }
+          }
+        }
+        others.withLock { $0.append(nil) }
+      }
+    }
+    waitUntil { others.withLock { $0.count(where: { $0 == nil }) } == 4 }
+    #expect(faults.withLock { $0.map(\.kind) } == Array(repeating: .tooManyPixels, count: 6))
+    #expect(faults.withLock { $0.allSatisfy { $0.message.contains("256.0 MiB") } })
+    #expect(others.withLock { $0.compactMap { $0 } } == [])
+    // It is drawn at a size for which the memory is enough.
+    #expect(throws: Never.self) { try bench.decode(bad).get() }
   }
 
   @Test("without a decoder process, nothing is drawn in this process")

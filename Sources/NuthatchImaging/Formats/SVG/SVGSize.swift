@@ -48,7 +48,8 @@ struct SVGSize: Sendable {
     for declaration in style.split(separator: ";") {
       let parts = declaration.split(separator: ":", maxSplits: 1)
       guard parts.count == 2 else { continue }
-      found[String(parts[0].filter { !$0.isWhitespace }).lowercased()] = String(parts[1])
+      let value = parts[1].prefix { $0 != "!" }  // before `!important`
+      found[String(parts[0].filter { !$0.isWhitespace }).lowercased()] = String(value)
     }
     return found
   }
