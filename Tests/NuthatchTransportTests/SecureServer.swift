@@ -36,7 +36,8 @@ final class SecureServer: Sendable {
         ["timeout", "300", "nghttpd", "-a", "127.0.0.1", "-d", folder] + options
         + [String(port), key, certificate]
       guard let process = spawn(command) else { continue }
-      if answers(port, process) {
+      // Another test's server may have taken the port meanwhile, and answers there.
+      if answers(port, process), has(certificate, port) {
         self.port = port
         self.process = process
         return
@@ -95,6 +96,14 @@ private func answers(_ port: UInt16, _ process: pid_t) -> Bool {
     usleep(10_000)
   }
   return false
+}
+
+/// Whether the server there has this certificate.
+private func has(_ certificate: String, _ port: UInt16) -> Bool {
+  run([
+    "timeout", "60", "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", certificate,
+    "-verify_return_error",
+  ]) == 0
 }
 
 private func spawn(_ words: [String]) -> pid_t? {
