@@ -33,8 +33,12 @@
 
 /* --- Limits */
 
+/* A lower limit of this process stays: most users can't raise one. */
 static int limit(int what, rlim_t most) {
-    struct rlimit both = {most, most};
+    struct rlimit both;
+    if (getrlimit((__rlimit_resource_t)what, &both) != 0) return -1;
+    if (both.rlim_max > most) both.rlim_max = most;
+    both.rlim_cur = both.rlim_max;
     return setrlimit((__rlimit_resource_t)what, &both);
 }
 

@@ -88,6 +88,26 @@ def test_an_svg_is_drawn_at_the_size_that_is_asked_for(server: TestServer, cache
     assert cache.thumbnail(server.url("/a.svg"), 40).size == (40, 20)
 
 
+LIMITED = """
+import base64, sys
+import nuthatch
+from pictures import png
+data = "data:image/png;base64," + base64.b64encode(png(60, 40)).decode()
+with nuthatch.Cache(sys.argv[1]) as cache:
+    print(cache.get(data).image(16, decode="isolated").size)
+"""
+
+
+def test_limits_of_the_caller_that_are_lower_stay(tmp_path: Path) -> None:
+    limits = ["prlimit", "--as=3000000000", "--data=600000000", "--nofile=100"]
+    # Root can raise its limits.
+    powers = ["setpriv", "--bounding-set", "-sys_resource", "--inh-caps", "-sys_resource"]
+    caller = [sys.executable, "-c", LIMITED, str(tmp_path / "cache")]
+    command = [*(powers if os.geteuid() == 0 else []), *limits, *caller]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stdout) == (0, "(16, 11)\n")
+
+
 # It runs in a process of its own, whose children and signals are its own.
 CALLER = """
 import os, signal, sys
