@@ -68,6 +68,18 @@ def test_the_copyright_file_names_what_is_linked_in(root: Path) -> None:
     assert license in " ".join(re.sub(r"^ \.?", "", text, flags=re.MULTILINE).split())
 
 
+def test_files_of_packages_for_several_architectures_are_alike_or_lie_apart(root: Path) -> None:
+    """dpkg refuses to install such a package twice if a file of the same path differs. The bill of materials does."""
+    control = (root / "debian/control").read_text()
+    packages = re.findall(r"^Package: (\S+)\n(?:.+\n)*?Multi-Arch: same$", control, re.MULTILINE)
+    assert packages == ["libnuthatch1", "libnuthatch-dev"]
+    for package in packages:
+        listed = (root / "debian" / (package + ".install")).read_text().split()
+        alike = ("usr/include", "usr/share/man/")
+        assert [path for path in listed if not path.startswith(("usr/lib/*/", *alike))] == []
+    assert "usr/lib/*/nuthatch/nuthatch.cdx.json" in (root / "debian/libnuthatch1.install").read_text()
+
+
 def test_the_version_stands_in_no_file_of_debian(root: Path) -> None:
     version = subprocess.run(["sh", "Scripts/version"], cwd=root, capture_output=True, check=True, text=True)
     listed = subprocess.run(

@@ -73,6 +73,7 @@ def in_a_shell(bare: Bare, url: str) -> None:
     expect(len(list((bare.folder / "root/thumbs").glob("*.jpg"))) == 1, "one thumbnail")
     bare.run("nuthatch explain --size 64 %s/a.png" % url)
     bare.run("ls /usr/share/bash-completion/completions/nuthatch /usr/share/zsh/vendor-completions/_nuthatch")
+    bare.run("ls -l /usr/lib/*/nuthatch/nuthatch.cdx.json")
 
 
 def in_python(bare: Bare, url: str) -> None:
