@@ -62,12 +62,17 @@ arm: ## compile the parts in C for 64-bit ARM, and compare their pixels with tho
 archive: all ## make build/libnuthatch.a, the library that is linked into C programs
 	@Scripts/make-archive
 
+# A folder's name may have blanks, which functions of make don't understand.
+install uninstall: export PREFIX := $(PREFIX)
+install uninstall: export LIBDIR := $(LIBDIR)
+install uninstall: export DESTDIR := $(DESTDIR)
+
 install: archive ## install into $(DESTDIR)$(PREFIX), by default /usr/local
 	@python3 Scripts/make-wheel --system
-	@Scripts/install '$(abspath $(PREFIX))' '$(abspath $(LIBDIR))' '$(DESTDIR)'
+	@Scripts/install "$$PREFIX" "$$LIBDIR" "$$DESTDIR"
 
 uninstall: ## remove what `make install` put into $(DESTDIR)$(PREFIX)
-	@Scripts/uninstall '$(abspath $(PREFIX))' '$(DESTDIR)'
+	@Scripts/uninstall "$$PREFIX" "$$DESTDIR"
 
 wheel: release ## make the Python wheel in dist/, with all libraries inside; needs the network the first time
 	@Scripts/bootstrap wheel

@@ -84,6 +84,44 @@ def test_make_install_uses_destdir_and_make_uninstall_removes_all_of_it(
     assert list((tmp_path / "root").iterdir()) == []
 
 
+def test_folders_may_have_blanks_and_other_characters(
+    clean_environment: Dict[str, str], root: Path, server: str, tmp_path: Path
+) -> None:
+    prefix = tmp_path / "a b & é%"
+    places = ["PREFIX=%s" % prefix]
+    sh(["make", "install", *places], clean_environment, root)
+    assert sh([str(prefix / "bin/nuthatch"), "--version"], clean_environment, tmp_path)
+    user = dict(clean_environment, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
+    user["LD_LIBRARY_PATH"] = str(prefix / "lib")
+    source = root / "Tests" / "House" / "app.c"
+    for package in ("nuthatch", "nuthatch-static"):
+        # pkg-config writes a backslash before the blank, for eval and for build tools.
+        command = "eval \"cc '%s' -o app $(pkg-config --cflags --libs %s)\"" % (source, package)
+        sh(["sh", "-c", command], user, tmp_path)
+        assert sh(["./app", "cache", server + "/bytes/70000"], user, tmp_path) == "200 70000\n"
+    sh(["make", "uninstall", *places], clean_environment, root)
+    assert not prefix.exists()
+    places = ["PREFIX=/usr", "DESTDIR=%s" % prefix]
+    sh(["make", "install", *places], clean_environment, root)
+    assert sh([str(prefix / "usr/bin/nuthatch"), "--version"], clean_environment, tmp_path)
+    sh(["make", "uninstall", *places], clean_environment, root)
+    assert list(prefix.iterdir()) == []
+
+
+@pytest.mark.parametrize("character", list("\"'`\\$;#\n\t"), ids=repr)
+def test_a_folder_that_no_build_tool_could_be_told_is_refused(
+    character: str, clean_environment: Dict[str, str], root: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / ("a%sb" % character)
+    for places in ([folder, tmp_path / "lib"], [tmp_path / "usr", folder]):
+        command = ["Scripts/install", *map(str, places), ""]
+        outcome = subprocess.run(command, env=clean_environment, cwd=root, capture_output=True, text=True)
+        assert outcome.returncode == 1
+        name = "PREFIX" if places[0] == folder else "LIBDIR"
+        assert outcome.stderr.startswith("install: %s has a character that pkg-config or CMake" % name)
+        assert list(tmp_path.iterdir()) == []
+
+
 def test_make_uninstall_leaves_what_others_have_there(
     prefix: Path, clean_environment: Dict[str, str], root: Path, tmp_path: Path
 ) -> None:
