@@ -21,7 +21,7 @@ message(STATUS "found ${Nuthatch_VERSION}")
 
 MESON = """
 project('app', 'c')
-executable('app', 'app.c', dependencies: dependency('%s', version: '%s'))
+executable('app', 'app.c', dependencies: dependency('%s', static: %s, version: '%s'))
 """
 
 
@@ -69,13 +69,15 @@ def test_cmake_refuses_another_version(
     assert "version" in outcome.stderr and "NuthatchConfig.cmake" in outcome.stderr
 
 
-@pytest.mark.parametrize("name", ["nuthatch", "nuthatch-static"])
+@pytest.mark.parametrize(
+    "name, static", [("nuthatch", False), ("nuthatch-static", False), ("nuthatch", True)]
+)
 def test_meson_finds_the_library(
-    name: str, project: Path, user: Dict[str, str], root: Path, server: str
+    name: str, static: bool, project: Path, user: Dict[str, str], root: Path, server: str
 ) -> None:
     need("meson")
     number = sh(["sh", "Scripts/version"], user, root).strip()
-    (project / "meson.build").write_text(MESON % (name, number))
+    (project / "meson.build").write_text(MESON % (name, str(static).lower(), number))
     sh(["meson", "setup", "out"], user, project)
     sh(["meson", "compile", "-C", "out"], user, project)
-    check(project / "out" / "app", name == "nuthatch-static", user, server)
+    check(project / "out" / "app", static or name == "nuthatch-static", user, server)

@@ -75,6 +75,34 @@ def test_a_program_contains_the_library(
     assert sh(["./app", "cache", server + "/bytes/70000"], alone, tmp_path) == "200 70000\n"
 
 
+@pytest.fixture
+def moved(prefix: Path, tmp_path: Path) -> Path:
+    """An installation with both libraries in another folder, which the test may change."""
+    folder = tmp_path / "moved"
+    (folder / "lib").mkdir(parents=True)
+    for path in (prefix / "lib").glob("libnuthatch.*"):
+        shutil.copy(path, folder / "lib", follow_symlinks=False)
+    shutil.copytree(prefix / "include", folder / "include")
+    for path in (prefix / "lib/pkgconfig").iterdir():
+        (folder / path.name).write_text(path.read_text().replace(str(prefix), str(folder)))
+    return folder
+
+
+@pytest.mark.parametrize("has_shared", [True, False], ids=["both", "static only"])
+def test_a_program_takes_the_static_library_where_there_is_no_shared_one(
+    has_shared: bool, moved: Path, user: Dict[str, str], root: Path, server: str, tmp_path: Path
+) -> None:
+    user = dict(user, PKG_CONFIG_PATH=str(moved), LD_LIBRARY_PATH=str(moved / "lib"))
+    if not has_shared:
+        for path in (moved / "lib").glob("*.so*"):
+            path.unlink()
+    source = root / "Tests" / "House" / "app.c"
+    command = "cc '%s' -o app $(pkg-config --static --cflags --libs nuthatch)" % source
+    sh(["sh", "-c", command], user, tmp_path)
+    assert needed_of_ours(tmp_path / "app") == (["libnuthatch.so.1"] if has_shared else [])
+    assert sh(["./app", "cache", server + "/bytes/70000"], user, tmp_path) == "200 70000\n"
+
+
 @pytest.mark.parametrize("linker", LINKERS)
 def test_names_of_cpp_in_the_archive_do_not_clash(linker: str, user: Dict[str, str], tmp_path: Path) -> None:
     if not has_linker(linker):
@@ -102,7 +130,8 @@ def test_pkg_config_names_the_libraries_that_the_shared_one_needs(
     user: Dict[str, str], prefix: Path, build: Path
 ) -> None:
     def named(*arguments: str) -> List[str]:
-        return re.findall(r"-l(\S+)", sh(["pkg-config", "--libs", *arguments], user, prefix))
+        found = re.findall(r"-l(\S+)", sh(["pkg-config", "--libs", *arguments], user, prefix))
+        return [re.sub(r"^:lib(.*)\.so$", r"\1", name) for name in found]
 
     assert named("nuthatch") == ["nuthatch"]
     rest = named("--static", "nuthatch")[1:]
