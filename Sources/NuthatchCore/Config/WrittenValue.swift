@@ -96,6 +96,7 @@ package struct WrittenValue: Sendable {
   /// - Parameters:
   ///   - most: the greatest value; nil: no limit, and a number that is too large for `Int64` becomes its greatest value.
   ///   - none: the value of the word `none`; nil if the option doesn't allow it.
+  @inline(never)  // Each option would have a copy of it.
   private func amount(
     _ least: Int64, _ most: Int64?, _ none: Int64?, _ units: [String: Int64]
   ) throws(NuthatchError) -> Int64 {
