@@ -572,6 +572,16 @@ def test_a_text_that_is_not_utf8_is_refused(nuthatch: Runner, write: Write) -> N
     path = write("")
     path.write_bytes(b"# ok\n# \xc3\xa9 \xff\n")
     done = nuthatch("config", "check")
+def test_numbers_may_have_an_exponent_or_a_fraction_of_zero(config: Config, write: Write) -> None:
+    write(
+        "timeout = 1e3\nretries = 2.0\ndisk_bytes = 20e9\nmax_pixels = 1.5E8\nheuristic = 2.5e-1\ndeadline = 0.5\n"
+    )
+    values = config()
+    wanted = {"timeout": "1000", "retries": "2", "disk_bytes": "20000000000", "max_pixels": "150000000"}
+    wanted.update(heuristic="0.25", deadline="0.5")
+    assert {name: one(values, name)["value"] for name in wanted} == wanted
+
+
     assert (done.returncode, done.stderr.decode()) == (2, f"{path}:2:5: the text is not UTF-8 here\n")
 
 

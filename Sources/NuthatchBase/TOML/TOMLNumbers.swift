@@ -41,7 +41,9 @@ struct TOMLNumbers {
     guard whole.count == 1 || first != UInt8(ascii: "0") else { return nil }
     let text = (sign == UInt8(ascii: "-") ? "-" : "") + String(decoding: plain, as: UTF8.self)
     if whole.count == plain.count { return Int64(text).map { .integer($0) } }
-    return isDecimal(plain[whole.count...]) ? .decimal(text) : nil
+    guard isDecimal(plain[whole.count...]), let number = Double(text) else { return nil }
+    if let integer = Int64(exactly: number), integer.magnitude < 1 << 53 { return .integer(integer) }
+    return .decimal(plain.contains { $0 | 0x20 == UInt8(ascii: "e") } ? "\(number)" : text)
   }
 
   /// Reads `0x1F`, `0o17`, `0b101`.

@@ -15,7 +15,7 @@ package struct TOMLValue {
   package enum Form {
     case text(String)
     case integer(Int64)
-    /// A number with a point or an exponent, as it is written, without underscores.
+    /// A number that isn't whole, without underscores. `1e3` is an integer.
     case decimal(String)
     case flag(Bool)
     case array([TOMLValue])
