@@ -12,7 +12,7 @@ LEVELS = {"cache", "process", "site"}
 READINGS = {
     "headers": "draft.options.headers.append(try value.header())",
     "netrc": "draft.options.netrc = .file(try value.filled())",
-    "user": "draft.options.user = value.signIn",
+    "user": "draft.options.user = try value.signIn()",
     "cert": "draft.cert = try value.filled()",
     "cert_key": "draft.certKey = try value.filled()",
     "cert_password": "draft.certPassword = value.text",

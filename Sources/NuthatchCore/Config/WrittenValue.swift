@@ -19,7 +19,7 @@ package struct WrittenValue: Sendable {
   ///
   /// - Parameter shown: the value in the message; nil: the text in quotes.
   package func wrong(_ shown: String? = nil) -> NuthatchError {
-    let shown = isSecret ? "***" : shown ?? text.quotedForMessage
+    let shown = isSecret && !text.isEmpty ? "***" : shown ?? text.quotedForMessage
     return NuthatchError(.invalid, "\(row) is \(shown); it must be \(range)")
   }
 
@@ -146,8 +146,8 @@ package struct WrittenValue: Sendable {
   }
 
   /// Reads `NAME:PASSWORD`.
-  var signIn: (name: String, password: String) {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+  func signIn() throws(NuthatchError) -> (name: String, password: String) {
+    let parts = try filled().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
   }
 }

@@ -243,7 +243,7 @@ package enum ConfigRows {
     usual: "none",
     isSet: { _ in false }
   ) { (draft, value) throws(NuthatchError) in
-    draft.options.user = value.signIn
+    draft.options.user = try value.signIn()
   }
 
   private static let signIn = ConfigRow(
