@@ -626,7 +626,9 @@ def test_no_secret_is_shown(nuthatch: Runner, write: Write) -> None:
 def test_secrets_stand_only_in_files_that_not_all_users_can_read(
     nuthatch: Runner, write: Write, mode: int
 ) -> None:
-    path = write('retries = 1\n[host."a.test"]\nheaders = { X-A = "1" }\n')
+    path = write(
+        'retries = 1\nproxy = "http://P.test"\n[host."a.test"]\nheaders = { X-A = "1" }\nproxy = ""\n'
+    )
     path.chmod(mode)
     assert nuthatch("ls").returncode == 0
     for line in (
@@ -653,6 +655,8 @@ def test_a_file_that_others_can_write_is_refused(nuthatch: Runner, write: Write,
 def test_a_file_that_is_not_regular_or_not_readable_is_refused(
     nuthatch: Runner, write: Write, tmp_path: Path
 ) -> None:
+        'proxy = "http://ann:hunter2@p.test:3128"',
+        'proxy = "socks5h://ann:hunter2@p.test"',
     path = write("")
     path.unlink()
     os.mkfifo(path)

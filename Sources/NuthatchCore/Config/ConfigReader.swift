@@ -18,7 +18,7 @@ struct ConfigReader {
   mutating func refuseSecrets() {
     for setting in settings where setting.isSecret {
       complain(
-        "\(setting.name) is secret, and other users can read this file (run chmod o-r, or use a netrc or auth_command)",
+        "\(setting.name) is secret, and other users can read this file (run chmod o-r)",
         setting.place)
     }
   }

@@ -24,7 +24,9 @@ package struct ConfigSetting: Sendable {
   }
 
   /// Whether the value must not be read by other users.
-  var isSecret: Bool { row.kind == .secret || isHeader && Request.isSecret(header: header) }
+  var isSecret: Bool {
+    row.kind == .secret || isHeader && Request.isSecret(header: header) || name == "proxy" && shown != text
+  }
 
   package var signsIn: Bool {
     ["user", "netrc"].contains(name) || row.isOfSignIn || isHeader && header == "authorization"
