@@ -672,6 +672,7 @@ def test_a_file_that_is_not_regular_or_not_readable_is_refused(
     assert nuthatch("ls").returncode == 0
 
 
+        assert done.stderr.decode().count(str(path)) == 1
 def test_a_file_of_another_user_is_refused(nuthatch: Runner, write: Write) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a file to another user")

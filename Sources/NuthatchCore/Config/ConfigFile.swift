@@ -67,7 +67,8 @@ package struct ConfigFile: Sendable {
     var mode: mode_t = 0
     let bytes: [UInt8]?
     do throws(TransportFault) { bytes = try NamedFile.read(path, mode: &mode) } catch {
-      throw Mistake(error.message, nil, ErrorCode(error.kind))
+      // `line` has the path, too.
+      throw Mistake(String(error.message.dropFirst(path.printable.count + 1)), nil, ErrorCode(error.kind))
     }
     if let bytes { return (bytes, mode & 0o004 != 0) }
     let reason = errno
