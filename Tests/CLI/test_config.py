@@ -527,6 +527,26 @@ def test_a_rate_of_a_host_limits_its_starts(
         ('[host."a"]\ncache = "/x"', "2:1", "counts for all hosts"),
         ('[host."a"]\ncert_key = "/x"', "2:1", "goes with cert"),
         ('[host."a"]\nhaeders = {}', "2:1", "did you mean headers?"),
+        # In other letters, and at another level.
+        ("TIMEOUT = 1", "1:1", "its name is timeout here"),
+        ('[host."a"]\nMax-Bytes = 1', "2:1", "its name is max_bytes here"),
+        ("METHOD = 1", "1:1", "--method"),
+        ('[Host."a"]\nretries = 1', "1:2", "did you mean host?"),
+        (
+            '[host."a"]\nConcurency = 1',
+            "2:1",
+            "did you mean concurrency? (concurrency counts for all hosts, and can't be set for one of them)",
+        ),
+        ('[host."a"]\ndisk-bytes = 1', "2:1", "its name is disk_bytes here (disk_bytes counts for all hosts"),
+        (
+            'auth_comand = ["a"]',
+            "1:1",
+            "did you mean auth_command? (auth_command goes into a section for a host",
+        ),
+        ('["img.example.org"]\nretries = 1', "1:2", '[host."img.example.org"]'),
+        ('[host."a"]\nuser = ""', "2:8", "user is empty"),
+        ("timeout = 1e-7", "1:11", "timeout is"),
+        ("retries = 1e99", "1:11", "retries is"),
         ("date = 1979-05-27", "1:8", "dates"),
         ("retries = 1\nretries = 1", "2:1", "a second time"),
         ("retries = 1 \x00", "1:13", "NUL"),
@@ -552,6 +572,16 @@ def test_a_mistake_has_its_place_and_the_nearest_name(
     assert nuthatch("help", "ls").returncode == 0 and nuthatch("ls", "--help").returncode == 0
 
 
+def test_numbers_may_have_an_exponent_or_a_fraction_of_zero(config: Config, write: Write) -> None:
+    write(
+        "timeout = 1e3\nretries = 2.0\ndisk_bytes = 20e9\nmax_pixels = 1.5E8\nheuristic = 2.5e-1\ndeadline = 0.5\n"
+    )
+    values = config()
+    wanted = {"timeout": "1000", "retries": "2", "disk_bytes": "20000000000", "max_pixels": "150000000"}
+    wanted.update(heuristic="0.25", deadline="0.5")
+    assert {name: one(values, name)["value"] for name in wanted} == wanted
+
+
 def test_check_names_all_mistakes(nuthatch: Runner, write: Write) -> None:
     path = write('a = 1\nretries = 3\nb = 2\n[host."x"]\nc = 3\n')
     done = nuthatch("config", "check")
@@ -572,16 +602,6 @@ def test_a_text_that_is_not_utf8_is_refused(nuthatch: Runner, write: Write) -> N
     path = write("")
     path.write_bytes(b"# ok\n# \xc3\xa9 \xff\n")
     done = nuthatch("config", "check")
-def test_numbers_may_have_an_exponent_or_a_fraction_of_zero(config: Config, write: Write) -> None:
-    write(
-        "timeout = 1e3\nretries = 2.0\ndisk_bytes = 20e9\nmax_pixels = 1.5E8\nheuristic = 2.5e-1\ndeadline = 0.5\n"
-    )
-    values = config()
-    wanted = {"timeout": "1000", "retries": "2", "disk_bytes": "20000000000", "max_pixels": "150000000"}
-    wanted.update(heuristic="0.25", deadline="0.5")
-    assert {name: one(values, name)["value"] for name in wanted} == wanted
-
-
     assert (done.returncode, done.stderr.decode()) == (2, f"{path}:2:5: the text is not UTF-8 here\n")
 
 
@@ -635,6 +655,8 @@ def test_secrets_stand_only_in_files_that_not_all_users_can_read(
         'user = "ann:hunter2"',
         'headers = { Authorization = "hunter2" }',
         'cert = "/c"\ncert_password = "hunter2"',
+        'proxy = "http://ann:hunter2@p.test:3128"',
+        'proxy = "socks5h://ann:hunter2@p.test"',
     ):
         write(f'[host."a.test"]\n{line}\n').chmod(mode)
         done = nuthatch("ls")
@@ -650,13 +672,12 @@ def test_a_file_that_others_can_write_is_refused(nuthatch: Runner, write: Write,
         done = nuthatch(*command)
         assert done.returncode == 2
         assert b"is writable for other users (run chmod go-w)" in done.stderr
+        assert done.stderr.decode().count(str(path)) == 1
 
 
 def test_a_file_that_is_not_regular_or_not_readable_is_refused(
     nuthatch: Runner, write: Write, tmp_path: Path
 ) -> None:
-        'proxy = "http://ann:hunter2@p.test:3128"',
-        'proxy = "socks5h://ann:hunter2@p.test"',
     path = write("")
     path.unlink()
     os.mkfifo(path)
@@ -672,7 +693,6 @@ def test_a_file_that_is_not_regular_or_not_readable_is_refused(
     assert nuthatch("ls").returncode == 0
 
 
-        assert done.stderr.decode().count(str(path)) == 1
 def test_a_file_of_another_user_is_refused(nuthatch: Runner, write: Write) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can give a file to another user")

@@ -75,12 +75,7 @@ struct ConfigReader {
     guard let row = ConfigRows.all.first(where: { $0.name == entry.key }) else {
       return complain(ConfigNames.absence(of: entry, host: host), entry.place)
     }
-    if host == nil, !row.isWide {
-      return complain("\(entry.key) goes into a section for a host: [host.\"img.example.org\"]", entry.place)
-    }
-    if host != nil, !row.isOfHosts {
-      return complain("\(entry.key) counts for all hosts, and can't be set for one of them", entry.place)
-    }
+    if !row.isHere(host: host) { return complain(ConfigNames.place(of: row), entry.place) }
     if row.kind == .headers { return readHeaders(entry, row, host) }
     take(entry.value, at: entry.place, row, host) { value throws(Wrong) in try Self.text(value, of: row) }
   }
