@@ -187,7 +187,9 @@ enum GetCommand: Command {
     case .failure(let error):
       if let code = Interruption.exitCode { return code }
       if Terminal.isOutputClosed { return .closedPipe }
-      let isOurs = [.outOfMemory, .internal, .noSpace, .io].contains(error.code)
+      let isOurs =
+        [.outOfMemory, .internal, .noSpace, .io].contains(error.code)
+        && !error.message.hasPrefix("the auth_command ")
       return report(error, error.code == .invalid ? .usage : isOurs ? .failure : .notFetched)
     case .success(.ended(let code)): return code
     case .success(.picture(let image)):

@@ -197,7 +197,7 @@ def test_a_failure_names_host_and_program_and_nothing_secret(
     write([str(path), "--secret=hunter2"])
     done = nuthatch("get", server.url("/a"), NUTHATCH_LOG="debug")
     said = done.stderr.decode()
-    assert (done.returncode, done.stdout, server.count("/a")) == (1, b"", 0), said
+    assert (done.returncode, done.stdout, server.count("/a")) == (4, b"", 0), said
     assert words in said and str(path) in said and server.url("").split("//")[1].rstrip("/") in said
     assert "hunter2" not in said
 
@@ -207,7 +207,7 @@ def test_a_missing_program_is_named(
 ) -> None:
     write([str(tmp_path / "missing")])
     done = nuthatch("get", server.url("/a"))
-    assert done.returncode == 1 and b"can't be run: No such file or directory" in done.stderr
+    assert done.returncode == 4 and b"can't be run: No such file or directory" in done.stderr
     (tmp_path / "missing").write_text("#!/bin/sh\n")
     assert b"Permission denied" in nuthatch("get", server.url("/a")).stderr
     for command in (["explain"], ["rm", "-H", "X-A: 1"]):
@@ -220,7 +220,7 @@ def test_a_slow_program_is_ended_with_what_it_has_started(
     write([str(tool(f"sleep 600 & echo $! > '{tmp_path}/child'; sleep 600"))], 'auth_timeout = "5s"')
     begin = time.monotonic()
     done = nuthatch("get", server.url("/a"))
-    assert done.returncode == 1 and b"took longer than 5000 ms (auth_timeout)" in done.stderr
+    assert done.returncode == 4 and b"took longer than 5000 ms (auth_timeout)" in done.stderr
     assert time.monotonic() - begin < 60
     child = int((tmp_path / "child").read_text())
     for _ in range(1000):
