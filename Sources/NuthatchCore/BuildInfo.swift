@@ -39,9 +39,20 @@ public struct BuildInfo: Sendable {
     while let library = Self.library(at: libraries.count) { libraries.append(library) }
     // 6.3.1 is 0x060301. Its description would link half a megabyte of reflection.
     let swift = _SwiftStdlibVersion.current._value
+    // The runtime of each 6.3 says 6.3.0, so the compiler is asked for the last number.
+    #if compiler(>=6.4) || compiler(<6.3.1)
+      let patch = swift & 255
+    #elseif compiler(>=6.3.4)
+      let patch = 4
+    #elseif compiler(>=6.3.3)
+      let patch = 3
+    #elseif compiler(>=6.3.2)
+      let patch = 2
+    #else
+      let patch = 1
+    #endif
     libraries.append(
-      Library(
-        "Swift", "\(swift >> 16).\(swift >> 8 & 255).\(swift & 255)", isInside: true, isTold: true))
+      Library("Swift", "\(swift >> 16).\(swift >> 8 & 255).\(patch)", isInside: true, isTold: false))
   }
 
   private static func library(at place: Int) -> Library? {

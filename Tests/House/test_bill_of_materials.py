@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -85,6 +86,19 @@ def test_the_wheel_names_what_it_contains(
         assert (place(part) == "inside") == (told[name]["linked"] == "static"), name
         # The system's version can be another one on each machine.
         assert part.get("version") == (None if place(part) == "system" else told[name]["version"]), name
+
+
+def test_swift_has_the_version_of_the_compiler(told: Dict[str, Any], of_the_wheel: Dict[str, Any]) -> None:
+    """Its runtime is linked in, and may say another one."""
+    if shutil.which("swift") is None:
+        pytest.skip("no swift in PATH")
+    said = subprocess.run(["swift", "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"Swift version (\d+\.\d+)(\.\d+)?", said)
+    assert found
+    version = found.group(1) + (found.group(2) or ".0")
+    assert (told["Swift"]["version"], told["Swift"]["version_from"]) == (version, "build")
+    (part,) = [part for part in of_the_wheel["components"] if part["name"] == "Swift"]
+    assert part["version"] == version and part["purl"] == "pkg:generic/swift@" + version
 
 
 def test_an_installation_names_what_is_linked_in(prefix: Path, told: Dict[str, Any]) -> None:
