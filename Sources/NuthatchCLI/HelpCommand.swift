@@ -37,10 +37,10 @@ enum HelpCommand: Command {
   }
 
   static let remarks = """
-    'nuthatch help COMMAND' shows the options of a command, with examples. Options may stand anywhere; after -- there are
-    none. Names may be shortened (--rep for --report), unless curl or wget would read the short name differently. The
-    cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch. Options may stand in ~/.config/nuthatch/config.toml, too: see
-    'nuthatch help config'.
+    'nuthatch help COMMAND' shows the options of a command, with examples. Options stand anywhere after COMMAND; after
+    -- there are none. Names may be shortened (--rep for --report), unless curl or wget would read the short name
+    differently. The cache is $NUTHATCH_CACHE, else ~/.cache/nuthatch. Options may stand in
+    ~/.config/nuthatch/config.toml, too: see 'nuthatch help config'.
 
     """
 

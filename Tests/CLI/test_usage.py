@@ -31,6 +31,17 @@ def test_version_names_every_library_with_its_version(nuthatch: Runner) -> None:
     assert nuthatch("-V", "-v").stdout.decode() == text
 
 
+def test_options_stand_anywhere_after_the_command(nuthatch: Runner) -> None:
+    assert "Options stand anywhere after COMMAND; after -- there are none." in " ".join(
+        nuthatch("help").stdout.decode().split()
+    )
+    for arguments in (["get", "--offline", "http://a.test/"], ["get", "http://a.test/", "--offline"]):
+        assert b"no option --offline" in nuthatch(*arguments).stderr
+    assert nuthatch("get", "--", "--no-config").returncode == 4
+    refused = nuthatch("--no-config", "ls")
+    assert (refused.returncode, refused.stdout) == (2, b"")
+
+
 def test_members_of_the_version_are_documented(nuthatch: Runner) -> None:
     """docs/COMMAND.md names every member that is printed, and no other."""
     told = json.loads(nuthatch("--version", "--format=json").stdout)

@@ -149,9 +149,44 @@ def test_bash_offers_the_words_of_an_operand_once(typed: str, folder: Path) -> N
     assert offered_by_bash("nuthatch " + typed, folder) == expected
 
 
+#: Typed text of which a later word looks like a command, and words that aren't offered.
+LATER = [
+    ("nuthatch help get --", {"--output"}),
+    ("nuthatch export get --", {"--output"}),
+    ("nuthatch rm prefetch --", {"--report"}),
+    ("nuthatch rm prefetch li", {"list.txt"}),
+    ("nuthatch --version ", {"get"}),
+    ("nuthatch --config get --", {"--output"}),
+    ("nuthatch http://a.test/ --version --", {"--verbose"}),
+]
+
+
+@pytest.mark.parametrize("typed, words", LATER, ids=lambda value: value if isinstance(value, str) else "")
+def test_only_the_first_word_is_the_command(typed: str, words: set[str], folder: Path) -> None:
+    assert not words & offered_by_bash(typed, folder)
+    needed("fish")
+    assert not words & offered_by_fish(typed, folder)
+
+
+def test_fish_completes_after_operands_and_other_options(folder: Path) -> None:
+    needed("fish")
+    for typed in (
+        "get http://a.test/ --ou",
+        "get --size 9 --config list.txt http://a.test/ --ou",
+        "get -q --ou",
+    ):
+        assert "--output" in offered_by_fish("nuthatch " + typed, folder), typed
+    assert "list.txt" in offered_by_fish("nuthatch prefetch --size 9 list.txt li", folder)
+
+
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
 def test_fish_completes_commands_options_and_values(typed: str, words: set[str], folder: Path) -> None:
     needed("fish")
+    offered = offered_by_fish(typed, folder)
+    assert words <= offered, offered
+
+
+def offered_by_fish(typed: str, folder: Path) -> set[str]:
     script = f"source '{SHARE}/fish/vendor_completions.d/nuthatch.fish'; complete -C '{typed}'"
     env = {**os.environ, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
     done = subprocess.run(
@@ -162,9 +197,8 @@ def test_fish_completes_commands_options_and_values(typed: str, words: set[str],
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    offered = {re.split(r"[\t\n]", line)[0].split("=")[-1].rstrip("/") for line in done.stdout.splitlines()}
-    assert words <= offered, done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    return {re.split(r"[\t\n]", line)[0].split("=")[-1].rstrip("/") for line in done.stdout.splitlines()}
 
 
 @pytest.mark.parametrize("typed, words", TYPED, ids=lambda value: value if isinstance(value, str) else "")
