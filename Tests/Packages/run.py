@@ -26,17 +26,6 @@ with nuthatch.Cache("python.cache") as cache:
 print(nuthatch.__file__, importlib.metadata.version("nuthatch"), image.size)
 """
 
-START = """
-import subprocess, time
-words = %r
-times = []
-for _ in range(20):
-    begin = time.perf_counter()
-    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
-    times.append((time.perf_counter() - begin) * 1000)
-print("%%s: %%.1f ms at best of 20" %% (" ".join(words), min(times)))
-"""
-
 
 class State(NamedTuple):
     packages: str
@@ -84,13 +73,8 @@ def in_python(bare: Bare, url: str) -> None:
     expect("/usr/lib/python3/dist-packages/nuthatch/__init__.py" in said and "(64, 48)" in said, "the image")
     whole = bare.run("python3 -m nuthatch --version")
     expect(whole == bare.run("nuthatch --version"), "python3 -m nuthatch runs the command")
-    for words in (
-        ["/usr/bin/nuthatch", "--version"],
-        ["python3", "-c", ""],
-        ["python3", "-c", "import nuthatch"],
-    ):
-        (bare.folder / "root/start.py").write_text(START % words)
-        bare.run("python3 start.py")
+    bare.put(ROOT / "Tests/Packages/starts.py", "starts.py")
+    bare.run("python3 starts.py /usr/bin/nuthatch")
 
 
 def in_c(bare: Bare, url: str) -> None:

@@ -142,26 +142,6 @@ print(sys.argv[1], "- ours: libcurl", ours["libcurl"], "OpenSSL", ours["OpenSSL"
       "- theirs:", pycurl.version.split()[0], ssl.OPENSSL_VERSION)
 """
 
-TIMES = """
-import subprocess, sys, time
-IMPORT = "import time; begin = time.perf_counter(); import nuthatch; print(time.perf_counter() - begin)"
-def show(name, times):
-    times = sorted(time * 1000 for time in times)
-    print("%-34s %5.1f ms at best of 100, median %.1f" % (name, times[0], times[len(times) // 2]))
-    return times[0]
-def whole(*words):
-    begin = time.perf_counter()
-    subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - begin
-def imported():
-    return float(subprocess.run([sys.executable, "-c", IMPORT], stdout=subprocess.PIPE, check=True).stdout)
-show("python3 -c ''", [whole(sys.executable, "-c", "") for _ in range(100)])
-show("python3 -c 'import nuthatch'", [whole(sys.executable, "-c", "import nuthatch") for _ in range(100)])
-best = show("import nuthatch, as Python measures", [imported() for _ in range(100)])
-start = show("nuthatch --version", [whole(sys.argv[1], "--version") for _ in range(100)])
-sys.exit(best > 30 or start > 20)
-"""
-
 
 class Servers:
     """A picture server, and one with TLS whose certificate only `certificate` vouches for."""
@@ -241,8 +221,8 @@ def in_a_bare_system(bare: Bare, is_first: bool, wheel: Path, servers: Servers) 
     expect("a.jpg" in said, "the command's thumbnail")
     if not is_first:
         return
-    (bare.folder / "root/times.py").write_text(TIMES)
-    bare.run("PYTHONPATH=%s python3 times.py %s/nuthatch/nuthatch" % (SITE, SITE))
+    bare.put(ROOT / "Tests/Packages/starts.py", "starts.py")
+    bare.run("PYTHONPATH=%s python3 starts.py %s/nuthatch/nuthatch" % (SITE, SITE))
     certificates(bare, servers)
     (bare.folder / "root/negotiate.py").write_text(NEGOTIATE)
     ask = "PYTHONPATH=%s python3 negotiate.py %s/a.png" % (SITE, servers.http)
