@@ -512,7 +512,7 @@ def test_a_rate_of_a_host_limits_its_starts(
         ("[host]\na = 1", "2:1", "host is a section"),
         ("[host.img.example.org]\nretries = 1", "1:11", "needs quotes"),
         ('[host."a b"]', "1:7", "is not host, host:port or https://host"),
-        ('[host."a"]\nconcurrency = 1', "2:1", "counts for all hosts"),
+        ('[host."a"]\nconcurrency = 1', "2:1", "counts for all hosts, and stands above all sections"),
         ('auth_command = ["/a"]', "1:1", "goes into a section"),
         ('[host."a"]\nauth_command = "/a b"', "2:16", "an array of texts"),
         ('[host."a"]\nauth_command = []', "2:16", "begins with / or ~/"),
@@ -535,7 +535,7 @@ def test_a_rate_of_a_host_limits_its_starts(
         (
             '[host."a"]\nConcurency = 1',
             "2:1",
-            "did you mean concurrency? (concurrency counts for all hosts, and can't be set for one of them)",
+            "did you mean concurrency? (concurrency counts for all hosts, and stands above all sections)",
         ),
         ('[host."a"]\ndisk-bytes = 1', "2:1", "its name is disk_bytes here (disk_bytes counts for all hosts"),
         (

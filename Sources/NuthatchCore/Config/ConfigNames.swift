@@ -31,7 +31,7 @@ enum ConfigNames {
   /// Says where an option stands that stands at one level only.
   static func place(of row: ConfigRow) -> String {
     row.isWide
-      ? "\(row.name) counts for all hosts, and can't be set for one of them"
+      ? "\(row.name) counts for all hosts, and stands above all sections"
       : "\(row.name) goes into a section for a host: [host.\"img.example.org\"]"
   }
 
