@@ -1373,7 +1373,7 @@ typedef struct nh_image_info {
     /** The format of the source: "jpeg", "png", "gif", "webp", "bmp", "ico" and so on. NULL if unknown, because an earlier version of
      *  Nuthatch has stored the thumbnail. */
     const char *format;
-    /** 1 if the source has several frames; if they couldn't be counted, if its header announces an animation. Else 0. */
+    /** 1 if the source has several frames; if they couldn't be counted, if two were seen, or its header announces an animation. Else 0. */
     int32_t is_animated;
     /** The number of frames of the source: 1 for a still picture and an icon; 0 if unknown, because not all of its bytes were received
      *  (with early_stop), or because an earlier version has stored the thumbnail. */

@@ -144,19 +144,26 @@ import Testing
     }
   }
 
-  @Test("the watch of a transfer is due at the end of the first frame, in pieces of any size")
+  @Test("the watch of a transfer is due when another frame or the end follows the first one")
   func watch() throws {
     var gif = GIFFixture(90, 70)
     gif.before = GIFFixture.comment(2)
-    gif.after = gif.furtherFrame + gif.after
-    let needed = gif.head.count + gif.blocks.count
-    for size in [1, 2, 7, 255, 100_000] {
-      let found = try ScanWatchTests.due(gif.bytes, [ThumbnailBox(9)], piece: size)
-      #expect(found == min(gif.bytes.count, (needed + size - 1) / size * size), "pieces of \(size)")
+    let frame = gif.head.count + gif.blocks.count
+    // Between the two may be other blocks, one of them without parts, and bytes of no block.
+    let control: [UInt8] = [0x21, 0xF9, 4, 0, 0, 0, 0, 0]
+    for between in [[], control, GIFFixture.comment(3), [0, 0, 0x21, 0xFE, 0]] as [[UInt8]] {
+      for next in [gif.furtherFrame + [0x3B], [0x3B]] {
+        gif.after = between + next
+        let needed = frame + between.count + 1
+        for size in [1, 2, 7, 255, 100_000] {
+          let found = try ScanWatchTests.due(gif.bytes, [ThumbnailBox(9)], piece: size)
+          #expect(found == min(gif.bytes.count, (needed + size - 1) / size * size), "pieces of \(size)")
+        }
+      }
     }
-    gif.after = []
-    let cut = Array(gif.bytes.dropLast(5))
-    #expect(try ScanWatchTests.due(cut, [ThumbnailBox(9)], piece: 1) == nil)
+    for cut in [gif.head + gif.blocks, Array((gif.head + gif.blocks).dropLast(5))] {
+      #expect(try ScanWatchTests.due(cut, [ThumbnailBox(9)], piece: 1) == nil)
+    }
   }
 
   private static let damaged: DecodeOptions = {

@@ -52,6 +52,32 @@ import Testing
     #expect(try decoder.finish().facts.frameCount == nil)
   }
 
+  @Test("whether a GIF is an animation is seen behind its first frame, whatever its header says")
+  func furtherFrames() throws {
+    for announced in [false, true] {
+      var gif = GIFFixture(30, 20)
+      gif.before = announced ? GIFFixture.loop : []
+      func beginning(_ after: [UInt8]) throws -> PictureFacts {
+        gif.after = after
+        return try decoded(gif.bytes) { $0.isWhole = false }
+      }
+      let unknown = PictureFacts(format: .gif, isAnimated: announced, depth: 8)
+      let several = PictureFacts(format: .gif, isAnimated: true, depth: 8)
+      let one = PictureFacts(format: .gif, frameCount: 1, depth: 8)
+      // A control block belongs to a frame, or to a text, or to nothing.
+      let control: [UInt8] = [0x21, 0xF9, 4, 0, 0, 0, 0, 0]
+      for between in [[], [0], control, GIFFixture.comment(2)] as [[UInt8]] {
+        #expect(try beginning(between) == unknown)
+        #expect(try beginning(between + [0x2C]) == several)
+        #expect(try beginning(between + gif.furtherFrame) == several)
+        #expect(try beginning(between + [0x3B]) == one)
+      }
+      // A damaged file says it, too.
+      gif.after = Array((control + gif.furtherFrame).dropLast(9))
+      #expect(facts(gif.bytes) == several)
+    }
+  }
+
   @Test("the header of an AVIF says its number of pictures", arguments: [1, 3])
   func avifs(_ frames: Int) throws {
     let bits = AVIFFixture.color
@@ -123,7 +149,7 @@ import Testing
         for _ in 0..<3 { bytes[Int(random.below(bytes.count))] = UInt8(truncatingIfNeeded: random.next()) }
         bytes.removeLast(Int(random.below(bytes.count)))
         Decode.withExactCopy(of: bytes) {
-          _ = GIFBlocks.frameCount(in: $0)
+          _ = GIFBlocks.frames(in: $0, isWhole: true)
           _ = WebPChunks.frameCount(in: $0)
         }
       }

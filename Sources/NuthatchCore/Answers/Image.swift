@@ -61,7 +61,8 @@ public final class Image: Sendable {
   package var facts: PictureFacts { picture.facts }
   /// The format of the source; nil if it isn't known, because an earlier version of Nuthatch has stored the thumbnail.
   public var format: ImageFormat? { picture.facts.format }
-  /// Whether the source has several frames. If they couldn't be counted, whether its header announces an animation.
+  /// Whether the source has several frames. If they couldn't be counted, whether two were seen, or its header announces an
+  /// animation.
   public var isAnimated: Bool { picture.facts.isAnimated }
   /// The number of frames of the source: 1 for a still picture, and for an icon. Nil if it isn't known, because not all bytes were
   /// received (with an early stop), or because an earlier version of Nuthatch has stored the thumbnail.

@@ -21,9 +21,9 @@ protocol PictureFormat: Sendable {
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder
 
-  /// Counts the frames in the bytes of a whole file whose header doesn't say their number (`ImageInfo.frameCount`). Returns nil
-  /// if bytes are missing or damaged.
-  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int?
+  /// Counts the frames of a file whose header doesn't say their number (`ImageInfo.frameCount`). Returns how many were seen, and
+  /// whether these are all: no bytes are missing or damaged.
+  func frames(in bytes: UnsafeRawBufferPointer, isWhole: Bool) -> (count: Int, isAll: Bool)
 
   /// Returns a watch if the beginning of the file may be enough for thumbnails in these boxes.
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)?
@@ -34,7 +34,7 @@ extension PictureFormat {
 
   func greatestReduction(_ info: ImageInfo) -> Int { 1 }
 
-  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { nil }
+  func frames(in bytes: UnsafeRawBufferPointer, isWhole: Bool) -> (count: Int, isAll: Bool) { (0, false) }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { nil }
 }

@@ -45,9 +45,9 @@ struct Job {
 
   /// Decodes what is missing, and returns the thumbnails upright. Call it after the decoder got all bytes, or has enough.
   ///
-  /// - Parameter whole: the whole input, if it is there.
+  /// - Parameter input: the input, if it is there at once.
   func finish(
-    _ decoder: any PictureDecoder, whole: UnsafeRawBufferPointer? = nil
+    _ decoder: any PictureDecoder, _ input: UnsafeRawBufferPointer? = nil
   ) throws(ImageFault) -> DecodeResult {
     guard try decoder.advance() == .done else {
       throw ImageFault(.internal, "the decoder of \(info.kindForMessage) waits for more bytes after the end")
@@ -56,6 +56,6 @@ struct Job {
     for picture in try decoder.finish() { pictures.append(try picture.oriented(info.orientation)) }
     return DecodeResult(
       info: info, pictures: pictures, warnings: decoder.warnings, report: decoder.report,
-      facts: PictureFacts(info, whole: options.isWhole ? whole : nil))
+      facts: PictureFacts(info, input, isWhole: options.isWhole))
   }
 }

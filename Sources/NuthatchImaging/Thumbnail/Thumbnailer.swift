@@ -69,6 +69,6 @@ public enum Thumbnailer {
     try job.judge()
     let decoder = try job.decoder()
     decoder.borrow(bytes)
-    return try job.finish(decoder, whole: bytes)
+    return try job.finish(decoder, bytes)
   }
 }

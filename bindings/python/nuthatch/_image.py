@@ -89,7 +89,8 @@ class Image:
     #: The format of the source: "jpeg", "png", "gif", "webp", "bmp", "ico" and so on. None if it is unknown, because
     #: an earlier version has stored the thumbnail.
     format: Optional[str]
-    #: True if the source has several frames; if they could not be counted, if its header announces an animation.
+    #: True if the source has several frames; if they could not be counted, if two were seen, or its header announces
+    #: an animation.
     is_animated: bool
     #: The frames of the source: 1 for a still picture, and for an icon. None if unknown, because not all of its bytes
     #: were received (with ``early_stop``), or because an earlier version has stored the thumbnail.

@@ -197,7 +197,7 @@ struct AVIFHeaderParser: HeaderParser {
     info.hasEXIF = picture.hasEXIF
     info.isAnimated = picture.frameCount > 1
     info.frameCount = picture.frameCount
-    if info.isAnimated { info.firstFrameEnd = picture.end }
+    if info.isAnimated { info.pixelsPlace = picture.end }
     info.wholePictureBytes = picture.decoderBytes
     info.greatestReduction = picture.greatestReduction
     return info

@@ -1,10 +1,10 @@
-/// The blocks of a whole GIF, by their lengths.
+/// The blocks of a GIF, by their lengths.
 enum GIFBlocks {
-  /// Returns the number of frames; nil if the bytes end within a block, have no frame, or are damaged. A GIF without its last byte,
-  /// the trailer, counts as whole.
-  static func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? {
+  /// Returns how many frames begin in these bytes, and whether there are no others. A whole file may lack its last byte, the
+  /// trailer.
+  static func frames(in bytes: UnsafeRawBufferPointer, isWhole: Bool) -> (count: Int, isAll: Bool) {
     // Behind the signature and the logical screen, whose flags are before the last two bytes.
-    guard bytes.count >= 13 else { return nil }
+    guard bytes.count >= 13 else { return (0, false) }
     var place = 13 + tableBytes(bytes[10])
     var (frames, garbage) = (0, 0)
     while place < bytes.count {
@@ -13,20 +13,20 @@ enum GIFBlocks {
       switch kind {
       case 0x21: place += 1  // an extension's label
       case 0x2C:
-        guard place + 9 <= bytes.count else { return nil }
+        frames += 1
+        guard place + 9 <= bytes.count else { return (frames, false) }
         // The colour table, and the number of bits.
         place += 9 + tableBytes(bytes[place + 8]) + 1
-        frames += 1
-      case 0x3B: return frames > 0 ? frames : nil
+      case 0x3B: return (frames, frames > 0)
       default:
         garbage += 1
-        guard garbage <= GIFHeaderParser.maxGarbage else { return nil }
+        guard garbage <= GIFHeaderParser.maxGarbage else { return (frames, false) }
         continue
       }
-      guard let next = skipParts(bytes, from: place) else { return nil }
+      guard let next = skipParts(bytes, from: place) else { return (frames, false) }
       place = next
     }
-    return place == bytes.count && frames > 0 ? frames : nil
+    return (frames, isWhole && place == bytes.count && frames > 0)
   }
 
   /// Returns the offset behind the parts of a block, the last of which has no bytes.

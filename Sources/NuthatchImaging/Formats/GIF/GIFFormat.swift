@@ -14,7 +14,11 @@ struct GIFFormat: PictureFormat {
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { GIFDecoder(job) }
 
-  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { GIFBlocks.frameCount(in: bytes) }
+  func frames(in bytes: UnsafeRawBufferPointer, isWhole: Bool) -> (count: Int, isAll: Bool) {
+    GIFBlocks.frames(in: bytes, isWhole: isWhole)
+  }
 
-  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? { GIFFrameWatch() }
+  func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
+    info.pixelsPlace.map { GIFFrameWatch(start: $0) }
+  }
 }

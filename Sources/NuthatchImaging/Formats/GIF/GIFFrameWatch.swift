@@ -1,28 +1,32 @@
-/// Tells when a GIF's first frame is complete, by the lengths of its blocks.
+/// Tells when a GIF's first frame is complete, and the next one has begun or the file has ended, by the lengths of the blocks.
+/// Then it is known whether the GIF is an animation.
 struct GIFFrameWatch: EarlyEndWatch {
-  private var probe = ImageProbe()
-  private var fed = 0
-  private var blockRest = 0
+  /// The bytes up to the next one that counts.
+  private var rest: Int
+  private var isInBlock = true
   private var isOver = false
 
+  /// - Parameter start: the offset of the first frame's codes.
+  init(start: Int) { rest = start }
+
   mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard !isOver else { return false }
     var place = 0
-    if probe.answer == .needMore {
-      probe.feed(bytes)
-      if probe.answer != .needMore { place = probe.position - fed }
-      fed += bytes.count
-    }
-    guard case .found = probe.answer, !isOver else { return false }
-    while place < bytes.count {
-      let some = min(blockRest, bytes.count - place)
-      place += some
-      blockRest -= some
-      guard place < bytes.count else { break }
-      blockRest = Int(bytes[place])
+    while rest < bytes.count - place {
+      place += rest
+      let byte = bytes[place]
       place += 1
-      isOver = blockRest == 0
-      if isOver { return true }
+      switch (isInBlock, byte) {
+      case (true, _): (isInBlock, rest) = (byte > 0, Int(byte))
+      // An extension's label.
+      case (_, 0x21): (isInBlock, rest) = (true, 1)
+      case (_, 0x2C), (_, 0x3B):
+        isOver = true
+        return true
+      default: rest = 0
+      }
     }
+    rest -= bytes.count - place
     return false
   }
 }

@@ -24,10 +24,12 @@ struct WebPFormat: PictureFormat {
     sum.add(info.wholePictureBytes, WebPPass.count(plans))
   }
 
-  func frameCount(in bytes: UnsafeRawBufferPointer) -> Int? { WebPChunks.frameCount(in: bytes) }
+  func frames(in bytes: UnsafeRawBufferPointer, isWhole: Bool) -> (count: Int, isAll: Bool) {
+    WebPChunks.frameCount(in: bytes).map { ($0, true) } ?? (0, false)
+  }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
-    info.firstFrameEnd.map { FirstFrameWatch(end: $0) }
+    info.pixelsPlace.map { FirstFrameWatch(end: $0) }
   }
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { WebPDecoder(job) }
