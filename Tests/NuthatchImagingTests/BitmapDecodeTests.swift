@@ -230,6 +230,30 @@ import Testing
     #expect(Decode.whole(cut).fault?.kind == .truncated)
   }
 
+  @Test("an icon's bitmap without a mask is opaque, as in browsers", arguments: [1, 2, 4, 8, 16, 24, 32])
+  func noMask(bits: Int) throws {
+    for (width, height) in [(1, 1), (16, 16), (33, 7)] {
+      var bitmap = BitmapFixture(width, height, bits: bits)
+      // Alpha of 0 everywhere says nothing.
+      if bits == 32 { bitmap.values = bitmap.values.map { $0 & 0xFF_FFFF } }
+      let mask = (width + 31) / 32 * 4 * height
+      func icon(without count: Int) -> [UInt8] {
+        ICOFixture([.init(width, height, bits: bits, Array(bitmap.dib.dropLast(count)))]).bytes
+      }
+      let outcome = Decode.whole(icon(without: mask))
+      let picture = try #require(outcome.picture, "\(String(describing: outcome.fault))")
+      let worst = zip(picture.bytes, bitmap.expected()).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
+      #expect(picture.size == bitmap.size && worst <= 1 && picture.isOpaque)
+      #expect(Decode.pieces(icon(without: mask), 3, []).summary == outcome.summary)
+      // With a part of the mask or of the pixels, the file is cut. A byte is the whole mask of the smallest one.
+      for count in width == 1 ? [mask + 4] : [mask - 1, mask + 4] {
+        let cut = icon(without: count)
+        let fault = Decode.whole(cut).fault
+        #expect(fault?.kind == .truncated && fault?.offset == cut.count, "\(count)")
+      }
+    }
+  }
+
   @Test("a PNG in an icon is decoded, with its own size, also if the directory has another")
   func pngs() throws {
     for type: Int32 in [2, 3, 6] {

@@ -34,8 +34,8 @@ final class DIBRows {
       : header.masks.enumerated().map { index, mask in
         index == 3 && !hasAlpha ? DIBChannel(0) : DIBChannel(mask)
       }
-    // Alpha is enough. Then the mask says the same, or nothing.
-    mask = hasAlpha ? nil : places.mask
+    // Alpha is enough. Then the mask says the same, or nothing. Without a mask the picture is opaque, as in browsers.
+    mask = hasAlpha || places.mask ?? 0 >= bytes.count ? nil : places.mask
     isOpaque = !hasAlpha && mask == nil
   }
 
