@@ -40,12 +40,33 @@ private typealias AVIF = AVIFFixture
       }
       #expect(try #require(info(file)).format == .avif, "\(brands)")
     }
-    let other = AVIF.still(AVIF.color) {
-      $0.brand = "mif1"
-      $0.brands = ["mif1"]
-      $0.items[0].kind = "hvc1"
+  }
+
+  @Test("if the brands name only the container, its primary item decides between AVIF and HEIC")
+  func theItemDecidesTheFormat() throws {
+    for brands in [["mif1"], ["mif1", "miaf"], ["msf1", "mif1"]] {
+      for kind in ["hvc1", "hev1"] {
+        let one = AVIF.still(AVIF.color) {
+          ($0.brand, $0.brands) = (brands[0], brands)
+          $0.items[0].kind = kind
+        }
+        let found = try #require(info(one), "\(brands), \(kind)")
+        #expect(found.format == .heic && found.size == AVIF.color.size)
+        #expect(Decode.whole(one).fault?.kind == .decoderFailed(refusedFor: nil))
+        // A grid is what its tiles are.
+        var grid = AVIF.grid(AVIF.color, rows: 2, columns: 1, ImageSize(width: 80, height: 130))
+        (grid.brand, grid.brands) = (brands[0], brands)
+        #expect(info(grid.bytes)?.format == .avif)
+        for tile in 1...2 { grid.items[tile].kind = kind }
+        let whole = try #require(info(grid.bytes), "\(brands), \(kind)")
+        #expect(whole.format == .heic && whole.size == ImageSize(width: 80, height: 130))
+      }
+      let other = AVIF.still(AVIF.color) {
+        ($0.brand, $0.brands) = (brands[0], brands)
+        $0.items[0].kind = "jpeg"
+      }
+      #expect(Decode.whole(other).fault?.kind == .unsupportedFormat("avif"))
     }
-    #expect(Decode.whole(other).fault?.kind == .unsupportedFormat("heic"))
   }
 
   @Test("a turn and a mirror become the orientation; the turn comes first")

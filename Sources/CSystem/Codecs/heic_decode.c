@@ -14,7 +14,8 @@ typedef struct heif_error {
     int code, subcode;
     const char *message;
 } heif_error;
-enum { colorspace_rgb = 1, chroma_rgba = 11, channel_interleaved = 10, error_memory = 6, error_unsupported = 4 };
+enum { colorspace_rgb = 1, chroma_rgba = 11, channel_interleaved = 10, error_memory = 6 };
+enum { error_unsupported_file = 3, error_unsupported = 4 };
 enum { type_of_profile_restricted = 0x72494343, type_of_profile = 0x70726f66 };
 
 static struct {
@@ -70,8 +71,8 @@ int nhs_heic_load(void) {
 
 static void fail(nhs_fault *fault, heif_error error) {
     fault->kind = error.code == error_memory ? NHS_FAULT_TOO_MANY_PIXELS
-        : error.code == error_unsupported    ? NHS_FAULT_UNSUPPORTED
-                                             : NHS_FAULT_CORRUPT;
+        : error.code == error_unsupported || error.code == error_unsupported_file ? NHS_FAULT_UNSUPPORTED
+                                                                                  : NHS_FAULT_CORRUPT;
     fault->offset = -1;
     snprintf(fault->message, sizeof fault->message, "the HEIC can't be decoded: %s", error.message ? error.message : "");
 }

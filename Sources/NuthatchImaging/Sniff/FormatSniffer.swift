@@ -78,7 +78,7 @@ public enum FormatSniffer {
   ]
 
   /// AVIF and HEIC: an "ftyp" box; its brands decide. Videos are excluded. If the brands name only the container, the parser of
-  /// AVIF finds out what is in it.
+  /// AVIF finds out which of the two is in it.
   private static func baseMedia(_ head: UnsafeRawBufferPointer) -> Verdict {
     let name: [UInt8] = [0x66, 0x74, 0x79, 0x70]
     for (index, byte) in name.enumerated() where head.count > 4 + index && head[4 + index] != byte {
@@ -91,7 +91,7 @@ public enum FormatSniffer {
     if head.count < length { return .needMore }
     var known: ImageFormat?
     for offset in stride(from: 8, through: length - 4, by: 4) where offset != 12 {
-      switch String(decoding: head[offset..<offset + 4], as: UTF8.self) {
+      switch BoxName(head.bigEndian32(at: offset)) {
       case "avif", "avis": return .format(.avif)
       case "heic", "heix", "heim", "heis", "hevc", "hevx": known = .heic
       case "mif1", "msf1": known = known ?? .avif

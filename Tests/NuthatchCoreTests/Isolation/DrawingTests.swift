@@ -340,6 +340,22 @@ private func isInstalled(_ library: String) -> Bool {
     #expect(info.depth == Int(bits))
   }
 
+  @Test("a HEIC whose brands name only the container is decoded", arguments: ["mif1", "msf1"])
+  func container(brand: String) throws {
+    let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    var other = bytes
+    other.replaceSubrange(8..<12, with: brand.utf8)
+    other.replaceSubrange(20..<24, with: "miaf".utf8)
+    let bench = DecoderBench()
+    let result = try bench.decode(other).get()
+    #expect(result.info.format == .heic)
+    #expect(try result.pictures.map(\.bytes) == bench.decode(bytes).get().pictures.map(\.bytes))
+    // libheif knows a file by the brands after the first.
+    other.replaceSubrange(16..<20, with: "miaf".utf8)
+    guard case .failure(let fault) = bench.decode(other) else { return }
+    #expect(fault.kind == .unsupportedFormat("heic"), "\(fault)")
+  }
+
   @Test("a damaged HEIC is refused")
   func damaged() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))

@@ -136,7 +136,7 @@ struct AVIFHeaderParser: HeaderParser {
   /// Goes on with the box at `place`, or behind `meta`.
   private mutating func goOn(at place: Int, _ parent: Parent, end: Int) throws(ImageFault) -> HeaderStep {
     if case .meta(let metaEnd) = parent, place > metaEnd - 8 {
-      if let step = try finishMeta() { return step }
+      if let step = try finishMeta(end: end) { return step }
       return try goOn(at: metaEnd, .file, end: end)
     }
     state = .header(parent)
@@ -156,10 +156,17 @@ struct AVIFHeaderParser: HeaderParser {
   }
 
   /// Returns nil if a track may follow that counts more than the item.
-  private mutating func finishMeta() throws(ImageFault) -> HeaderStep? {
+  private mutating func finishMeta(end: Int) throws(ImageFault) -> HeaderStep? {
     let isSequence = brand == "avis"
     do throws(ImageFault) {
-      let items = try AVIFItems(meta)
+      let tables = try ItemTables(meta)
+      // The brands may name only the container.
+      if tables.isHEVC && !isSequence {
+        let info = try ImageInfo(heic: tables, end: end)
+        size = info.size
+        return .found(info)
+      }
+      let items = try AVIFItems(meta, tables)
       size = try items.announcedSize()
       let found = try items.picture()
       if !isSequence { return finish(found, try items.profile()) }

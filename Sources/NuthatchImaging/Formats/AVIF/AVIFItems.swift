@@ -7,9 +7,9 @@ struct AVIFItems {
   private let tables: ItemTables
   private let main: ItemProperties
 
-  init(_ meta: ItemBoxes) throws(ImageFault) {
+  init(_ meta: ItemBoxes, _ tables: ItemTables) throws(ImageFault) {
     self.meta = meta
-    tables = try ItemTables(meta)
+    self.tables = tables
     main = try ItemProperties(of: tables.primary, tables)
   }
 
@@ -62,8 +62,6 @@ struct AVIFItems {
       let tiles = tables.references.first { $0.kind == "dimg" && $0.from == item }?.to ?? []
       guard !tiles.isEmpty else { throw corrupt("grid has no tiles") }
       return try grid(of: tiles, at: extents(of: item), size, properties.colors)
-    case "hvc1", "hev1":
-      throw ImageFault(.unsupportedFormat(ImageFormat.heic.rawValue), "heic isn't decoded", at: 0)
     case let kind?:
       throw ImageFault(
         .unsupportedFormat("avif"), "the AVIF's picture is an item of the kind \(kind), which isn't decoded",

@@ -59,6 +59,13 @@ struct ItemTables {
     (properties, associations) = try propertyBox.read(Self.readProperties)
   }
 
+  /// Whether the primary item, or the first one that it is made of, is HEVC.
+  var isHEVC: Bool {
+    let part = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
+    let kind = kinds[part ?? primary]
+    return kind == "hvc1" || kind == "hev1"
+  }
+
   private static func check(_ count: Int, _ reader: BoxReader) throws(ImageFault) {
     guard count <= most else {
       throw ImageFault(

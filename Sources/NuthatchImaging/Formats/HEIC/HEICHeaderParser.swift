@@ -42,27 +42,28 @@ struct HEICHeaderParser: HeaderParser {
   }
 
   private mutating func found(end: Int) -> HeaderStep {
-    let picture: (size: ImageSize, depth: Int)
-    do throws(ImageFault) { picture = try shown(end: end) } catch { return .fault(error) }
-    size = picture.size
-    var info = ImageInfo(format: .heic, size: picture.size, color: .ycbcr, depth: picture.depth)
-    // libheif applies the turns of the file, and an alpha picture may stand anywhere.
-    info.hasAlpha = true
-    return .found(info)
-  }
-
-  /// Returns the size of the primary picture with its crop and its turns, and the bits of its samples.
-  private func shown(end: Int) throws(ImageFault) -> (size: ImageSize, depth: Int) {
-    let whole = MediaBox(name: "meta", bytes: meta, place: end - meta.count)
-    var boxes = ItemBoxes()
-    try whole.read { (reader) throws(ImageFault) in
-      try reader.skip(4)
-      while let box = try reader.box() {
-        guard ItemBoxes.names.contains(box.name) else { continue }
-        boxes.boxes[box.name] = MediaBox(name: box.name, bytes: Array(box.rest()), place: box.place)
+    do throws(ImageFault) {
+      let whole = MediaBox(name: "meta", bytes: meta, place: end - meta.count)
+      var boxes = ItemBoxes()
+      try whole.read { (reader) throws(ImageFault) in
+        try reader.skip(4)
+        while let box = try reader.box() {
+          guard ItemBoxes.names.contains(box.name) else { continue }
+          boxes.boxes[box.name] = MediaBox(name: box.name, bytes: Array(box.rest()), place: box.place)
+        }
       }
+      let info = try ImageInfo(heic: ItemTables(boxes), end: end)
+      size = info.size
+      return .found(info)
+    } catch {
+      return .fault(error)
     }
-    let tables = try ItemTables(boxes)
+  }
+}
+
+extension ImageInfo {
+  /// The size of a HEIC's primary picture with its crop and its turns, and the bits of its samples.
+  init(heic tables: ItemTables, end: Int) throws(ImageFault) {
     let properties = try ItemProperties(of: tables.primary, tables)
     guard let stored = properties.size, stored.width > 0, stored.height > 0, stored.width <= Int32.max,
       stored.height <= Int32.max
@@ -71,7 +72,10 @@ struct HEICHeaderParser: HeaderParser {
     }
     let shown = properties.roundedCrop(of: stored)
     let depth = properties.depth.map { (1...16).contains($0) ? $0 : 8 } ?? 8
-    return (properties.turns & 1 == 1 ? shown.transposed : shown, depth)
+    self.init(
+      format: .heic, size: properties.turns & 1 == 1 ? shown.transposed : shown, color: .ycbcr, depth: depth)
+    // libheif applies the turns of the file, and an alpha picture may stand anywhere.
+    hasAlpha = true
   }
 }
 
