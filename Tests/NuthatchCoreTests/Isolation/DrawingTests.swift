@@ -356,12 +356,29 @@ private func isInstalled(_ library: String) -> Bool {
     #expect(fault.kind == .unsupportedFormat("heic"), "\(fault)")
   }
 
-  @Test("a damaged HEIC is refused")
+  @Test("a damaged HEIC is refused, with the place")
   func damaged() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
     let bench = DecoderBench()
-    for length in [40, 100, 300, bytes.count - 100] {
-      #expect(throws: ImageFault.self) { try bench.decode(Array(bytes.prefix(length))).get() }
+    func fault(_ bytes: [UInt8]) -> ImageFault? {
+      guard case .failure(let fault) = bench.decode(bytes) else { return nil }
+      return fault
     }
+    func place(_ name: String) throws -> Int {
+      try #require(bytes.indices.first { bytes[$0...].starts(with: name.utf8) }) - 4
+    }
+    for length in [40, 100, 300, 456, 457, 465, 500, bytes.count - 100, bytes.count - 1] {
+      let found = fault(Array(bytes.prefix(length)))
+      #expect(found?.kind == .truncated && found?.offset == length, "\(length): \(String(describing: found))")
+    }
+    // What libheif refuses lies behind the header.
+    var broken = bytes
+    let pixels = try place("mdat")
+    for place in pixels + 8..<pixels + 40 { broken[place] = 0xFF }
+    #expect(fault(broken)?.kind == .corrupt && fault(broken)?.offset == pixels)
+    var strange = bytes
+    strange[try place("ipma") + 25] = 0x99
+    #expect(fault(strange)?.kind == .corrupt)
+    #expect(try fault(strange)?.offset == place("iprp") + 8)
   }
 }

@@ -28,7 +28,8 @@ struct ItemProperties {
     for association in tables.associations[item] ?? [] where association.property > 0 {
       guard association.property <= tables.properties.count else {
         throw ImageFault(
-          .corrupt, "an item of the file has the property \(association.property), which doesn't exist")
+          .corrupt, "an item of the file has the property \(association.property), which doesn't exist",
+          at: tables.propertyBox.place)
       }
       let property = tables.properties[association.property - 1]
       let isKnown = try tables.read(property) { (reader) throws(ImageFault) in

@@ -37,7 +37,7 @@ struct ItemTables {
   private(set) var associations: [Int: [Association]] = [:]
   /// The places of the properties in `iprp`, in the order of their numbers.
   private(set) var properties: [(name: BoxName, contents: Range<Int>)] = []
-  private let propertyBox: MediaBox
+  let propertyBox: MediaBox
 
   init(_ meta: ItemBoxes) throws(ImageFault) {
     func box(_ name: BoxName) throws(ImageFault) -> MediaBox {
@@ -64,6 +64,15 @@ struct ItemTables {
     let part = references.first { $0.kind == "dimg" && $0.from == primary }?.to.first
     let kind = kinds[part ?? primary]
     return kind == "hvc1" || kind == "hev1"
+  }
+
+  /// The offset behind the last byte of an item.
+  var end: Int {
+    var end = 0
+    for location in locations.values where !location.isInData {
+      for extent in location.extents { end = max(end, extent.offset &+ extent.count) }
+    }
+    return end
   }
 
   private static func check(_ count: Int, _ reader: BoxReader) throws(ImageFault) {

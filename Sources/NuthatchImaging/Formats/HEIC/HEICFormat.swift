@@ -25,23 +25,31 @@ struct HEICFormat: PictureFormat {
       }
       var fault = nhs_fault()
       let side = Int32(clamping: min(job.options.limits.side, 1 << 16))
+      // The header is known to be valid. What libheif refuses is behind it.
+      var probe = ImageProbe()
+      probe.feed(bytes)
       guard let picture = nhs_heic_decode(bytes.baseAddress, bytes.count, side, &fault) else {
-        throw ImageFault(&fault, format: .heic)
+        let fault = ImageFault(&fault, format: .heic)
+        if fault.kind == .corrupt, let end = job.info.pixelsPlace, end > bytes.count {
+          throw ImageFault(.truncated, "the HEIC ends too early", at: bytes.count)
+        }
+        throw ImageFault(fault.kind, fault.message, at: probe.position)
       }
       defer { nhs_heic_free(picture) }
-      return try Self.thumbnails(picture, job)
+      return try Self.thumbnails(picture, job, at: probe.position)
     }
   }
 
   private static func thumbnails(
-    _ picture: OpaquePointer, _ job: Job
+    _ picture: OpaquePointer, _ job: Job, at place: Int
   ) throws(ImageFault) -> CollectingDecoder.Decoded {
     var (width, height, stride): (Int32, Int32, Int32) = (0, 0, 0)
     nhs_heic_size(picture, &width, &height)
     let size = ImageSize(width: Int(width), height: Int(height))
     guard size == job.info.size, let rows = nhs_heic_rows(picture, &stride), Int(stride) >= size.width * 4
     else {
-      throw ImageFault(.corrupt, "the HEIC's picture is \(size), but its header says \(job.info.size)")
+      throw ImageFault(
+        .corrupt, "the HEIC's picture is \(size), but its header says \(job.info.size)", at: place)
     }
     let fanOut = try RowFanOut(
       job.plans, rowSize: size, denominator: 1, opaque: nhs_heic_has_alpha(picture) == 0)
