@@ -312,7 +312,7 @@ class Options {
   Options &scaling(Scaling said) { raw_.scaling = static_cast<nh_scaling>(said); return *this; }
   /** Take what can be decoded of a damaged picture. */
   Options &allow_damaged(bool said = true) { raw_.allow_damaged = said ? NH_YES : NH_NO; return *this; }
-  /** End the transfer of a progressive JPEG or of a GIF when the thumbnails are done. */
+  /** End the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the thumbnails are done. */
   Options &early_stop(bool said = true) { raw_.early_stop = said ? NH_YES : NH_NO; return *this; }
   /** Let nh_peek decode a thumbnail that is stored as a file; this takes some tenths of a millisecond. */
   Options &decode(bool said = true) { raw_.decode = said ? NH_YES : NH_NO; return *this; }

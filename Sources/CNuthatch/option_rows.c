@@ -243,7 +243,7 @@ static const nh_option rows[] = {
      "", "0.1", NH_LEVEL_REQUEST | NH_LEVEL_IMAGE, NH_REACHES_HIT,
      offsetof(nh_options, allow_damaged)},
     {sizeof(nh_option), NH_OPTION_FLAG, "early_stop",
-     "end the transfer of a progressive JPEG or of a GIF when the thumbnails are done",
+     "end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the thumbnails are done",
      "Only if much of the body is still missing. Other sizes then need another fetch, because the original isn't stored. If the cache stores no originals (keep_source), transfers always may end early.",
      "no", "", 0.0, 0.0, "", "",
      "", "0.1", NH_LEVEL_REQUEST, 0,

@@ -350,9 +350,10 @@ typedef struct nh_options {
     /** Take what can be decoded of a damaged picture. Such an image is marked as partial. Default: no. Of a
      *  request or an image. */
     nh_choice allow_damaged;
-    /** End the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Only if much of the body
-     *  is still missing. Other sizes then need another fetch, because the original isn't stored. If the cache
-     *  stores no originals (keep_source), transfers always may end early. Default: no. Of a request. */
+    /** End the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the thumbnails are done.
+     *  Only if much of the body is still missing. Other sizes then need another fetch, because the original isn't
+     *  stored. If the cache stores no originals (keep_source), transfers always may end early. Default: no. Of a
+     *  request. */
     nh_choice early_stop;
     /** Let nh_peek decode a thumbnail that is stored as a file; this takes some tenths of a millisecond. Default:
      *  no. Of a request. */

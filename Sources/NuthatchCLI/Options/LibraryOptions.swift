@@ -506,7 +506,7 @@ enum LibraryOptions {
 
   private static let earlyStop = Option(
     "early-stop",
-    "with --size: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done",
+    "with --size: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the thumbnails are done",
     needs: "size",
     group: "Thumbnails",
     library: Option.Library(

@@ -49,7 +49,7 @@ public struct Options: Sendable, Equatable {
   ///
   /// Default: none: the answer itself. Option of a request or an image.
   public var boxes: [ThumbnailBox] = []
-  /// End the transfer of a progressive JPEG or of a GIF when the thumbnails are done.
+  /// End the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the thumbnails are done.
   ///
   /// Only if much of the body is still missing. Other sizes then need another fetch, because the original isn't stored. If
   /// the cache stores no originals (`keep_source`), transfers always may end early.

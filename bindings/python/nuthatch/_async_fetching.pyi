@@ -117,8 +117,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -262,8 +262,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -409,8 +409,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -554,8 +554,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -700,8 +700,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -847,8 +847,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -994,8 +994,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -1140,8 +1140,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -1282,8 +1282,8 @@ class AsyncFetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.

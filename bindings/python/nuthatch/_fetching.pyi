@@ -117,8 +117,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -270,8 +270,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -420,8 +420,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -572,8 +572,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.
@@ -790,8 +790,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1079,8 +1079,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1368,8 +1368,8 @@ class Fetching:
             "fast": As little as possible.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
             Such an image is marked as partial.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
             Only if much of the body is still missing. Other sizes then need another fetch, because the original
             isn't stored. If the cache stores no originals (`keep_source`), transfers always may end early.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
@@ -1602,8 +1602,8 @@ class Fetching:
         :param enlarge: enlarge pictures that are smaller than the box. Default: no.
         :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
         :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-        :param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-            no.
+        :param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+            thumbnails are done. Default: no.
         :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
         :param priority: place in the queue, higher ones first. Default: 0.
         :param tag: word by which requests can be cancelled. Default: none.

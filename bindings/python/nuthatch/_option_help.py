@@ -51,8 +51,8 @@ HELP = _entries("""\
 :param enlarge: enlarge pictures that are smaller than the box. Default: no.
 :param scaling: how much of a picture is decoded before it is scaled down: "best" or "fast". Default: best.
 :param allow_damaged: take what can be decoded of a damaged picture. Default: no.
-:param early_stop: end the transfer of a progressive JPEG or of a GIF when the thumbnails are done. Default:
-    no.
+:param early_stop: end the transfer of a progressive JPEG, a GIF, or an animated WebP or AVIF when the
+    thumbnails are done. Default: no.
 :param delivery: when answers from the cache are delivered: "twice", "first" or "fresh". Default: twice.
 :param priority: place in the queue, higher ones first. Default: 0.
 :param tag: word by which requests can be cancelled. Default: none.
