@@ -111,9 +111,6 @@ class Row:
                 for base, most in zip(bases, limits, strict=True)
             ]
         if self.file.endswith(".avif"):
-            # Of a picture with alpha, the limit decodes the colours only.
-            if "alpha" in self.file:
-                return [("best/pillow", self.ratio("best", "pillow"), 0.85)]
             small = self.file.startswith(("800", "640"))
             limits = {"limit": 1.2 if small else 1.03, "pillow": 0.85, "vips": 0.65 if small else 0.33}
             return [(f"best/{name}", self.ratio("best", name), limit) for name, limit in limits.items()]

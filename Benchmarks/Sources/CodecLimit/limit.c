@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // memmem
 #include "CodecLimit.h"
 
 #include <stdio.h>
@@ -129,10 +130,11 @@ int limit_decode_avif(const uint8_t *bytes, size_t count) {
     if (dav1d_open(&context, &settings) < 0) return 0;
     Dav1dData data = {0};
     Dav1dPicture picture = {0};
-    int is_decoded = dav1d_data_wrap(&data, bytes + place + 8, size - 8, keep_bytes, NULL) == 0 &&
-                     dav1d_send_data(context, &data) == 0 && dav1d_get_picture(context, &picture) == 0;
-    dav1d_picture_unref(&picture);
+    // The colours and the alpha are a picture each, one behind the other.
+    int wanted = 1 + (memmem(bytes, place, "auxid:1", 7) || memmem(bytes, place, "auxiliary:alpha", 15)), decoded = 0;
+    if (dav1d_data_wrap(&data, bytes + place + 8, size - 8, keep_bytes, NULL) == 0 && dav1d_send_data(context, &data) == 0)
+        for (; dav1d_get_picture(context, &picture) == 0; decoded++) dav1d_picture_unref(&picture);
     dav1d_data_unref(&data);
     dav1d_close(&context);
-    return is_decoded;
+    return decoded == wanted;
 }
