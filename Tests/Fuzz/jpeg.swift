@@ -6,7 +6,7 @@ func fuzzJPEG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let (variant, bytes) = split(start, count)
   let options = fuzzOptions(variant)
   let boxes = [
-    ThumbnailBox(24, quality: variant & 4 == 0 ? .best : .fast), ThumbnailBox(9, fit: .cover),
+    ThumbnailBox(24, scaling: variant & 4 == 0 ? .best : .fast), ThumbnailBox(9, fit: .cover),
     ThumbnailBox(width: 30, height: 7, fit: .stretch, enlarge: true),
   ]
   let together = eachDigest { () throws(ImageFault) in

@@ -11,7 +11,8 @@ func fuzzPNG(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     Outcome { () throws(ImageFault) in
       let decoder = try PNGRowDecoder(bytes, options: options, forceLibpng: libpng)
       let pictures = try decoder.decode([StoredPlan(whole: info)], options: options)
-      return DecodeResult(info: info, pictures: pictures, warnings: [], report: decoder.report)
+      return DecodeResult(
+        info: info, pictures: pictures, warnings: [], report: decoder.report, facts: PictureFacts())
     }
   }
   switch (both[0], both[1]) {
