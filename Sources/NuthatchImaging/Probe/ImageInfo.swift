@@ -39,9 +39,10 @@ public struct ImageInfo: Equatable, Sendable {
   public var wholePictureBytes = 0
   /// The memory in bytes to decode a progressive JPEG at 1:8 from its blocks' mean values; nil if these are not enough.
   var meansBytes: Int?
-  /// The offset behind the first frame of an animated WebP or AVIF; that of the codes of a GIF's first frame;
-  /// that behind the items of a HEIC.
-  var pixelsPlace: Int?
+  /// The offset of the first frame's codes, in a GIF.
+  var pixelsStart: Int?
+  /// The offset behind the first frame of an animated WebP or AVIF, or behind a HEIC's items.
+  var pixelsEnd: Int?
 
   /// The greatest reduction of an AVIF while it is decoded; 1 if it can't be reduced.
   var greatestReduction = 8

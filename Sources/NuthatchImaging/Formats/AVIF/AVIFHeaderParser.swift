@@ -204,7 +204,7 @@ struct AVIFHeaderParser: HeaderParser {
     info.hasEXIF = picture.hasEXIF
     info.isAnimated = picture.frameCount > 1
     info.frameCount = picture.frameCount
-    if info.isAnimated { info.pixelsPlace = picture.end }
+    if info.isAnimated { info.pixelsEnd = picture.end }
     info.wholePictureBytes = picture.decoderBytes
     info.greatestReduction = picture.greatestReduction
     return info

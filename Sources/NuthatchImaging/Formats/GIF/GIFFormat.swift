@@ -19,6 +19,6 @@ struct GIFFormat: PictureFormat {
   }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
-    info.pixelsPlace.map { GIFFrameWatch(start: $0) }
+    info.pixelsStart.map { GIFFrameWatch(start: $0) }
   }
 }

@@ -136,7 +136,7 @@ struct GIFHeaderParser: HeaderParser {
     info.isProgressive = isInterlaced
     info.hasAlpha = !frame.isOpaque
     info.isAnimated = isLooped
-    (info.frameCount, info.pixelsPlace) = (nil, end)
+    (info.frameCount, info.pixelsStart) = (nil, end)
     if isInterlaced { info.wholePictureBytes = frameSize.area }
     return .found(info)
   }

@@ -30,7 +30,7 @@ struct HEICFormat: PictureFormat {
       probe.feed(bytes)
       guard let picture = nhs_heic_decode(bytes.baseAddress, bytes.count, side, &fault) else {
         let fault = ImageFault(&fault, format: .heic)
-        if fault.kind == .corrupt, let end = job.info.pixelsPlace, end > bytes.count {
+        if fault.kind == .corrupt, let end = job.info.pixelsEnd, end > bytes.count {
           throw ImageFault(.truncated, "the HEIC ends too early", at: bytes.count)
         }
         throw ImageFault(fault.kind, fault.message, at: probe.position)

@@ -76,7 +76,7 @@ extension ImageInfo {
       format: .heic, size: properties.turns & 1 == 1 ? shown.transposed : shown, color: .ycbcr, depth: depth)
     // libheif applies the turns of the file, and an alpha picture may stand anywhere.
     hasAlpha = true
-    pixelsPlace = tables.end
+    pixelsEnd = tables.end
   }
 }
 

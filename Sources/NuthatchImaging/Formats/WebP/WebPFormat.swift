@@ -29,7 +29,7 @@ struct WebPFormat: PictureFormat {
   }
 
   func earlyEnd(_ info: ImageInfo, _ boxes: [ThumbnailBox]) -> (any EarlyEndWatch)? {
-    info.pixelsPlace.map { FirstFrameWatch(end: $0) }
+    info.pixelsEnd.map { FirstFrameWatch(end: $0) }
   }
 
   func decoder(_ job: Job) throws(ImageFault) -> any PictureDecoder { WebPDecoder(job) }

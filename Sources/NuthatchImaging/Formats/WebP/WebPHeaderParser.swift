@@ -231,7 +231,7 @@ struct WebPHeaderParser: HeaderParser {
     info.hasICC = hasICC
     info.hasEXIF = (flags ?? 0) & Flag.exif != 0
     info.isAnimated = frame.isAnimated
-    if frame.isAnimated { (info.pixelsPlace, info.frameCount) = (frame.end, nil) }
+    if frame.isAnimated { (info.pixelsEnd, info.frameCount) = (frame.end, nil) }
     info.wholePictureBytes = frame.decoderBytes
     return info
   }
