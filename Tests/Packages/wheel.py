@@ -221,6 +221,7 @@ def in_a_bare_system(bare: Bare, is_first: bool, wheel: Path, servers: Servers) 
     expect("a.jpg" in said, "the command's thumbnail")
     if not is_first:
         return
+    with_each_python_in(bare, servers)
     bare.put(ROOT / "Tests/Packages/starts.py", "starts.py")
     bare.run("PYTHONPATH=%s python3 starts.py %s/nuthatch/nuthatch" % (SITE, SITE))
     certificates(bare, servers)
@@ -265,10 +266,29 @@ def certificates(bare: Bare, servers: Servers) -> None:
     expect("failed tls" in bare.run(ask % "SSL_CERT_FILE=other.pem"), "the environment's authority only")
 
 
+def with_each_python_in(bare: Bare, servers: Servers) -> None:
+    """Each Python of pyenv that this machine has, in a system that has nothing else but Debian's own."""
+    versions = (pyenv() / "versions").resolve()
+    programs = [program for _, program in pythons() if versions in Path(program).resolve().parents]
+    if not programs:
+        return
+    # They find their libraries by the whole path.
+    inside = str(versions).lstrip("/")
+    (bare.folder / inside).mkdir(parents=True)
+    bare.mounts.append((versions, inside))
+    for program in programs:
+        ask = "PYTHONPATH=%s SSL_CERT_FILE=ca.pem %s try.py %s %s"
+        bare.run(ask % (SITE, program, servers.http, servers.https))
+    bare.mounts.pop()
+
+
+def pyenv() -> Path:
+    return Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+
+
 def pythons() -> List[Tuple[str, str]]:
     """Returns the versions of Python on this machine from 3.9 on, with their programs."""
-    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
-    programs = [str(path) for path in root.glob("versions/*/bin/python3")]
+    programs = [str(path) for path in pyenv().glob("versions/*/bin/python3")]
     programs += [path for path in (shutil.which("python3.%d" % minor) for minor in range(9, 20)) if path]
     found: Dict[str, str] = {}
     for program in [*programs, sys.executable]:
