@@ -16,6 +16,11 @@ enum DIBDecoder {
       for row in 0..<count {
         let place = UnsafeMutableRawPointer(rows.base + row * rows.stride)
         let target = place.assumingMemoryBound(to: UInt32.self)
+        // A fault with its text for each missing row would take longer than all rows.
+        if passedOver != nil, !source.has(row: fanOut.rows + row) {
+          target.update(repeating: 0, count: size.width)
+          continue
+        }
         do throws(ImageFault) {
           try source.copy(row: fanOut.rows + row, to: target)
           found += 1

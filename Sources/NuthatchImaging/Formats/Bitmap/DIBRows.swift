@@ -39,11 +39,18 @@ final class DIBRows {
     isOpaque = !hasAlpha && mask == nil
   }
 
+  /// Whether a row is there.
+  func has(row: Int) -> Bool {
+    let stored = stored(row)
+    let isThere = runs.map { stored < $0.rows } ?? (start(of: stored, in: pixels, bits: header.bits) != nil)
+    return isThere && (mask.map { start(of: stored, in: $0, bits: 1) != nil } ?? true)
+  }
+
   /// Writes a row of RGBA.
   ///
   /// - Throws: `truncated` if the row is missing.
   func copy(row: Int, to out: UnsafeMutablePointer<UInt32>) throws(ImageFault) {
-    let stored = header.isTopDown ? row : header.size.height - 1 - row
+    let stored = stored(row)
     if let runs {
       guard stored < runs.rows else { throw runs.fault }
       let indices = runs.indices.base + stored * header.size.width
@@ -57,15 +64,22 @@ final class DIBRows {
     for x in 0..<header.size.width where invisible[x >> 3] << UInt8(x & 7) & 0x80 != 0 { out[x] = 0 }
   }
 
-  /// Returns a stored row of the pixels or of the mask. The last one may lack the bytes that only fill it up.
+  private func stored(_ row: Int) -> Int { header.isTopDown ? row : header.size.height - 1 - row }
+
+  private func length(bits: Int) -> Int { (header.size.width * bits + 31) / 32 * 4 }
+
+  /// Returns the offset of a stored row of the pixels or of the mask; nil if it is missing. The last one may lack the bytes that only
+  /// fill it up.
+  private func start(of row: Int, in place: Int, bits: Int) -> Int? {
+    let start = place + row * length(bits: bits)
+    return start + (header.size.width * bits + 7) / 8 <= bytes.count ? start : nil
+  }
+
   private func row(_ row: Int, of place: Int, bits: Int) throws(ImageFault) -> UnsafePointer<UInt8> {
-    let length = (header.size.width * bits + 31) / 32 * 4
-    let start = place + row * length
-    guard start + (header.size.width * bits + 7) / 8 <= bytes.count, let base = bytes.baseAddress else {
+    guard let start = start(of: row, in: place, bits: bits), let base = bytes.baseAddress else {
+      let count = max(0, bytes.count - place) / length(bits: bits)
       throw ImageFault(
-        .truncated,
-        "the bitmap ends after \(max(0, bytes.count - place) / length) of its \(header.size.height) rows",
-        at: bytes.count)
+        .truncated, "the bitmap ends after \(count) of its \(header.size.height) rows", at: bytes.count)
     }
     return (base + start).assumingMemoryBound(to: UInt8.self)
   }
