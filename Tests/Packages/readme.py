@@ -122,9 +122,19 @@ def source(proxy: str) -> None:
     )
     reader.in_python("env/bin/python")
     reader.in_c()
-    reader.bare.run(
-        path + "cd nuthatch; make uninstall PREFIX=/usr/local; find /usr/local -name '*nuthatch*'"
-    )
+    from_source_distribution(reader, path)
+    reader.bare.run(path + "cd nuthatch; make uninstall PREFIX=/usr/local")
+    expect(reader.bare.run("find /usr/local -name '*nuthatch*'") == "", "nothing is left")
+
+
+def from_source_distribution(reader: Reader, path: str) -> None:
+    """pip builds it, and advises where there is no Swift."""
+    reader.bare.run("cd nuthatch; make sdist; python3 -m venv ../env2")
+    install = "env2/bin/pip install nuthatch/dist/nuthatch-*.tar.gz"
+    said = reader.bare.run("%s || echo status $?" % install)
+    expect("install Swift 6.2 or newer from swift.org" in said and "status 1" in said, "the advice")
+    reader.bare.run(path + install)
+    reader.in_python("env2/bin/python")
 
 
 WAYS: Dict[str, Callable[[str], None]] = {"packages": packages, "wheel": wheel, "source": source}
