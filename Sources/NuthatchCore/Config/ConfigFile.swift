@@ -67,7 +67,7 @@ package struct ConfigFile: Sendable {
     var mode: mode_t = 0
     let bytes: [UInt8]?
     do throws(TransportFault) { bytes = try NamedFile.read(path, mode: &mode) } catch {
-      // `line` has the path, too.
+      // The message begins with the path, and so does the line that shows the mistake.
       throw Mistake(String(error.message.dropFirst(path.printable.count + 1)), nil, ErrorCode(error.kind))
     }
     if let bytes { return (bytes, mode & 0o004 != 0) }

@@ -16,19 +16,15 @@ enum DIBDecoder {
       for row in 0..<count {
         let place = UnsafeMutableRawPointer(rows.base + row * rows.stride)
         let target = place.assumingMemoryBound(to: UInt32.self)
-        // A fault with its text for each missing row would take longer than all rows.
-        if passedOver != nil, !source.has(row: fanOut.rows + row) {
-          target.update(repeating: 0, count: size.width)
+        if source.copy(row: fanOut.rows + row, to: target) {
+          found += 1
           continue
         }
-        do throws(ImageFault) {
-          try source.copy(row: fanOut.rows + row, to: target)
-          found += 1
-        } catch {
-          guard job.options.allowDamaged, error.leavesPixels else { throw error }
-          passedOver = passedOver ?? error
-          target.update(repeating: 0, count: size.width)
-        }
+        // Its text is made once, not for each missing row: there may be a million.
+        let fault = passedOver ?? source.fault
+        guard job.options.allowDamaged, fault.leavesPixels else { throw fault }
+        passedOver = fault
+        target.update(repeating: 0, count: size.width)
       }
       try fanOut.push(rows: rows.base, count: count, stride: rows.stride)
     }

@@ -39,47 +39,41 @@ final class DIBRows {
     isOpaque = !hasAlpha && mask == nil
   }
 
-  /// Whether a row is there.
-  func has(row: Int) -> Bool {
-    let stored = stored(row)
-    let isThere = runs.map { stored < $0.rows } ?? (start(of: stored, in: pixels, bits: header.bits) != nil)
-    return isThere && (mask.map { start(of: stored, in: $0, bits: 1) != nil } ?? true)
+  /// Why a row is missing.
+  var fault: ImageFault {
+    let count = runs?.rows ?? rows(of: pixels, bits: header.bits)
+    if let runs, count < header.size.height { return runs.fault }
+    let whole = count < header.size.height ? count : mask.map { rows(of: $0, bits: 1) } ?? count
+    return ImageFault(
+      .truncated, "the bitmap ends after \(whole) of its \(header.size.height) rows", at: bytes.count)
   }
 
-  /// Writes a row of RGBA.
-  ///
-  /// - Throws: `truncated` if the row is missing.
-  func copy(row: Int, to out: UnsafeMutablePointer<UInt32>) throws(ImageFault) {
-    let stored = stored(row)
+  private func rows(of place: Int, bits: Int) -> Int { max(0, bytes.count - place) / length(bits: bits) }
+
+  /// Writes a row of RGBA. Returns false if the row is missing.
+  func copy(row: Int, to out: UnsafeMutablePointer<UInt32>) -> Bool {
+    let stored = header.isTopDown ? row : header.size.height - 1 - row
     if let runs {
-      guard stored < runs.rows else { throw runs.fault }
+      guard stored < runs.rows else { return false }
       let indices = runs.indices.base + stored * header.size.width
       for x in 0..<header.size.width { out[x] = colors.base[Int(indices[x])] }
     } else {
-      let source = try self.row(stored, of: pixels, bits: header.bits)
+      guard let source = self.row(stored, of: pixels, bits: header.bits) else { return false }
       if header.bits <= 8 { copy(indices: source, to: out) } else { copy(values: source, to: out) }
     }
-    guard let mask else { return }
-    let invisible = try self.row(stored, of: mask, bits: 1)
+    guard let mask else { return true }
+    guard let invisible = self.row(stored, of: mask, bits: 1) else { return false }
     for x in 0..<header.size.width where invisible[x >> 3] << UInt8(x & 7) & 0x80 != 0 { out[x] = 0 }
+    return true
   }
-
-  private func stored(_ row: Int) -> Int { header.isTopDown ? row : header.size.height - 1 - row }
 
   private func length(bits: Int) -> Int { (header.size.width * bits + 31) / 32 * 4 }
 
-  /// Returns the offset of a stored row of the pixels or of the mask; nil if it is missing. The last one may lack the bytes that only
-  /// fill it up.
-  private func start(of row: Int, in place: Int, bits: Int) -> Int? {
+  /// Returns a stored row of the pixels or of the mask; nil if it is missing. The last one may lack the bytes that only fill it up.
+  private func row(_ row: Int, of place: Int, bits: Int) -> UnsafePointer<UInt8>? {
     let start = place + row * length(bits: bits)
-    return start + (header.size.width * bits + 7) / 8 <= bytes.count ? start : nil
-  }
-
-  private func row(_ row: Int, of place: Int, bits: Int) throws(ImageFault) -> UnsafePointer<UInt8> {
-    guard let start = start(of: row, in: place, bits: bits), let base = bytes.baseAddress else {
-      let count = max(0, bytes.count - place) / length(bits: bits)
-      throw ImageFault(
-        .truncated, "the bitmap ends after \(count) of its \(header.size.height) rows", at: bytes.count)
+    guard start + (header.size.width * bits + 7) / 8 <= bytes.count, let base = bytes.baseAddress else {
+      return nil
     }
     return (base + start).assumingMemoryBound(to: UInt8.self)
   }
