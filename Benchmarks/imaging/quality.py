@@ -4,7 +4,8 @@
 
 Prints the peak signal-to-noise ratio over red, green and blue, in decibels, for every photograph at three sizes: `best`
 and `fast`, from the file itself, from a progressive copy without its last scans where that is allowed, from a GIF, and
-from WebPs and AVIFs. With alpha, colours are multiplied by it before they are compared.
+from WebPs and AVIFs. With alpha, colours are multiplied by it before they are compared. A page of coloured text is
+a WebP and an AVIF, too: its thumbnails are compared with the full decode, and both with the page itself.
 """
 
 import statistics
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 import numpy
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from program import Program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,7 +51,10 @@ def multiplied(rgba: numpy.ndarray) -> numpy.ndarray:
 
 
 def reference(path: Path, width: int, height: int) -> numpy.ndarray:
-    picture = Image.open(path)
+    return reduced(Image.open(path), width, height)
+
+
+def reduced(picture: Image.Image, width: int, height: int) -> numpy.ndarray:
     if picture.mode == "RGBA":
         full = multiplied(numpy.asarray(picture))
     else:
@@ -67,11 +71,14 @@ def psnr(got: numpy.ndarray, exact: numpy.ndarray) -> float:
     return float(10 * numpy.log10(255**2 / error)) if error else 99.0
 
 
-def measure(program: Program, path: Path, kind: str, size: int, out: Path) -> float:
+def thumbnail(program: Program, path: Path, kind: str, size: int, out: Path) -> numpy.ndarray:
     answer = program.ask("pixels", kind, path, size, out)
-    shape = (answer["height"], answer["width"], 4)
-    got = numpy.frombuffer(out.read_bytes(), numpy.uint8).reshape(shape)
-    return psnr(got, reference(path, answer["width"], answer["height"]))
+    return numpy.frombuffer(out.read_bytes(), numpy.uint8).reshape(answer["height"], answer["width"], 4)
+
+
+def measure(program: Program, path: Path, kind: str, size: int, out: Path) -> float:
+    got = thumbnail(program, path, kind, size, out)
+    return psnr(got, reference(path, got.shape[1], got.shape[0]))
 
 
 def copies(path: Path, folder: Path) -> dict[str, Path]:
@@ -99,6 +106,36 @@ def copies(path: Path, folder: Path) -> dict[str, Path]:
     return found
 
 
+def page() -> Image.Image:
+    """Returns a page of text in strong colours."""
+    drawn = Image.new("RGB", (1920, 1080), "white")
+    draw, font = ImageDraw.Draw(drawn), ImageFont.load_default(18)
+    colours = ((200, 0, 0), (0, 0, 200), (0, 130, 0), (0, 0, 0), (160, 0, 160))
+    words = ("Quick brown", "foxes", "jump over", "the lazy", "dog, and", "describe it", "in colours.")
+    for place in range(43 * 15):
+        row, column = divmod(place, 15)
+        draw.text((24 + 125 * column, 20 + 24 * row), words[place % 7], colours[place % 5], font)
+    return drawn
+
+
+def measure_page(program: Program, folder: Path, out: Path) -> int:
+    """Returns how many thumbnails are less than 44 dB from the full decode, and farther from the page than that."""
+    drawn, missed = page(), 0
+    print(
+        "\na page of coloured text, dB: thumbnail and full decode; thumbnail and page; full decode and page"
+    )
+    for name, options in (("page.webp", {"quality": 80}), ("page.avif", {"quality": 60, "speed": 8})):
+        path = folder / name
+        drawn.save(path, **options)
+        for size in SIZES:
+            got = thumbnail(program, path, "best", size, out)
+            full, true = (reduced(source, got.shape[1], got.shape[0]) for source in (Image.open(path), drawn))
+            apart, ours, whole = psnr(got, full), psnr(got, true), psnr(full, true)
+            missed += apart < 44 and ours < whole
+            print(f"{name:<32}{size:>4}{apart:>8.1f}{ours:>8.1f}{whole:>8.1f}")
+    return missed
+
+
 def main(work: Path) -> int:
     program = Program(ROOT)
     photographs = sorted((work / "photographs").glob("**/*.jpg"))
@@ -121,9 +158,9 @@ def main(work: Path) -> int:
                     found[name].append(value)
                     line += f"{value:>24.1f}"
                 print(line)
+        missed = measure_page(program, Path(folder), out)
     program.close()
     print()
-    missed = 0
     for name, (median, least) in GOALS.items():
         values = found[name]
         ok = statistics.median(values) >= median and min(values) >= least
