@@ -356,6 +356,35 @@ private func isInstalled(_ library: String) -> Bool {
     #expect(fault.kind == .unsupportedFormat("heic"), "\(fault)")
   }
 
+  @Test("a HEIC's box may have a size of 64 bits; one that no file has is refused, with the place")
+  func largeSizes() throws {
+    let bytes = Array(try #require(Data(base64Encoded: Self.picture)))
+    let bench = DecoderBench()
+    /// Puts a box with such a size between the brands and `meta`.
+    func with(size: UInt64, contents: Int) throws -> [UInt8] {
+      var result = bytes
+      let meta = try #require(bytes.indices.first { bytes[$0...].starts(with: "meta".utf8) }) - 4
+      let iloc = try #require(bytes.indices.first { bytes[$0...].starts(with: "iloc".utf8) }) - 4
+      result[iloc + 25] += UInt8(16 + contents)
+      var box: [UInt8] = [0, 0, 0, 1] + Array("free".utf8)
+      box += (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * $0)) }
+      result.insert(contentsOf: box + [UInt8](repeating: 7, count: contents), at: meta)
+      return result
+    }
+    let pixels = try bench.decode(bytes).get().pictures.map(\.bytes)
+    for contents in [0, 5] {
+      let file = try with(size: UInt64(16 + contents), contents: contents)
+      #expect(try bench.decode(file).get().pictures.map(\.bytes) == pixels)
+    }
+    for size: UInt64 in [0, 15, 1 << 60 + 16, 1 << 63, .max] {
+      guard case .failure(let fault) = bench.decode(try with(size: size, contents: 0)) else {
+        Issue.record("\(size) was decoded")
+        continue
+      }
+      #expect(fault.kind == .corrupt && fault.offset == 36, "\(size): \(fault)")
+    }
+  }
+
   @Test("a damaged HEIC is refused, with the place")
   func damaged() throws {
     let bytes = Array(try #require(Data(base64Encoded: Self.picture)))

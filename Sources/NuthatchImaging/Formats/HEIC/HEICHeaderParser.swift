@@ -2,6 +2,7 @@
 struct HEICHeaderParser: HeaderParser {
   private enum State {
     case box
+    case largeSize(BoxName)
     case meta(missing: Int)
   }
 
@@ -18,22 +19,35 @@ struct HEICHeaderParser: HeaderParser {
   mutating func consume(_ bytes: UnsafeRawBufferPointer, end: Int) -> HeaderStep {
     switch state {
     case .box:
-      let length = bytes.bigEndian32(at: 0)
-      guard length >= 8 else {
-        return .fault(
-          ImageFault(.corrupt, "the HEIC has a box of \(length) bytes before its header", at: end - 8))
+      let (length, name) = (bytes.bigEndian32(at: 0), BoxName(bytes.bigEndian32(at: 4)))
+      guard length != 1 else {
+        state = .largeSize(name)
+        return .read(skip: 0, count: 8)
       }
-      // `meta`
-      guard bytes.bigEndian32(at: 4) == 0x6D65_7461 else { return .read(skip: length - 8, count: 8) }
-      guard length - 8 <= Self.mostInMeta, length > 12 else {
-        return .fault(ImageFault(.corrupt, "the HEIC's header has \(length) bytes", at: end - 8))
-      }
-      return next(length - 8)
+      return box(name, contents: length - 8, end: end)
+    case .largeSize(let name):
+      let length = bytes.bigEndian32(at: 0) << 32 | bytes.bigEndian32(at: 4)
+      return box(name, contents: max(length, 0) - 16, end: end)
     case .meta(let missing):
       meta += bytes
       if missing > bytes.count { return next(missing - bytes.count) }
       return found(end: end)
     }
+  }
+
+  private mutating func box(_ name: BoxName, contents: Int, end: Int) -> HeaderStep {
+    guard contents >= 0, contents < 1 << 60 else {
+      return .fault(
+        ImageFault(.corrupt, "the HEIC's box \(name) has a size that is not allowed", at: end - 8))
+    }
+    guard name == "meta" else {
+      state = .box
+      return .read(skip: contents, count: 8)
+    }
+    guard contents <= Self.mostInMeta, contents > 4 else {
+      return .fault(ImageFault(.corrupt, "the HEIC's header has \(contents) bytes", at: end - 8))
+    }
+    return next(contents)
   }
 
   private mutating func next(_ missing: Int) -> HeaderStep {
