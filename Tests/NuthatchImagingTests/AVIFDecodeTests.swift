@@ -249,11 +249,7 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
         #expect(alone.report.denominator == min([400: 1, 200: 2, 100: 4][box.width] ?? 8, most))
         #expect(alone.pictures[0].bytes == picture.bytes, "\(box.width)")
         #expect(Decode.pieces(large, 300, [box]).picture?.bytes == picture.bytes)
-        let wanted = try full.resampled(to: picture.size)
-        let squares = zip(picture.bytes, wanted.bytes).reduce(0.0) {
-          $0 + pow(Double($1.0) - Double($1.1), 2)
-        }
-        let decibels = 10 * log10(255 * 255 / max(1e-9, squares / Double(picture.byteCount)))
+        let decibels = picture.decibels(from: try full.resampled(to: picture.size))
         #expect(decibels > 45, "to \(box.width): \(decibels) dB")
       }
     }

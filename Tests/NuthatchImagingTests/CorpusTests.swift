@@ -69,6 +69,20 @@ struct CorpusTests {
     }
   }
 
+  // Thumbnails are decoded without filters. In pictures of several layers, that would show.
+  @Test("a thumbnail of a corpus AVIF is close to one of full size")
+  func thumbnailsAreCloseToThePicture() throws {
+    for (name, bytes) in files(in: "avif") {
+      guard let full = Decode.whole(bytes).picture else { continue }
+      let side = max(full.size.width, full.size.height)
+      for part in [3, 5, 9] where side / part >= 16 {
+        let picture = try #require(Decode.thumbnails(bytes, [ThumbnailBox(side / part)]).picture)
+        let decibels = picture.decibels(from: try full.resampled(to: picture.size))
+        #expect(decibels > 44, "\(name) at 1/\(part): \(decibels) dB")
+      }
+    }
+  }
+
   @Test("the damaged files of PngSuite are refused, and all others are decoded")
   func damagedPNGsAreRefused() {
     for (name, bytes) in files(in: "pngsuite") where name.hasSuffix(".png") {

@@ -231,6 +231,13 @@ extension PixelBuffer {
     guard size == other.size else { return 256 }
     return zip(bytes, other.bytes).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
   }
+
+  /// The ratio of the highest level to the mean difference.
+  func decibels(from other: PixelBuffer) -> Double {
+    guard size == other.size else { return 0 }
+    let squares = zip(bytes, other.bytes).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
+    return 10 * log10(255 * 255 / max(1e-9, squares / Double(byteCount)))
+  }
 }
 
 extension Result where Success == DecodeResult, Failure == ImageFault {

@@ -262,9 +262,7 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
       let result = try Decode.thumbnails(webp, [ThumbnailBox(side)]).get()
       #expect(result.report.denominator > 1)
       let small = result.pictures[0]
-      let full = try #require(WebP.reference(webp)).resampled(to: small.size)
-      let squares = zip(small.bytes, full.bytes).reduce(0.0) { $0 + pow(Double($1.0) - Double($1.1), 2) }
-      let decibels = 10 * log10(255 * 255 / (squares / Double(small.byteCount)))
+      let decibels = small.decibels(from: try #require(WebP.reference(webp)).resampled(to: small.size))
       #expect(decibels > 45, "\(width)x\(height) to \(side): \(decibels) dB")
     }
   }

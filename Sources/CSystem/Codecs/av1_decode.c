@@ -121,8 +121,8 @@ nhs_av1 *nhs_av1_new(const nhs_av1_options *options) {
     settings.frame_size_limit = pixels < UINT_MAX ? (unsigned)pixels : UINT_MAX;
     settings.allocator = (Dav1dPicAllocator){d, allocate, release};
     settings.logger.callback = NULL;
-    if (options->without_cdef) {
-        settings.inloop_filters = DAV1D_INLOOPFILTER_ALL & ~DAV1D_INLOOPFILTER_CDEF;
+    if (options->without_filters) {
+        settings.inloop_filters = DAV1D_INLOOPFILTER_NONE;
     }
     if (dav1d_open(&d->context, &settings) < 0) {
         free(d);

@@ -49,14 +49,14 @@ final class AVIFDecoder: KeepsInput {
     return max(place, picture.end)
   }
 
-  /// A thumbnail that is much smaller is decoded without the filter that it doesn't need. So it has the same pixels whether it is
+  /// A thumbnail that is much smaller is decoded without the filters that it doesn't need. So it has the same pixels whether it is
   /// made alone or with a larger one.
   private func decode(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer) throws(ImageFault) {
     var found = [PixelBuffer?](repeating: nil, count: job.plans.count)
     for isSmall in [false, true] {
       let places = job.plans.indices.filter { job.plans[$0].isMuchSmaller == isSmall }
       guard !places.isEmpty else { continue }
-      let planes = try AVIFPlanes(picture, bytes, job, withoutCDEF: isSmall)
+      let planes = try AVIFPlanes(picture, bytes, job, withoutFilters: isSmall)
       for denominator in Set(places.map { job.plans[$0].denominator }) {
         let scaled = places.filter { job.plans[$0].denominator == denominator }
         let scale = try AVIFScale(denominator, scaled.map { job.plans[$0] }, picture, planes)

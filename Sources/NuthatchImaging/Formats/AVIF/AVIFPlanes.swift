@@ -79,10 +79,10 @@ final class AVIFPlanes {
   private let parts: [DecodedLayer]
 
   /// Decodes the colours, then alpha.
-  init(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool)
+  init(_ picture: AVIFPicture, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutFilters: Bool)
     throws(ImageFault)
   {
-    let color = try DecodedLayer(picture.color, bytes, job, withoutCDEF: withoutCDEF)
+    let color = try DecodedLayer(picture.color, bytes, job, withoutFilters: withoutFilters)
     samples = color.picture.samples
     colors =
       picture.color.colors
@@ -94,7 +94,7 @@ final class AVIFPlanes {
       parts = [color]
       return
     }
-    let alpha = try DecodedLayer(layer, bytes, job, withoutCDEF: withoutCDEF)
+    let alpha = try DecodedLayer(layer, bytes, job, withoutFilters: withoutFilters)
     samples.a = alpha.picture.samples.y
     samples.a_stride = alpha.picture.samples.y_stride
     samples.a_depth = alpha.picture.samples.depth
@@ -109,13 +109,15 @@ private final class DecodedLayer {
   private var codec: AV1Codec?
   private var joined: JoinedTiles?
 
-  init(_ layer: AVIFPicture.Layer, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutCDEF: Bool)
+  init(_ layer: AVIFPicture.Layer, _ bytes: UnsafeRawBufferPointer, _ job: Job, withoutFilters: Bool)
     throws(ImageFault)
   {
     guard let first = layer.codings.first else { throw ImageFault(.internal, "a layer has no bitstream") }
     let limits = job.options.limits
     try Self.judge(first, limits)
     let spare = max(0, limits.memory - job.memoryNeed.least)
+    // A further frame is made of the filtered one before it.
+    let withoutFilters = withoutFilters && layer.codings.allSatisfy { $0.hasOneFrame(bytes) }
     var codec: AV1Codec?
     let tiles = try layer.grid.map { (place) throws(ImageFault) in try JoinedTiles(layer, place, bytes) }
     for (index, coding) in layer.codings.enumerated() {
@@ -124,7 +126,7 @@ private final class DecodedLayer {
         opened = codec
       } else {
         codec = nil
-        opened = try AV1Codec(coding, spare: spare, withoutCDEF: withoutCDEF)
+        opened = try AV1Codec(coding, spare: spare, withoutFilters: withoutFilters)
         codec = opened
       }
       let decoded = try opened.decode(coding, bytes, limits)
@@ -143,19 +145,25 @@ private final class DecodedLayer {
   }
 }
 
+extension AVIFPicture.Coding {
+  fileprivate func hasOneFrame(_ file: UnsafeRawBufferPointer) -> Bool {
+    extents.count == 1 && AVIFUnits.frames(UnsafeRawBufferPointer(rebasing: file[extents[0]])) == 1
+  }
+}
+
 /// dav1d's decoder for codings of one size.
 private final class AV1Codec {
   private let handle: OpaquePointer
   private let coding: AVIFPicture.Coding
 
   /// - Parameter spare: bytes that frames may take beyond the first one.
-  init(_ coding: AVIFPicture.Coding, spare: Int, withoutCDEF: Bool) throws(ImageFault) {
+  init(_ coding: AVIFPicture.Coding, spare: Int, withoutFilters: Bool) throws(ImageFault) {
     var options = nhs_av1_options()
     options.width = Int32(clamping: coding.size.width)
     options.height = Int32(clamping: coding.size.height)
     options.operating_point = Int32(coding.operatingPoint)
     options.layer = coding.layer.map { Int32($0) } ?? -1
-    options.without_cdef = withoutCDEF ? 1 : 0
+    options.without_filters = withoutFilters ? 1 : 0
     options.frames = Int32(AVIFUnits.mostFrames)
     options.memory = coding.frameBytes &+ spare
     guard let handle = nhs_av1_new(&options) else {
