@@ -295,9 +295,17 @@ def test_export_goes_on_after_a_picture_that_the_format_cannot_hold(
     assert nuthatch("prefetch", "list", "-s16400").returncode == 0
     done = nuthatch("export", "out", "list", "-s16400", "--as=webp")
     assert done.returncode == 4, done.stderr
+    assert done.stdout == b"2 files, 0 URLs not in the cache, 1 URL failed: see manifest.jsonl\n"
     assert names(tmp_path / "out") == ["00000000.webp", "00000002.webp", "manifest.jsonl"]
     lines = [json.loads(line) for line in (tmp_path / "out" / "manifest.jsonl").read_text().splitlines()]
     assert [line["error"] for line in lines if "error" in line] == ["invalid"]
+    # The URL is counted once, though two of its files couldn't be made.
+    both = ("-s16390,16400", "--as=webp", "--format=json")
+    assert nuthatch("prefetch", "list", "-s16390,16400").returncode == 0
+    done = nuthatch("export", "both", "list", *both)
+    assert done.returncode == 4, done.stderr
+    told = json.loads(done.stdout)
+    assert (told["files"], told["missing"], told["failed"]) == (4, 0, 1)
 
 
 def test_export_writes_files_and_a_manifest(
@@ -340,7 +348,7 @@ def test_export_writes_files_and_a_manifest(
     )
     assert server.count() == asked
     summary = parsed(nuthatch, "export", "json", "list", "-s64", "--input=lines", given_exit=4)
-    assert summary == {"files": 2, "left": 0, "missing": 1, "manifest": "json/manifest.jsonl"}
+    assert summary == {"files": 2, "left": 0, "missing": 1, "failed": 0, "manifest": "json/manifest.jsonl"}
 
 
 @pytest.mark.parametrize(

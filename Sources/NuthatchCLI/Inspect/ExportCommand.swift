@@ -92,7 +92,10 @@ final class ExportRun {
   private var json = JSONText()
   private var written = 0
   private var left = 0
+  /// URLs that aren't in the cache.
   private var missing = 0
+  /// URLs of which a file couldn't be made, for another reason.
+  private var failed = 0
 
   init(
     _ cache: Cache, _ said: ParsedOptions, _ signIn: ListSignIn?, folder: String, form: ExportedForm,
@@ -126,7 +129,7 @@ final class ExportRun {
     try manifest.finish()
     unlink(folder + "/" + ExportManifest.unfinished)
     Terminal.print(wantsJSON ? summary : text)
-    return missing == 0 ? .success : .notFetched
+    return missing + failed == 0 ? .success : .notFetched
   }
 
   /// Leaves a partial manifest, with which the next run continues.
@@ -138,7 +141,9 @@ final class ExportRun {
 
   private var text: String {
     let kept = left > 0 ? ", \(Amounts.grouped(left)) were there" : ""
-    return "\(Amounts.counted(written, "file"))\(kept), \(Amounts.counted(missing, "URL")) not in the cache\n"
+    let others = failed > 0 ? ", \(Amounts.counted(failed, "URL")) failed: see \(ExportManifest.name)" : ""
+    let files = Amounts.counted(written, "file") + kept
+    return "\(files), \(Amounts.counted(missing, "URL")) not in the cache\(others)\n"
   }
 
   private var summary: String {
@@ -146,6 +151,7 @@ final class ExportRun {
       json.put("files", written)
       json.put("left", left)
       json.put("missing", missing)
+      json.put("failed", failed)
       json.put("manifest", folder + "/manifest.jsonl")
     }
   }
@@ -210,6 +216,7 @@ final class ExportRun {
     } catch {
       return noteMissing(url, index, error)
     }
+    var isWhole = true
     for (made, image) in zip(files, images) {
       var file = made
       (file.width, file.height) = (image.width, image.height)
@@ -218,7 +225,8 @@ final class ExportRun {
       do {
         encoded = try image.encoded(as: form.format)
       } catch {
-        noteMissing(url, index, error)
+        note(error, url, index)
+        isWhole = false
         continue
       }
       try encoded.withBytes { (bytes) throws(NuthatchError) in
@@ -233,10 +241,15 @@ final class ExportRun {
       }
       note { file.write(to: &$0) }
     }
+    if !isWhole { failed += 1 }
   }
 
   private func noteMissing(_ url: String, _ index: Int, _ error: NuthatchError) {
-    missing += 1
+    if error.code == .offline { missing += 1 } else { failed += 1 }
+    note(error, url, index)
+  }
+
+  private func note(_ error: NuthatchError, _ url: String, _ index: Int) {
     note { json in
       json.put("url", ShownURL.of(url))
       json.put("index", index)
