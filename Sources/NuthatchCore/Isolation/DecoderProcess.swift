@@ -204,6 +204,9 @@ final class DecoderProcess: IsolatedDecoder {
   ) -> (how: RunningDecoder.End, wasAlone: Bool)? {
     let end = state.withLock { state in
       switch outcome {
+      case .fault(let fault) where fault.kind == .outOfMemory:
+        // What its allocator keeps counts against the limit. The next picture gets a new decoder.
+        turn.decoder.spent = RunningDecoder.mostSpent
       case .made, .fault: break
       case .gone, .ended, .tooSlow, .forged: turn.decoder.settle(outcome)
       }

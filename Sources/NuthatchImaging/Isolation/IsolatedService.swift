@@ -10,8 +10,6 @@ package enum IsolatedService {
     do throws(ImageFault) {
       reply = try decode(request, memory)
     } catch {
-      // What the allocator keeps counts against the limit of the next pictures.
-      if error.kind == .outOfMemory { nhs_trim_allocator() }
       reply = nhs_decoder_reply(error)
     }
     reply.address(to: request)

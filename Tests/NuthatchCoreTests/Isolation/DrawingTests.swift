@@ -230,6 +230,21 @@ func isInstalled(_ library: String) -> Bool {
     #expect(throws: Never.self) { try bench.decode(bad).get() }
   }
 
+  @Test(
+    "what a drawing that needed too much memory left behind is no other picture's loss: that has a new decoder",
+    .enabled(if: !isSanitized, "the sanitizers' memory isn't limited"))
+  func newAfterLack() throws {
+    let bench = DecoderBench(memory: 64 << 20)
+    _ = try bench.decode(Array(drawing("width='8' height='8'").utf8)).get()
+    let first = try #require(bench.process.state.withLock { $0.running })
+    guard case .failure = bench.decode(Array(hungry.utf8), [ThumbnailBox(1000)]) else {
+      Issue.record("it was drawn")
+      return
+    }
+    _ = try bench.decode(Array(drawing("width='8' height='8'").utf8)).get()
+    #expect(bench.process.state.withLock { $0.running } !== first)
+  }
+
   @Test("without a decoder process, nothing is drawn in this process")
   func notHere() {
     let bytes = Array(drawing("width='8' height='8'").utf8)
