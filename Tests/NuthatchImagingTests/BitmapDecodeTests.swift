@@ -226,8 +226,7 @@ import Testing
     #expect(Decode.whole(short).picture?.bytes == bitmap.expected(alpha: true))
     bitmap.values = bitmap.values.map { $0 & 0xFF_FFFF }
     #expect(Decode.whole(bitmap.icon).picture?.bytes == bitmap.expected(masked: true))
-    let cut = ICOFixture([.init(16, 16, bits: 32, Array(bitmap.dib.dropLast(8)))]).bytes
-    #expect(Decode.whole(cut).fault?.kind == .truncated)
+    #expect(Decode.whole(Array(bitmap.icon.dropLast(8))).fault?.kind == .truncated)
   }
 
   @Test("an icon's bitmap without a mask is opaque, as in browsers", arguments: [1, 2, 4, 8, 16, 24, 32])
@@ -245,13 +244,25 @@ import Testing
       let worst = zip(picture.bytes, bitmap.expected()).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
       #expect(picture.size == bitmap.size && worst <= 1 && picture.isOpaque)
       #expect(Decode.pieces(icon(without: mask), 3, []).summary == outcome.summary)
-      // With a part of the mask or of the pixels, the file is cut. A byte is the whole mask of the smallest one.
-      for count in width == 1 ? [mask + 4] : [mask - 1, mask + 4] {
-        let cut = icon(without: count)
+      // Without a part of what the directory names, the file is cut. A byte is the whole mask of the smallest one.
+      for count in width == 1 ? [mask, mask + 4] : [mask - 1, mask, mask + 4] {
+        let cut = Array(bitmap.icon.dropLast(count))
         let fault = Decode.whole(cut).fault
         #expect(fault?.kind == .truncated && fault?.offset == cut.count, "\(count)")
       }
     }
+  }
+
+  @Test("an icon's mask may end early if the directory says so: the rows without it are opaque")
+  func shortMask() throws {
+    var bitmap = BitmapFixture(16, 16, bits: 24)
+    bitmap.mask = bitmap.mask.indices.map { $0 / 16 >= 8 && bitmap.mask[$0] }
+    // As by writers that don't fill up the mask's rows to four bytes.
+    let short = ICOFixture([.init(16, 16, bits: 24, Array(bitmap.dib.dropLast(32)))]).bytes
+    #expect(Decode.whole(short).picture?.bytes == bitmap.expected(masked: true))
+    #expect(Decode.pieces(short, 5, []).summary == Decode.whole(short).summary)
+    let missing = ICOFixture([.init(16, 16, bits: 24, Array(bitmap.dib.dropLast(16 * 4 + 1)))]).bytes
+    #expect(Decode.whole(missing).fault?.kind == .truncated)
   }
 
   @Test("a PNG in an icon is decoded, with its own size, also if the directory has another")

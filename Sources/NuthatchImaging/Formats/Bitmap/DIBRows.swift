@@ -6,6 +6,9 @@ final class DIBRows {
     let pixels: Int
     /// The mask of an icon: a set bit makes a pixel transparent.
     var mask: Int?
+    /// The picture isn't cut: a mask without its last rows was written so, and hides nothing there. Some writers forget to fill
+    /// its rows up.
+    var hasShortMask = false
   }
 
   let isOpaque: Bool
@@ -14,6 +17,7 @@ final class DIBRows {
   private let bytes: UnsafeRawBufferPointer
   private let pixels: Int
   private let mask: Int?
+  private let hasShortMask: Bool
   private let runs: DIBRuns?
   private let colors: HeapArray<UInt32>
   private let channels: [DIBChannel]
@@ -22,11 +26,12 @@ final class DIBRows {
     self.header = header
     self.bytes = bytes
     pixels = places.pixels
+    hasShortMask = places.hasShortMask
     colors = try HeapArray(256)
     if header.bits <= 8 { Self.fill(colors.base, header, bytes, places) }
     runs =
       try header.compression == .none ? nil : DIBRuns(header, bytes.dropFirst(min(pixels, bytes.count)))
-    // Many writers leave alpha at 0 everywhere, and mean an opaque picture; browsers show it as one.
+    // Many writers leave alpha at 0 everywhere, and mean an opaque picture.
     let hasAlpha = header.hasAlpha && Self.hasVisiblePixel(header, bytes, pixels)
     channels =
       header.bits <= 8
@@ -35,7 +40,7 @@ final class DIBRows {
         index == 3 && !hasAlpha ? DIBChannel(0) : DIBChannel(mask)
       }
     // Alpha is enough. Then the mask says the same, or nothing. Without a mask the picture is opaque, as in browsers.
-    mask = hasAlpha || places.mask ?? 0 >= bytes.count ? nil : places.mask
+    mask = hasAlpha || (hasShortMask && places.mask ?? 0 >= bytes.count) ? nil : places.mask
     isOpaque = !hasAlpha && mask == nil
   }
 
@@ -62,7 +67,7 @@ final class DIBRows {
       if header.bits <= 8 { copy(indices: source, to: out) } else { copy(values: source, to: out) }
     }
     guard let mask else { return true }
-    guard let invisible = self.row(stored, of: mask, bits: 1) else { return false }
+    guard let invisible = self.row(stored, of: mask, bits: 1) else { return hasShortMask }
     for x in 0..<header.size.width where invisible[x >> 3] << UInt8(x & 7) & 0x80 != 0 { out[x] = 0 }
     return true
   }

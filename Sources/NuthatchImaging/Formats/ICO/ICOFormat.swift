@@ -18,11 +18,12 @@ struct ICOFormat: PictureFormat {
       switch parser.picture {
       case .png(let place):
         return try Self.decodePNG(UnsafeRawBufferPointer(rebasing: bytes[place...]), at: place, job)
-      case .bitmap(let header, let place):
+      case .bitmap(let header, let place, let end):
         let colors = place + header.byteCount
         var places = DIBRows.Places(colors: colors, pixels: colors + header.tableBytes)
         // The mask of a bitmap of runs has no known place.
         if header.compression == .none { places.mask = places.pixels + header.rowBytes * header.size.height }
+        places.hasShortMask = end <= bytes.count
         return try DIBDecoder.decode(header, bytes, places, job)
       case nil:
         throw ImageFault(.internal, "the icon's picture was not found")

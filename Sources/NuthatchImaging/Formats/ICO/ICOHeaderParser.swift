@@ -11,7 +11,8 @@ struct ICOHeaderParser: HeaderParser {
   /// The picture that is decoded.
   enum Picture {
     case png(at: Int)
-    case bitmap(DIBHeader, at: Int)
+    /// `end` is where the directory says that it ends.
+    case bitmap(DIBHeader, at: Int, end: Int)
   }
 
   private static let beginning = 6
@@ -20,6 +21,7 @@ struct ICOHeaderParser: HeaderParser {
 
   private var state = State.beginning
   private var place = 0
+  private var end = 0
   private var png = PNGHeaderParser()
   private var header: [UInt8] = []
 
@@ -39,7 +41,7 @@ struct ICOHeaderParser: HeaderParser {
       state = .directory(isCursor: bytes[2] == 2)
       return .read(skip: 0, count: count * Self.entry)
     case .directory(let isCursor):
-      place = Self.largest(bytes, isCursor: isCursor)
+      (place, self.end) = Self.largest(bytes, isCursor: isCursor)
       guard place >= end else {
         return .fault(
           ImageFault(
@@ -79,7 +81,7 @@ struct ICOHeaderParser: HeaderParser {
       let header = try self.header.withUnsafeBufferPointer { (bytes) throws(ImageFault) in
         try DIBHeader(UnsafeRawBufferPointer(bytes), at: end, isInIcon: true)
       }
-      picture = .bitmap(header, at: place)
+      picture = .bitmap(header, at: place, end: self.end)
       size = header.size
       var info = header.info(.ico)
       info.hasAlpha = true
@@ -89,17 +91,18 @@ struct ICOHeaderParser: HeaderParser {
     }
   }
 
-  /// Returns the offset of the picture with the most pixels; of several, of the first with the most bits.
-  private static func largest(_ directory: UnsafeRawBufferPointer, isCursor: Bool) -> Int {
-    var best = (area: 0, depth: 0, place: 0)
+  /// Returns where the picture with the most pixels begins and ends; of several, of the first with the most bits.
+  private static func largest(_ directory: UnsafeRawBufferPointer, isCursor: Bool) -> (Int, end: Int) {
+    var best = (area: 0, depth: 0, at: 0)
     for at in stride(from: 0, to: directory.count, by: entry) {
       func side(_ byte: UInt8) -> Int { byte == 0 ? 256 : Int(byte) }
       let area = side(directory[at]) * side(directory[at + 1])
       let depth = depth(directory, at, isCursor: isCursor)
       guard (area, depth) > (best.area, best.depth) else { continue }
-      best = (area, depth, directory.littleEndian32(at: at + 12))
+      best = (area, depth, at)
     }
-    return best.place
+    let place = directory.littleEndian32(at: best.at + 12)
+    return (place, place + directory.littleEndian32(at: best.at + 8))
   }
 
   /// Returns the bits of a pixel. What says nothing of them has 8 or more; it counts as the most.
