@@ -26,6 +26,14 @@ extension AVIFFixture {
     mB4hn0wVyW/Xc5EasA==
     """)
 
+  /// 10 bits, 4:2:0, full range.
+  static let deepHalved = Bits(
+    32, 24, config: [0x81, 0x00, 0x4C, 0x00],
+    "EgAKCRgRP3YoCGg0IDIiGgAYYYYEADrsVGnnA/TTNWNJGXjuSPtglcZo3UviTfSLgA==")
+
+  /// 10 bits, grey: the same everywhere.
+  static let deepAlpha = Bits(32, 24, config: [0x81, 0x00, 0x5C, 0x00], "EgAKBRgRP3Y1MgkQAABB4c7+TSg=")
+
   /// 12 bits, 4:2:2, limited range.
   static let deepest = Bits(
     33, 21, config: [0x81, 0x40, 0x68, 0x00],

@@ -125,18 +125,22 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
 
   @Test("each matrix gives its colours in full and in limited range, with 8, 10 and 12 bits")
   func matricesGiveTheirColours() throws {
-    let matrices: [(Int, Double, Double)] = [
-      (1, 0.2126, 0.0722), (2, 0.299, 0.114), (4, 0.30, 0.11), (5, 0.299, 0.114), (6, 0.299, 0.114),
-      (7, 0.212, 0.087), (9, 0.2627, 0.0593), (12, 0.2126, 0.0722),
+    // The last ones come from the primaries.
+    let matrices: [(Int, Double, Double, primaries: Int)] = [
+      (1, 0.2126, 0.0722, 1), (2, 0.299, 0.114, 1), (4, 0.30, 0.11, 1), (5, 0.299, 0.114, 1),
+      (6, 0.299, 0.114, 1), (7, 0.212, 0.087, 1), (9, 0.2627, 0.0593, 1), (12, 0.2126, 0.0722, 1),
+      (12, 0.299, 0.1146, 4), (12, 0.299, 0.114, 5), (12, 0.299, 0.114, 6), (12, 0.2124, 0.0866, 7),
+      (12, 0.2536, 0.0681, 8), (12, 0.2627, 0.0593, 9), (12, 0, 0, 10), (12, 0.2095, 0.0689, 11),
+      (12, 0.229, 0.0793, 12), (12, 0.2318, 0.096, 22), (12, 0.2126, 0.0722, 99),
     ]
     for bits in [AVIF.plain, AVIF.plainDeep, AVIF.plainDeepest] {
-      for (matrix, red, blue) in matrices {
+      for (matrix, red, blue, primaries) in matrices {
         for isFull in [false, true] {
-          let made = try first(bits, [AVIF.nclx(1, 13, matrix, isFull: isFull)])
+          let made = try first(bits, [AVIF.nclx(primaries, 13, matrix, isFull: isFull)])
           // libyuv's blue is at most 2 U in limited range: here up to 6 levels too much.
           for (index, (value, exact)) in zip(made, wanted(red, blue, isFull: isFull)).enumerated() {
             let most = index == 2 && !isFull ? 7.0 : 2.0
-            #expect(abs(Double(value) - exact) <= most, "\(matrix) \(isFull) \(made)")
+            #expect(abs(Double(value) - exact) <= most, "\(matrix) \(primaries) \(isFull) \(made)")
           }
           #expect(made[3] == 255)
         }
@@ -171,6 +175,22 @@ private let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan
         let wanted = alpha == 0 ? 0 : min(255, (Int(colors.bytes[pixel + channel]) * 255 + alpha / 2) / alpha)
         #expect(Int(divided.bytes[pixel + channel]) == wanted)
       }
+    }
+  }
+
+  @Test("10 bits with alpha have libavif's colours, which are coloured before they are cut to 8 bits")
+  func deepSamplesWithAlphaAreWhole() throws {
+    let colors = AVIF.nclx(1, 13, 6, isFull: true)
+    let file = AVIF.File(
+      [AVIF.Item(AVIF.deepHalved, [colors]), AVIF.Item(AVIF.deepAlpha, [AVIF.alphaName])],
+      [("auxl", 2, [1])])
+    let picture = try #require(Decode.whole(file.bytes).picture)
+    for (x, y, wanted) in [
+      (23, 10, [154, 184, 64, 200]), (7, 12, [72, 165, 38, 200]), (12, 21, [102, 62, 40, 200]),
+      (26, 21, [175, 61, 98, 200]),
+    ] {
+      let made = picture.bytes[(y * 32 + x) * 4..<(y * 32 + x) * 4 + 4]
+      #expect(zip(made, wanted).allSatisfy { abs(Int($0) - $1) <= 1 }, "\(x), \(y): \(made)")
     }
   }
 

@@ -39,14 +39,19 @@ struct AVIFMatrix {
     case 4: (0.30, 0.11)
     case 7: (0.212, 0.087)
     case 9: (0.2627, 0.0593)
-    // From the primaries.
+    // From the primaries. Those that have no number here count as BT.709, and BT.470 B/G has BT.601's numbers, as in libavif.
     case 12:
       switch colors.primaries {
-      case 1, 2: (0.2126, 0.0722)
+      case 4: (0.29897, 0.11461)
       case 5, 6: (0.299, 0.114)
+      case 7: (0.21238, 0.08656)
+      case 8: (0.25359, 0.06808)
       case 9: (0.2627, 0.0593)
-      case 11, 12: (0.22897, 0.07929)
-      default: nil
+      case 10: (0, 0)
+      case 11: (0.20949, 0.06891)
+      case 12: (0.22897, 0.07929)
+      case 22: (0.23175, 0.096)
+      default: (0.2126, 0.0722)
       }
     default: nil
     }

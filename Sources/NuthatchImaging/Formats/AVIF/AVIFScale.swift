@@ -47,9 +47,9 @@ final class AVIFScale {
         "the AVIF has colours of the matrix \(planes.colors.matrix), which aren't decoded")
     }
     let depth = Int(samples.depth)
-    // At full size as libavif: samples are cut to 8 bits. Only 10 bits in 4:4:4 stay, and libyuv cuts their chroma.
+    // At full size as libavif: samples are cut to 8 bits. Only 10 bits in 4:4:4 or with alpha stay, and libyuv cuts their chroma.
     let isAsLibavif = chroma > 0 && matrix.isOfLibyuv && !isReduced
-    let isCutLater = depth == 10 && chroma == 3
+    let isCutLater = depth == 10 && (chroma == 3 || samples.a != nil)
     var colors = matrix.sums(
       depth: depth, dropped: isAsLibavif && !isCutLater ? depth - 8 : 0, resultBits: tone == nil ? 8 : 12,
       isFullRange: planes.colors.isFullRange)
