@@ -198,6 +198,7 @@ private typealias AVIF = AVIFFixture
       item { $0.more = AVIF.number(1) + AVIF.name("abcd") + AVIF.number(1 << 59, 8) }),
     Broken("meta without a length", changed(still, "meta", -4, AVIF.number(0))),
     Broken("a meta of audio", changed(still, "hdlr", 12, AVIF.name("soun"))),
+    Broken("no kind of meta", changed(still, "hdlr", 0, AVIF.name("free"))),
     Broken("no properties", changed(still, "iprp", 0, AVIF.name("free"))),
     Broken("two primary items", item { $0.more = AVIF.full("pitm", AVIF.number(1, 2)) }),
     Broken("a primary item that doesn't exist", changed(still, "pitm", 8, AVIF.number(7, 2))),
@@ -259,6 +260,7 @@ private typealias AVIF = AVIFFixture
     let broken = Self.broken[index]
     let whole = Decode.whole(broken.bytes).fault
     #expect(whole?.kind == broken.kind, "\(broken.name): \(whole as Any)")
+    #expect(whole?.kind != .corrupt || whole?.offset != nil, "\(broken.name)")
     for size in [1, 1000] {
       #expect(Decode.pieces(broken.bytes, size, []).fault == whole, "\(broken.name)")
     }

@@ -97,6 +97,7 @@ struct AVIFHeaderParser: HeaderParser {
       case "meta" where !hasMeta:
         guard boxEnd >= end + 4 else { throw Self.misfit(name, start) }
         hasMeta = true
+        meta.place = end
         state = .metaVersion(end: boxEnd)
         return .read(skip: 0, count: 4)
       case "ftyp" where brand == nil, "moov" where brand == "avis" || !hasMeta:

@@ -4,6 +4,8 @@ struct ItemBoxes: Sendable {
   static let names: Set<BoxName> = ["hdlr", "pitm", "iloc", "iinf", "iref", "iprp"]
 
   var boxes: [BoxName: MediaBox] = [:]
+  /// The offset of what `meta` contains, if it is known.
+  var place: Int?
   /// The offsets of what `idat` contains.
   var data: Range<Int>?
 }
@@ -42,7 +44,7 @@ struct ItemTables {
   init(_ meta: ItemBoxes) throws(ImageFault) {
     func box(_ name: BoxName) throws(ImageFault) -> MediaBox {
       if let box = meta.boxes[name] { return box }
-      throw ImageFault(.corrupt, "the file has no box \(name)", at: meta.boxes["hdlr"]?.place)
+      throw ImageFault(.corrupt, "the file has no box \(name)", at: meta.place ?? meta.boxes["hdlr"]?.place)
     }
     try box("hdlr").read { (reader) throws(ImageFault) in
       try reader.skip(8)
