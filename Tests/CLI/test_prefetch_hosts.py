@@ -60,6 +60,24 @@ def test_prefetch_waits_for_retry_after(server: TestServer, nuthatch: Runner) ->
     assert time.monotonic() - begin > 1.9
 
 
+def test_a_pause_beyond_give_up_after_is_named(server: TestServer, nuthatch: Runner) -> None:
+    server.on_prefix("/", answer(503, headers=[("Retry-After", "60")]))
+    given = lines([server.url("/a"), server.url("/b")])
+    done = nuthatch("prefetch", "--format=jsonl", "--per-host=1", "--give-up-after=10", given=given)
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    assert (done.returncode, [(record["error"], record["status"]) for record in records]) == (
+        4,
+        [("http", 503)] * 2,
+    )
+    # The host wasn't overloaded for 10 s: nothing was waited for.
+    said = [record["message"] for record in records if record["attempts"] == 0]
+    assert len(said) == 1
+    pause = re.search(
+        r"503: the host's pause \(Retry-After\) lasts (\d+) s more, beyond give_up_after", said[0]
+    )
+    assert pause and 50 <= int(pause[1]) <= 60
+
+
 @pytest.mark.parametrize("way", ["text", "jsonl", "never"])
 def test_prefetch_reports_which_host_sent_retry_after(way: str, server: TestServer, nuthatch: Runner) -> None:
     # Long enough to be reported even if the machine stops for some seconds.

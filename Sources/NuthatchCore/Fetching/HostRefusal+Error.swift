@@ -15,11 +15,13 @@ extension HostRefusal {
         ErrorCode(fault.kind),
         "\(fault.message); the host gave no answer for \(Fetch.seconds(patience)) s (give_up_after): \(url)")
     case .givenUp(.status(let status), let patience, let retryAfter):
-      var error = NuthatchError(
-        .http,
-        "HTTP \(status): the host was overloaded for \(Fetch.seconds(patience)) s (give_up_after): \(url)",
-        status: status)
-      if retryAfter > 0 { error.retryAfter = Fetch.seconds(retryAfter) }
+      let (patience, left) = (Fetch.seconds(patience), Fetch.seconds(retryAfter))
+      let why =
+        left > 0
+        ? "the host's pause (Retry-After) lasts \(left) s more, beyond give_up_after (\(patience) s)"
+        : "the host was overloaded for \(patience) s (give_up_after)"
+      var error = NuthatchError(.http, "HTTP \(status): \(why): \(url)", status: status)
+      if left > 0 { error.retryAfter = left }
       return error
     }
   }
