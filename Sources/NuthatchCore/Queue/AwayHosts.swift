@@ -1,17 +1,17 @@
 import CSystem
 import NuthatchTransport
 
-/// A host that can't be reached and that requests with `giveUpAfter` wait for.
+/// A host that can't be reached, or answers 429 or 503, and that requests with `giveUpAfter` wait for.
 public struct AwayHost: Sendable {
   /// The host's name, with its port unless that is the scheme's default.
   public let name: String
-  /// The error of the last request to it.
+  /// The error of the last request to it; `http` for a 429 or 503.
   public let code: ErrorCode
-  /// How long it has been unreachable, in whole seconds.
+  /// How long it has given no good answer, in whole seconds.
   public let seconds: Int64
 }
 
-/// The unreachable hosts of a queue, for callers that want to know what a run waits for.
+/// The unreachable and overloaded hosts of a queue, for callers that want to know what a run waits for.
 final class AwayHosts: Sendable {
   private struct Absence {
     var since: Int64
@@ -20,8 +20,8 @@ final class AwayHosts: Sendable {
 
   private let absences = Locked<[Origin: Absence]>([:])
 
-  func note(_ origin: Origin, since: Int64, _ kind: TransportFault.Kind) {
-    absences.withLock { $0[origin] = Absence(since: since, code: ErrorCode(kind)) }
+  func note(_ origin: Origin, since: Int64, _ code: ErrorCode) {
+    absences.withLock { $0[origin] = Absence(since: since, code: code) }
   }
 
   /// Removes a host that has answered, or that no request waits for any more.
@@ -40,7 +40,7 @@ extension Origin {
 }
 
 extension Cache {
-  /// Hosts that can't be reached at the moment while requests of a batch wait for them (`Request.giveUpAfter`). Covers all
+  /// Hosts that can't be reached, or answer 429 or 503, at the moment while requests of a batch wait for them (`Request.giveUpAfter`). Covers all
   /// requests of the process.
   public var awayHosts: [AwayHost] {
     isForked ? [] : runtime.queue.away.current(now: nhs_monotonic_ns())

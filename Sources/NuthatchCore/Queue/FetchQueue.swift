@@ -341,6 +341,7 @@ final class FetchQueue: @unchecked Sendable {
     entry.forgetMoved()
     if isSlow, lending.isInTheWay(entry, settings, at: now) {
       entry.host.notePutOff()
+      troubled.learnPutOff(entry, settings, at: now)
       entry.work?.putOff(entry)
     }
     guard entry.state == .running else { return }

@@ -66,8 +66,7 @@ final class QueueHost {
 
   func gate(at now: Int64, _ settings: QueueSettings) -> Gate {
     guard running < limit(settings) else { return .shut }
-    let allowed = max(
-      pausedUntil, measured?.pace.notBefore ?? .min, rate.allowed(startRate(at: now, settings)))
+    let allowed = max(pausedUntil, breakEnd, rate.allowed(startRate(at: now, settings)))
     if allowed > now { return .until(allowed) }
     switch circuit.state(at: now) {
     case .closed: return .open
@@ -75,6 +74,9 @@ final class QueueHost {
     case .open(let until): return .until(until)
     }
   }
+
+  /// The end of the break after a 429 or 503.
+  var breakEnd: Int64 { measured?.pace.notBefore ?? .min }
 
   /// Returns the allowed starts a second: the program's limit or the host's measured rate, whichever is lower. Nil: no limit.
   func startRate(at now: Int64, _ settings: QueueSettings) -> Double? {
@@ -93,7 +95,8 @@ final class QueueHost {
   }
 
   func noteGoodAnswer(at now: Int64) {
-    trouble = nil
+    // An answer during a pause belongs to an earlier request. It doesn't end the pause.
+    trouble = pausedUntil > now ? trouble.map { HostTrouble(since: now, cause: $0.cause) } : nil
     lastGoodAnswer = now
   }
 

@@ -29,6 +29,15 @@ final class TroubledHosts {
     }
   }
 
+  /// Notes that `entry` will be put off because nothing came. If its host has answered others meanwhile, the host isn't silent.
+  func learnPutOff(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
+    guard entry.patience > 0, entry.host.lastGoodAnswer ?? .min < entry.since else { return }
+    let seconds = (now &- entry.since) / 1_000_000_000
+    noteSilence(
+      TransportFault(.timeout, "no byte for \(seconds) s, waiting for the answer"), from: entry, settings,
+      at: now)
+  }
+
   /// Notes whether the head reports overload. Only answers to requests with patience slow a host down, but then all its
   /// requests.
   func learn(_ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
@@ -44,8 +53,18 @@ final class TroubledHosts {
     guard !wasMore else { return }
     host.measures.pace.noteOverload(
       overload.status, isOnlyThisRequest: isOnlyThisRequest, began: entry.since, at: now)
-    if !isOnlyThisRequest { host.noteTrouble(.status(overload.status), of: entry) }
+    if !isOnlyThisRequest {
+      host.noteTrouble(.status(overload.status), of: entry)
+      noteAway(.http, entry, at: now)
+    }
     refuseGivenUp(at: host, now)
+  }
+
+  /// Tells callers that `entry` and others wait for its host.
+  private func noteAway(_ code: ErrorCode, _ entry: QueueEntry, at now: Int64) {
+    let host = entry.host
+    guard let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) else { return }
+    away.note(host.origin, since: trouble.since, code)
   }
 
   private func noteFault(
@@ -54,9 +73,7 @@ final class TroubledHosts {
     let host = entry.host
     if let fault { host.noteTrouble(.fault(fault), of: entry) }
     guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
-    if let fault, let trouble = host.trouble, entry.patience > 0, !host.isGivenUp(by: entry, at: now) {
-      away.note(host.origin, since: trouble.since, fault.kind)
-    }
+    if let fault { noteAway(ErrorCode(fault.kind), entry, at: now) }
     if let last = host.lastTry, last > now { host.circuit.probe(by: last) }
     refuse(host.takeAll { $0.patience == 0 || host.isGivenUp(by: $0, at: now) })
   }
@@ -68,6 +85,7 @@ final class TroubledHosts {
   ) {
     let host = entry.host
     if let fault { host.noteTrouble(.fault(fault), of: entry) }
+    if host.trouble?.isOfHost == true { noteAway(.timeout, entry, at: now) }
     guard host.isGivenUp(by: entry, at: now) else { return }
     host.circuit.open(at: now, settings.circuit)
     refuseGivenUp(at: host, now)
@@ -83,7 +101,8 @@ extension TroubledHosts {
   ///
   /// - Returns: whether it was refused.
   func refuseIfShut(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
-    let isShut = host.circuit.left(at: now) > 0 || entry.patience > 0 && host.pausedUntil > now
+    let isShut =
+      host.circuit.left(at: now) > 0 || entry.patience > 0 && max(host.pausedUntil, host.breakEnd) > now
     guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
     entry.setState(.refused)
     refused.append(entry)

@@ -163,6 +163,24 @@ import Testing
     #expect(bench.takeBegun() == ["0", "1", "patient"])
   }
 
+  @Test("good answers to earlier requests don't end the trouble of a host that asked for a pause")
+  func answersDuringPause() {
+    let bench = QueueBench(.fixed(10, perHost: 3))
+    for index in 0..<4 { bench.submit("\(index)", patience: 10 * second) }
+    bench.queue.answered(bench.running[0], firstByte: nil, overload: Overload(status: 503), now: bench.now)
+    bench.queue.pause(
+      QueueBench.origin("a.example"), until: bench.now + minute, status: 503, now: bench.now)
+    bench.finishFirst()
+    bench.queue.answered(bench.running[0], firstByte: nil, now: bench.now)
+    bench.finishFirst()
+    bench.submit("late", patience: 10 * second)
+    bench.submit("patient", patience: 5 * minute)
+    #expect(refusals(bench) == ["3 503 60", "late 503 60"])
+    bench.finishAll()
+    bench.pass(minute)
+    #expect(bench.takeBegun() == ["0", "1", "2", "patient"])
+  }
+
   @Test("entries are refused when their host has answered 429 for as long as they wait")
   func overloaded() {
     let bench = QueueBench(.fixed(10, perHost: 1))
@@ -177,6 +195,39 @@ import Testing
     #expect(bench.begun.count < 15)
     #expect(refusals(bench).count == 100 - bench.begun.count)
     #expect(refusals(bench).last == "99 429 0")
+  }
+
+  @Test(
+    "the rest of a list is refused at once if its host was overloaded for too long", arguments: [429, 503])
+  func restOfList(status: Int) {
+    let bench = QueueBench(.fixed(10, perHost: 2))
+    /// Submits a list a few at a time, as a batch does. The host answers `status` only.
+    func run(_ count: Int, until enough: Int) {
+      var left = count
+      for _ in 0..<60 where refusals(bench).count < enough {
+        while left > 0, bench.queue.activity < 8 {
+          left -= 1
+          bench.submit("\(left)", patience: 10 * second)
+          bench.pass(0)
+        }
+        for entry in bench.running {
+          bench.queue.answered(entry, firstByte: nil, overload: Overload(status: status), now: bench.now)
+          bench.finish(entry)
+        }
+        bench.pass(second)
+      }
+    }
+    run(100, until: 80)
+    let sent = bench.begun.count
+    let begin = bench.now
+    run(1000, until: 1000)
+    #expect(bench.now - begin < 30 * second && bench.begun.count - sent < 10)
+
+    // It is still tried: its next answer may be a good one.
+    bench.pass(10 * second)
+    bench.begun = []
+    bench.submit("back", patience: 10 * second)
+    #expect(bench.begun == ["back"])
   }
 
   @Test("patient entries are sent if only odd pages of their host are in trouble", arguments: [true, false])
@@ -234,6 +285,25 @@ import Testing
     }
     #expect(bench.begun.count <= 6 && refusals(bench).count == 100 - bench.begun.count)
     #expect(refusals(bench).last == "99 timeout")
+  }
+
+  @Test("a host that answers no more is given up even if its requests are put off")
+  func putOff() {
+    let bench = QueueBench(.fixed(10, perHost: 2, lendAfter: second))
+    let first = bench.submit("first", patience: 20 * second)
+    bench.queue.answered(first, firstByte: 50 * millisecond, now: bench.now)
+    bench.finish(first)
+    var left = 500
+    for _ in 0..<60 where refusals(bench).count < 450 {
+      while left > 0, bench.queue.activity < 8 {
+        left -= 1
+        bench.submit("\(left)", patience: 20 * second, mayBePutOff: true)
+        bench.pass(0)
+      }
+      bench.pass(second)
+    }
+    #expect(refusals(bench).count >= 450 && refusals(bench).last == "0 timeout")
+    #expect(bench.now - 1000 * second < 40 * second)
   }
 
   @Test("a host that drops its connections is left alone for a second, and other hosts go on")
