@@ -218,6 +218,15 @@ def test_no_url_is_lost_after_retry_after(hosts: SickHosts, nuthatch: Runner) ->
     assert set(answers) == {"200", "503"} and answers["200"] >= 60 and answers["503"] == 1
 
 
+def test_a_host_that_is_overloaded_for_some_seconds_is_named(hosts: SickHosts, nuthatch: Runner) -> None:
+    urls = urls_of(hosts, "busy4.h", 20)
+    done = nuthatch("prefetch", given=lines(urls))
+    host = urls[0].split("/")[2]
+    said = done.stderr.decode()
+    assert done.returncode == 0, said
+    assert f"{host} answers 429 or 503: its URLs wait until it is back, for 5 min 0 s at most" in said
+
+
 def test_a_deadline_during_retry_after_names_the_status(hosts: SickHosts, nuthatch: Runner) -> None:
     # Long enough for the first answers, even if the machine stops for some seconds.
     records = fetch(nuthatch, urls_of(hosts, "after100.h", 14), "--deadline=8")
