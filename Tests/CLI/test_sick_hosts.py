@@ -14,8 +14,10 @@ from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 from command import COMMAND, Runner, lines
-from sick_hosts import SickHosts
+from pictures import png
+from sick_hosts import SickHosts, is_odd
 from sick_list import SickList
+from testserver import TestServer, ok, redirect
 
 
 @pytest.fixture
@@ -148,6 +150,30 @@ def test_urls_that_hang_do_not_delay_others_of_their_host(
             assert hung_beyond(hosts, name, len(hanging)) > len(hanging)
 
     in_three_tries(check)
+
+
+def test_pages_that_fail_for_long_do_not_delay_others_of_their_host(
+    hosts: SickHosts, environment: Dict[str, str]
+) -> None:
+    urls = urls_of(hosts, "ms5.odd10.h", 800)
+    good = [url for url in urls if not is_odd("/" + url.rpartition("/")[2], 10)]
+    # More than may be under way.
+    assert len(urls) - len(good) > 64
+    with patient(environment, urls) as answered:
+        records = list(islice(answered, len(good)))
+    assert sorted(record["url"] for record in records) == sorted(good)
+    assert all(record["ok"] for record in records)
+
+
+def test_redirects_to_a_host_that_is_away_do_not_delay_others(
+    server: TestServer, environment: Dict[str, str]
+) -> None:
+    server.on_prefix("/away/", redirect("http://127.0.0.1:1/"))
+    server.on_prefix("/well/", ok(png(9, 9), "image/png"))
+    away, well = ([server.url(f"/{way}/{number}") for number in range(200)] for way in ("away", "well"))
+    with patient(environment, well[:50] + away + well[50:]) as answered:
+        records = list(islice(answered, len(well)))
+    assert sorted(record["url"] for record in records) == sorted(well)
 
 
 def test_urls_that_hang_are_tried_again_when_no_others_are_answered(

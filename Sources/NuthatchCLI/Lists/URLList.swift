@@ -10,7 +10,8 @@ struct ListedURL: Sendable {
   var url: String
   /// Why the line has no URL; nil if it has one.
   var fault: String?
-  /// Whether the URL is deferred: its request was cancelled because no bytes came and other requests waited.
+  /// Whether the URL is deferred: its request was cancelled because it kept failing, or no bytes came, while others were answered
+  /// or waited.
   var isDeferred = false
 
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }

@@ -2,9 +2,11 @@ import NuthatchBase
 
 /// Holds URLs of a list until their hosts have room. Decides which URL is submitted next, and whether to read more of the list.
 ///
-/// A host has a few requests under way at a time: 8 at first and after a failure, 4 more after each good answer, up to a limit.
+/// A host has a few requests under way at a time: 8 at first and after a failure, unless it gave a good answer in the last second;
+/// 4 more after each good answer, up to a limit.
 /// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond
-/// `mostInMemory` bytes are moved to a file.
+/// `mostInMemory` bytes are moved to a file. If none of them ends for a second, a host that gives good answers may have more: those
+/// under way may wait for the host that they are redirected to.
 ///
 /// Deferred URLs (`isDeferred`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.
@@ -40,7 +42,8 @@ final class Backlog {
     var underWay = 0
     /// The most requests that may be under way at the host now.
     var limit = Backlog.firstLimit
-    var hasAnswered = false
+    /// When it last gave a good answer; nil: never.
+    var goodAt: Int64?
     /// When a request last ended, or started while no other was under way; monotonic, in nanoseconds.
     var lastSign: Int64 = 0
     var isWaitingForTurn = false
@@ -70,6 +73,8 @@ final class Backlog {
   private let mostAtHost: Int
   private let mostInMemory: Int
   private let folder: String
+  /// Returns the names of the hosts that give no good answers now.
+  private let troubled: () -> Set<String>
   private var hosts: [String: Host] = [:]
   /// Hosts that have room and URLs, longest waiting first.
   private var turns = Fifo<Host>()
@@ -97,12 +102,16 @@ final class Backlog {
   private(set) var lost = 0
 
   /// - Parameter atHost: the most requests that run at one host at once.
-  init(enough: Int, atHost: Int, mostInMemory: Int = 4 << 20, folder: String) {
+  init(
+    enough: Int, atHost: Int, mostInMemory: Int = 4 << 20, folder: String,
+    troubled: @escaping () -> Set<String>
+  ) {
     self.enough = enough
     // More than `atHost`, because free places are filled before this program has seen the answers.
     mostAtHost = max(64, 4 * atHost)
     self.mostInMemory = mostInMemory
     self.folder = folder
+    self.troubled = troubled
   }
 
   /// Returns whether to read more URLs.
@@ -194,8 +203,12 @@ final class Backlog {
       deferredUnderWay -= 1
     }
     host.lastSign = now
-    host.hasAnswered = host.hasAnswered || isGood
-    host.limit = isGood ? min(host.limit + 4, mostAtHost) : Self.firstLimit
+    if isGood {
+      host.goodAt = now
+      host.limit = max(host.limit, min(host.limit + 4, mostAtHost))
+    } else if host.goodAt.map({ now - $0 > Self.silence }) ?? true {
+      host.limit = Self.firstLimit
+    }
     offerTurn(host)
     if host.underWay == 0, host.isEmpty, !host.isWaitingForTurn { hosts[host.name] = nil }
   }
@@ -223,7 +236,7 @@ final class Backlog {
   /// Returns whether a host may start another request. If more than half of `mostUnderWay` are under way, a host that has
   /// never answered gets only one.
   private func hasRoom(_ host: Host) -> Bool {
-    host.underWay < (underWay > Self.mostUnderWay / 2 && !host.hasAnswered ? 1 : host.limit)
+    host.underWay < (underWay > Self.mostUnderWay / 2 && host.goodAt == nil ? 1 : host.limit)
   }
 
   private func takeFirst(of line: inout Line) -> ListedURL? {
@@ -297,12 +310,20 @@ final class Backlog {
     judgedAt = now
     silent = 0
     isBusy = false
+    var full: [Host] = []
     for host in hosts.values {
       if now - host.lastSign > Self.silence {
         silent += host.underWay
+        if host.goodAt != nil, host.underWay >= host.limit { full.append(host) }
       } else if host.underWay > host.deferredUnderWay {
         isBusy = true
       }
+    }
+    guard !full.isEmpty else { return }
+    let troubled = troubled()
+    for host in full where !troubled.contains(host.name) && underWay < Self.mostUnderWay / 4 {
+      host.limit = 2 * host.underWay
+      offerTurn(host)
     }
   }
 }

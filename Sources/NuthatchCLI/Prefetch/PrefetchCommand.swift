@@ -40,7 +40,8 @@ enum PrefetchCommand: Command {
     as unreachable after five failed requests in a row; until then --retries limits its failures, too, and the last retry
     waits 5 s, because the host may be restarting. The run prints which hosts it waits for. If a host gives no good answer
     for the time of --give-up-after, its URLs fail with the host's error. A URL whose server sends nothing while other URLs
-    need its place is tried again at the end of the list.
+    need its place is tried again at the end of the list, and so is one that keeps failing while other URLs of its host
+    are answered.
 
     By default a run has six requests at once at a host (32 over HTTP/2). The number of all requests grows, up to 512, as
     long as more requests bring more answers a second. --per-host-grows finds out how many requests a host accepts, up to

@@ -35,7 +35,9 @@ final class PrefetchRun {
     self.settings = settings
     self.cache = cache
     self.list = list
-    backlog = Backlog(enough: 1024, atHost: atHost, folder: cache.path)
+    backlog = Backlog(enough: 1024, atHost: atHost, folder: cache.path) {
+      Set(cache.awayHosts.map(\.name) + cache.pausedHosts.map(\.name))
+    }
     isSignInUnused = settings.signIn?.place != nil
     progress = ProgressLine(settings.progress)
     disk = DiskWatch(cache, of: settings.said.common)

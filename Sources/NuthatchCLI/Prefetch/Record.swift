@@ -119,7 +119,7 @@ struct Record: Sendable {
     if kind != .cancelled { kind = .failed }
     self.error = error
     status = error.status ?? status
-    attempts = max(attempts, error.attempts)
+    attempts = max(attempts, error.attempts, listed.isDeferred ? 1 : 0)
     if error.isInCache { (isInCache, isStored) = (true, true) }
     if error.bodyBytes > 0 { bytes = error.bodyBytes }
     thumbs = []

@@ -256,7 +256,11 @@ extension Fetch: QueuedWork {
   /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers
   /// ask again later. If one waiter must not be put off, the fetch goes on.
   func putOff(_ entry: QueueEntry) {
-    guard case .transferring = phase, waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
+    if case .transferring = phase { putOff() }
+  }
+
+  private func putOff() {
+    guard waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
     for waiter in waiters { waiter.putOff() }
   }
 
@@ -318,6 +322,8 @@ extension Fetch {
     runtime.queue.finished(
       entry, ending.outcome, ending.fault, retryAt: isElsewhere ? nil : time, now: now)
     if isElsewhere { enqueue(notBefore: time) }
+    // Only this page is in trouble. While it waits, other URLs of its host could not be under way.
+    if next.isOdd { putOff() }
   }
 
   private func process(_ head: ResponseHead, _ timings: TransferTimings) {

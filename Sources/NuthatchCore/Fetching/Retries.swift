@@ -9,13 +9,15 @@ struct Retries {
     let since: Int64
     /// The number of attempts during the wait. They don't count against `retries`.
     var attempts = 0
+    /// When the last of them ended.
+    var failedAt: Int64 = .max
     /// When the last of them was answered with 429 or 503.
     var overloadedAt: Int64?
   }
 
   /// Another attempt, after `wait` nanoseconds. `isHold`: it is part of the wait for the host, so it doesn't count against
-  /// `retries`, and its wait is a wait for a turn.
-  typealias Next = (wait: Int64, isHold: Bool)
+  /// `retries`, and its wait is a wait for a turn. `isOdd`: the host has given others good answers between the last two attempts.
+  typealias Next = (wait: Int64, isHold: Bool, isOdd: Bool)
 
   /// The number of the present or next attempt, from 1.
   private(set) var number = 1
@@ -32,7 +34,9 @@ struct Retries {
       isOverloaded || ending.isConnectionFailure && fetch.runtime.queue.mayComeBack(entry, now: now)
     {
       var hold = self.hold ?? Hold(since: entry.since)
+      let isOdd = fetch.runtime.queue.hasAnswered(entry, since: hold.failedAt)
       hold.attempts += 1
+      hold.failedAt = now
       hold.overloadedAt = isOverloaded ? now : nil
       self.hold = hold
       let pause = fetch.shared.retryPolicy.longestWait(after: hold.attempts)
@@ -42,9 +46,9 @@ struct Retries {
       let isInTime = now &+ wait < end
       guard isInTime || !isOverloaded && last > now else { return nil }
       number += 1
-      return (isInTime ? wait : last &- now, isHold: true)
+      return (isInTime ? wait : last &- now, isHold: true, isOdd)
     }
-    return ending.outcomeForRetry.flatMap { delay(after: $0, of: fetch) }.map { ($0, isHold: false) }
+    return ending.outcomeForRetry.flatMap { delay(after: $0, of: fetch) }.map { ($0, false, false) }
   }
 
   /// Returns the nanoseconds until the next attempt, or nil if there is none. `outcome` may also be that of an attempt that

@@ -246,6 +246,11 @@ final class FetchQueue: @unchecked Sendable {
     return entry.host.lastGoodAnswer != nil || entry.isProbe || entry.host.circuit.state(at: now) != .closed
   }
 
+  /// Returns whether the entry's host has given a good answer since `time`.
+  func hasAnswered(_ entry: QueueEntry, since time: Int64) -> Bool {
+    entry.host.lastGoodAnswer ?? .min > time
+  }
+
   /// Reacts to a new or restored default route: the automatic size begins anew, the latencies of hosts are forgotten, and every
   /// open circuit allows its probe.
   func linkChanged(to link: LinkKind, now: Int64) {

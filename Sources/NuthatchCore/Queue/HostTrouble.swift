@@ -15,6 +15,8 @@ struct HostTrouble {
   var cause: Cause
   /// The number of requests that have failed because of it, each counted once.
   var requests = 0
+  /// The number of them that failed for the first time after their patience was over.
+  var lateRequests = 0
 
   /// Whether the trouble affects the whole host. 503, silence and a closed connection may affect some pages only, so they count
   /// after five requests.
@@ -24,6 +26,13 @@ struct HostTrouble {
     case .status(let status): status == 429
     case .fault(let fault): fault.kind != .timeout && fault.kind != .reset
     }
+  }
+
+  /// Whether its requests may fail unsent although the patience of others is over. Before that, more of them must have failed:
+  /// a 503 may affect some pages only, and they may stand side by side in a list.
+  var isShown: Bool {
+    if case .status(503) = cause { return lateRequests >= 20 }
+    return lateRequests >= 5
   }
 
   /// Returns when to try a host for the last time before entries give up at `end`. A long back-off could skip that last chance.

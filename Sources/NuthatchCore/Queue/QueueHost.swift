@@ -85,11 +85,14 @@ final class QueueHost {
     return min(paced, rate ?? .infinity)
   }
 
-  func noteTrouble(_ cause: HostTrouble.Cause, of entry: QueueEntry) {
+  func noteTrouble(_ cause: HostTrouble.Cause, of entry: QueueEntry, at now: Int64) {
     var trouble =
       self.trouble ?? HostTrouble(since: max(entry.since, lastGoodAnswer ?? .min), cause: cause)
     trouble.cause = cause
-    if entry.troubleSince != trouble.since { trouble.requests += 1 }
+    if entry.troubleSince != trouble.since {
+      trouble.requests += 1
+      if trouble.outlasts(entry.patience, at: now) { trouble.lateRequests += 1 }
+    }
     entry.troubleSince = trouble.since
     self.trouble = trouble
   }

@@ -33,9 +33,7 @@ final class TroubledHosts {
   func learnPutOff(_ entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     guard entry.patience > 0, entry.host.lastGoodAnswer ?? .min < entry.since else { return }
     let seconds = (now &- entry.since) / 1_000_000_000
-    noteSilence(
-      TransportFault(.timeout, "no byte for \(seconds) s, waiting for the answer"), from: entry, settings,
-      at: now)
+    noteSilence(TransportFault(.timeout, "no byte for \(seconds) s"), from: entry, settings, at: now)
   }
 
   /// Notes whether the head reports overload. Only answers to requests with patience slow a host down, but then all its
@@ -54,7 +52,7 @@ final class TroubledHosts {
     host.measures.pace.noteOverload(
       overload.status, isOnlyThisRequest: isOnlyThisRequest, began: entry.since, at: now)
     if !isOnlyThisRequest {
-      host.noteTrouble(.status(overload.status), of: entry)
+      host.noteTrouble(.status(overload.status), of: entry, at: now)
       noteAway(.http, entry, at: now)
     }
     refuseGivenUp(at: host, now)
@@ -71,7 +69,7 @@ final class TroubledHosts {
     _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
   ) {
     let host = entry.host
-    if let fault { host.noteTrouble(.fault(fault), of: entry) }
+    if let fault { host.noteTrouble(.fault(fault), of: entry, at: now) }
     guard host.circuit.noteFault(isProbe: entry.isProbe, at: now, settings.circuit) else { return }
     if let fault { noteAway(ErrorCode(fault.kind), entry, at: now) }
     if let last = host.lastTry, last > now { host.circuit.probe(by: last) }
@@ -84,7 +82,7 @@ final class TroubledHosts {
     _ fault: TransportFault?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64
   ) {
     let host = entry.host
-    if let fault { host.noteTrouble(.fault(fault), of: entry) }
+    if let fault { host.noteTrouble(.fault(fault), of: entry, at: now) }
     if host.trouble?.isOfHost == true { noteAway(.timeout, entry, at: now) }
     guard host.isGivenUp(by: entry, at: now) else { return }
     host.circuit.open(at: now, settings.circuit)
@@ -101,8 +99,9 @@ extension TroubledHosts {
   ///
   /// - Returns: whether it was refused.
   func refuseIfShut(_ entry: QueueEntry, of host: QueueHost, at now: Int64) -> Bool {
+    let isBreak = host.breakEnd > now && host.trouble?.isShown == true
     let isShut =
-      host.circuit.left(at: now) > 0 || entry.patience > 0 && max(host.pausedUntil, host.breakEnd) > now
+      host.circuit.left(at: now) > 0 || entry.patience > 0 && (host.pausedUntil > now || isBreak)
     guard isShut, entry.patience == 0 || host.isGivenUp(by: entry, at: now) else { return false }
     entry.setState(.refused)
     refused.append(entry)
