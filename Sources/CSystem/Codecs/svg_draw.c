@@ -60,7 +60,8 @@ static bool find_all(void) {
 int nhs_svg_is_loaded(void) { return is_loaded; }
 
 int nhs_svg_load(void) {
-    /* Text, and pictures of the formats that are usual within SVGs: the libraries then have read their own files. */
+    /* Text, and pictures of the formats that are usual within SVGs: the libraries then have read their own files. For the one that
+       doesn't say its format, they are those that find it. */
     static const char first[] =
         "<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.org/1999/xlink' width='8' height='8'>"
         "<text font-size='4' y='6'>Aa</text><text font-family='serif' y='6'>a</text>"
@@ -69,6 +70,7 @@ int nhs_svg_load(void) {
         "QVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=='/>"
         "<image width='1' height='1' xlink:href='data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA"
         "7'/>"
+        "<image width='1' height='1' xlink:href='data:;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'/>"
         "<image width='1' height='1' xlink:href='data:image/svg+xml;base64,PHN2ZyB4bWxucz0naHR0cDovL3d3dy53My5vcmcv"
         "MjAwMC9zdmcnIHdpZHRoPScxJyBoZWlnaHQ9JzEnLz4='/></svg>";
     uint8_t pixels[8 * 8 * 4];

@@ -88,6 +88,8 @@ func isInstalled(_ library: String) -> Bool {
     for (url, isDrawn) in [
       (file.absoluteString, false), (file.path, false), ("http://127.0.0.1:9/x.png", false),
       ("data:image/png;base64," + png.base64EncodedString(), true),
+      // Without a type, it is known by its first bytes.
+      ("data:;base64," + png.base64EncodedString(), true),
     ] {
       for name in ["href", "xlink:href"] {
         let image = "<image x='50%' width='50%' height='100%' preserveAspectRatio='none' \(name)='\(url)'/>"
