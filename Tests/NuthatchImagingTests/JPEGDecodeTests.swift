@@ -208,6 +208,18 @@ import Testing
     #expect(whole.pictures[0].largestDifference(from: try #require(Decode.whole(jpeg).picture)) == 0)
   }
 
+  @Test("a JPEG whose colours have a quarter of the columns or rows is reduced less")
+  func narrowColorsAreReducedLess() throws {
+    for (horizontal, vertical, greatest): (Int32, Int32, Int) in [
+      (4, 1, 4), (1, 4, 4), (4, 2, 8), (2, 4, 8), (2, 1, 8), (2, 2, 8),
+    ] {
+      let jpeg = Fixture.jpeg(1001, 667, sampling: (horizontal, vertical))
+      let small = try Decode.thumbnails(jpeg, [ThumbnailBox(40)]).get()
+      #expect(small.report.denominator == greatest, "\(horizontal)x\(vertical)")
+      #expect(Decode.pieces(jpeg, 500, [ThumbnailBox(40)]).picture?.bytes == small.pictures[0].bytes)
+    }
+  }
+
   @Test(
     "a JPEG's thumbnail is within 6 levels of the whole picture resampled to its size",
     arguments: [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)] as [(Int32, Int32)])

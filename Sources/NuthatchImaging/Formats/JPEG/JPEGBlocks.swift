@@ -39,6 +39,15 @@ struct JPEGBlocks {
     count == 3 && components[0].name == 0x52 && components[1].name == 0x47 && components[2].name == 0x42
   }
 
+  /// libjpeg decodes a component with half of the columns and rows to larger blocks, but not one that has a quarter of the columns
+  /// and all rows. At 1:8, each of its samples would stand for 32 columns.
+  var greatestReduction: Int {
+    (0..<count).contains {
+      let (across, down) = (widest / components[$0].horizontal, highest / components[$0].vertical)
+      return max(across, down) >= 4 * min(across, down)
+    } ? 4 : 8
+  }
+
   /// The bytes of all coefficients, two each.
   var coefficientBytes: Int { rows * rowBytes }
 

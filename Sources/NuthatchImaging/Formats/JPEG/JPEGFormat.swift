@@ -2,7 +2,7 @@
 struct JPEGFormat: PictureFormat {
   let format = ImageFormat.jpeg
 
-  func greatestReduction(_ info: ImageInfo) -> Int { 8 }
+  func greatestReduction(_ info: ImageInfo) -> Int { info.greatestReduction }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {
     JPEGHeaderParser(collectsProfile: collectsProfile)

@@ -198,6 +198,7 @@ struct JPEGHeaderParser: HeaderParser {
       return corrupt("the JPEG has invalid sampling factors", end)
     }
     found.wholePictureBytes = blocks.coefficientBytes
+    found.greatestReduction = blocks.greatestReduction
     self.blocks = blocks
     info = found
     return next(skip: 0)
