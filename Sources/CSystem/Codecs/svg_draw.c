@@ -116,12 +116,17 @@ static size_t offset_of(int line, int column, const uint8_t *bytes, size_t count
 static int fail_to_read(nhs_fault *fault, g_error *error, const uint8_t *bytes, size_t count) {
     enum { extra_content = 5, tag_mismatch = 76 };
     int code, line, column, length = 0;
-    const char *text = error && error->message ? strstr(error->message, " code ") : NULL;
-    if (!text || sscanf(text, " code %d on line %d column %d of data: %n", &code, &line, &column, &length) < 3)
-        return fail_by(fault, error);
+    const char *message = error && error->message ? error->message : "";
+    const char *text = strstr(message, " code "), *other = strstr(message, " code=");
+    int found = text ? sscanf(text, " code %d on line %d column %d of data: %n", &code, &line, &column, &length)
+        : other      ? sscanf(other, " code=%d (%*d) in %*[^:]:%d:%d: %n", &code, &line, &column, &length)
+                     : 0;
+    if (found < 3) return fail_by(fault, error);
     size_t offset = offset_of(line, column, bytes, count);
-    /* A text that was cut off fails at its end, or at a character that is cut. */
-    bool is_cut = count - offset <= 3 && code != extra_content && (code != tag_mismatch || bytes[count - 1] != '>');
+    /* A text that was cut off fails at its end, or at a character that is cut. What has the other form is read to its end. */
+    bool is_cut = text && count - offset <= 3 && code != extra_content &&
+        (code != tag_mismatch || bytes[count - 1] != '>');
+    if (!text) text = other;
     fault->kind = is_cut ? NHS_FAULT_TRUNCATED : NHS_FAULT_CORRUPT;
     fault->offset = (int64_t)(is_cut ? count : offset);
     snprintf(fault->message, sizeof fault->message, "%s in line %d: %.*s",

@@ -168,6 +168,7 @@ func isInstalled(_ library: String) -> Bool {
       ("<svg xmlns='http://www.w3.org/2000/svg'></rect>", 46, 48),
       ("<svg xmlns='http://www.w3.org/2000/svg'/>x", 41, 41),
       ("<svg xmlns='http://www.w3.org/2000/svg'>&x;</svg>", 40, 44),
+      ("<svg xmlns='http://www.w3.org/2000/svg' xmlns:a='b#c#d'/>", 54, 57),
     ] as [(String, Int, Int)])
   func damaged(text: String, first: Int, last: Int) {
     guard case .failure(let fault) = draw(text) else {
