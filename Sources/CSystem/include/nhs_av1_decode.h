@@ -16,10 +16,10 @@ typedef struct {
     int32_t width; // of the frame, as the container announces it
     int32_t height;
     int32_t operating_point;
-    int32_t layer;        // the wanted spatial layer; negative for the highest
+    int32_t layer;           // the wanted spatial layer; negative for the highest
     int32_t without_filters; // leave out what smooths the edges of blocks; a reduced picture doesn't need it
-    int32_t frames;       // the most frames that may be decoded
-    size_t memory;        // the most bytes that frames may take together
+    int32_t frames;          // the most frames that may be decoded
+    size_t memory;           // the most bytes that frames may take together
 } nhs_av1_options;
 
 typedef struct {

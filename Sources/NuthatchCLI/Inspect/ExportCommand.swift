@@ -163,7 +163,7 @@ final class ExportRun {
       case .end: return
       case .url(let listed):
         if let failure = listed.failure {
-          noteMissing(listed.url, listed.index, failure)
+          noteFailure(listed.url, listed.index, failure)
           continue
         }
         let request = try request(for: listed.url, key: said.key?.key(for: listed.url))
@@ -214,7 +214,7 @@ final class ExportRun {
       if let error = event.error { throw error }
       images = event.images
     } catch {
-      return noteMissing(url, index, error)
+      return noteFailure(url, index, error)
     }
     var isWhole = true
     for (made, image) in zip(files, images) {
@@ -244,7 +244,7 @@ final class ExportRun {
     if !isWhole { failed += 1 }
   }
 
-  private func noteMissing(_ url: String, _ index: Int, _ error: NuthatchError) {
+  private func noteFailure(_ url: String, _ index: Int, _ error: NuthatchError) {
     if error.code == .offline { missing += 1 } else { failed += 1 }
     note(error, url, index)
   }

@@ -3,10 +3,9 @@ import NuthatchBase
 /// Holds URLs of a list until their hosts have room. Decides which URL is submitted next, and whether to read more of the list.
 ///
 /// A host has a few requests under way at a time: 8 at first and after a failure, unless it gave a good answer in the last second;
-/// 4 more after each good answer, up to a limit.
-/// The rest of its URLs wait here. So a host that hangs, or a list sorted by host, doesn't delay other hosts. URLs beyond
-/// `mostInMemory` bytes are moved to a file. If none of them ends for a second, a host that gives good answers may have more: those
-/// under way may wait for the host that they are redirected to.
+/// 4 more after each good answer, up to a limit. If none of them ends for a second, a host that gives good answers may have more:
+/// those under way may wait for the host that they are redirected to. The rest of its URLs wait here. So a host that hangs, or a
+/// list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes are moved to a file.
 ///
 /// Deferred URLs (`isDeferred`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.

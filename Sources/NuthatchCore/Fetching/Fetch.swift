@@ -255,9 +255,7 @@ extension Fetch: QueuedWork {
 
   /// Ends the fetch for now, because nothing comes and other requests wait for its place. Its waiters end, and their callers
   /// ask again later. If one waiter must not be put off, the fetch goes on.
-  func putOff(_ entry: QueueEntry) {
-    if case .transferring = phase { putOff() }
-  }
+  func putOff(_ entry: QueueEntry) { if case .transferring = phase { putOff() } }
 
   private func putOff() {
     guard waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }

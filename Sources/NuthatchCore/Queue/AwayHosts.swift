@@ -40,8 +40,8 @@ extension Origin {
 }
 
 extension Cache {
-  /// Hosts that can't be reached, or answer 429 or 503, at the moment while requests of a batch wait for them (`Request.giveUpAfter`). Covers all
-  /// requests of the process.
+  /// Hosts that can't be reached, or answer 429 or 503, at the moment while requests of a batch wait for them
+  /// (`Request.giveUpAfter`). Covers all requests of the process.
   public var awayHosts: [AwayHost] {
     isForked ? [] : runtime.queue.away.current(now: nhs_monotonic_ns())
   }
