@@ -17,7 +17,7 @@ from command import COMMAND, Runner, lines
 from pictures import png
 from sick_hosts import SickHosts, is_odd
 from sick_list import SickList
-from testserver import TestServer, ok, redirect
+from testserver import TestServer, answer, ok, redirect, script
 
 
 @pytest.fixture
@@ -163,6 +163,25 @@ def test_pages_that_fail_for_long_do_not_delay_others_of_their_host(
         records = list(islice(answered, len(good)))
     assert sorted(record["url"] for record in records) == sorted(good)
     assert all(record["ok"] for record in records)
+
+
+def test_all_attempts_of_a_deferred_url_are_counted(server: TestServer, nuthatch: Runner) -> None:
+    gate = server.gate("second")
+    server.on("/flaky", answer(503), script(503, steps=[gate.step]), ok(png(9, 9), "image/png"))
+    server.on_prefix("/well/", ok(png(8, 8), "image/png"))
+
+    def open_gate() -> None:
+        # At most six are under way, so most of the good answers have come.
+        server.wait_for_requests(22)
+        gate.open()
+
+    opener = threading.Thread(target=open_gate)
+    opener.start()
+    urls = [server.url("/flaky"), *(server.url(f"/well/{number}") for number in range(20))]
+    records = fetch(nuthatch, urls)
+    opener.join()
+    (flaky,) = (record for record in records if record["index"] == 0)
+    assert (flaky["ok"], flaky["attempts"], server.count("/flaky")) == (True, 3, 3)
 
 
 def test_redirects_to_a_host_that_is_away_do_not_delay_others(

@@ -10,10 +10,11 @@ struct ListedURL: Sendable {
   var url: String
   /// Why the line has no URL; nil if it has one.
   var fault: String?
-  /// Whether the URL is deferred: its request was cancelled because it kept failing, or no bytes came, while others were answered
-  /// or waited.
-  var isDeferred = false
+  /// The attempts of a deferred URL: its request was cancelled because it kept failing, or no bytes came, while others were
+  /// answered or waited. 0 if it isn't deferred.
+  var earlierAttempts = 0
 
+  var isDeferred: Bool { earlierAttempts > 0 }
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }
 

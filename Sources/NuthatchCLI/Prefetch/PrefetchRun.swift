@@ -165,7 +165,7 @@ final class PrefetchRun {
         account(record)
       } else if mayGoOn {
         var listed = record.listed
-        listed.isDeferred = listed.isDeferred || !isStopped
+        if record.kind == .cancelled { listed.earlierAttempts = record.attempts }
         backlog.add(listed)
       }
     }

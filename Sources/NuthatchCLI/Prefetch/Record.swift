@@ -104,6 +104,7 @@ struct Record: Sendable {
     contentType = image.header("Content-Type")
     robots = image.headers("X-Robots-Tag")
     attempts = image.journey.attempts
+    if attempts > 0 { attempts += listed.earlierAttempts }
     timings = image.timings
     journey = image.journey
   }
@@ -119,7 +120,7 @@ struct Record: Sendable {
     if kind != .cancelled { kind = .failed }
     self.error = error
     status = error.status ?? status
-    attempts = max(attempts, error.attempts, listed.isDeferred ? 1 : 0)
+    attempts = max(attempts, listed.earlierAttempts + error.attempts)
     if error.isInCache { (isInCache, isStored) = (true, true) }
     if error.bodyBytes > 0 { bytes = error.bodyBytes }
     thumbs = []

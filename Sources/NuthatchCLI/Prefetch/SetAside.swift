@@ -75,7 +75,7 @@ final class SetAside {
 
   private static func append(_ listed: ListedURL, to bytes: inout [UInt8]) {
     let url = Array(listed.url.utf8)
-    for number in [listed.isDeferred ? ~listed.index : listed.index, listed.line, url.count] {
+    for number in [listed.index, listed.line, listed.earlierAttempts, url.count] {
       withUnsafeBytes(of: Int64(number)) { bytes.append(contentsOf: $0) }
     }
     bytes.append(contentsOf: url)
@@ -89,10 +89,10 @@ final class SetAside {
       return bytes.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: place, as: Int64.self)) }
     }
     while place < bytes.count {
-      let (index, line, length) = (number(), number(), number())
+      let (index, line, attempts, length) = (number(), number(), number(), number())
       let url = String(decoding: bytes[place..<place + length], as: UTF8.self)
       place += length
-      urls.append(ListedURL(index: index < 0 ? ~index : index, line: line, url: url, isDeferred: index < 0))
+      urls.append(ListedURL(index: index, line: line, url: url, earlierAttempts: attempts))
     }
     return urls
   }

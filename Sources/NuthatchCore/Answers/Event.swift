@@ -67,8 +67,11 @@ public struct Event: Sendable {
 
   static func frozen(_ error: NuthatchError) -> Event { Event(.frozen, isFinal: true, error: error) }
 
-  static let cancelled = Event(
-    .cancelled, isFinal: true, error: NuthatchError(.cancelled, "the request was cancelled"))
+  static func cancelled(after attempts: Int = 0) -> Event {
+    var error = NuthatchError(.cancelled, "the request was cancelled")
+    error.attempts = attempts
+    return Event(.cancelled, isFinal: true, error: error)
+  }
 
   static func question(_ question: Question) -> Event { Event(.question, isFinal: false, question: question) }
 

@@ -185,7 +185,7 @@ public final class Ticket: @unchecked Sendable {
   /// Ends the request. Its final event, `cancelled`, is available at once, unless it had a final event before.
   public func cancel() {
     guard !isForked else { return }
-    finish(.cancelled)
+    finish(.cancelled())
   }
 
   /// Calls `observer` once with the final event, on any thread: it must return at once. If the event is there already, calls it

@@ -259,7 +259,7 @@ extension Fetch: QueuedWork {
 
   private func putOff() {
     guard waiters.allSatisfy({ $0.plan.mayBeDeferred }) else { return }
-    for waiter in waiters { waiter.putOff() }
+    for waiter in waiters { waiter.putOff(after: attempt.journey.attempts) }
   }
 
   func refused(_ entry: QueueEntry, _ refusal: HostRefusal) {

@@ -20,7 +20,7 @@ protocol FetchWaiter: AnyObject {
   func noteBegin()
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool)
   /// Ends because other requests need the place in the queue. Its caller may ask again later.
-  func putOff()
+  func putOff(after attempts: Int)
   /// Its fetch has ended. The waiter has left it before this call.
   func conclude(_ outcome: FetchOutcome)
 }

@@ -412,7 +412,7 @@ extension RequestTask: FetchWaiter {
     ticket.report(bytes, of: total, isUpload: isUpload)
   }
 
-  func putOff() { ticket.cancel() }
+  func putOff(after attempts: Int) { ticket.finish(.cancelled(after: attempts)) }
 }
 
 extension RequestPlan {

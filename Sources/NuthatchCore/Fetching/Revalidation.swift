@@ -59,7 +59,7 @@ final class Revalidation: FetchWaiter, @unchecked Sendable {
 
   func report(_ bytes: Int64, of total: Int64?, isUpload: Bool) {}
   /// Does nothing, because nothing would submit it again.
-  func putOff() {}
+  func putOff(after attempts: Int) {}
 
   func conclude(_ outcome: FetchOutcome) {
     switch outcome {
