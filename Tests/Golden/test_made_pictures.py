@@ -5,7 +5,7 @@ from typing import Any, Callable
 
 import numpy as np
 import pytest
-from compare import distance
+from compare import distance, psnr
 from PIL import Image, ImageCms
 from reference_png import decode as decode_png
 
@@ -29,6 +29,12 @@ def written(image: Image.Image, kind: str, **options: Any) -> bytes:
 
 def as_pillow_reads(data: bytes) -> np.ndarray:
     return np.array(Image.open(io.BytesIO(data)).convert("RGBA"))
+
+
+def on_black(pixels: np.ndarray) -> np.ndarray:
+    """Returns alpha, and the colours multiplied by it."""
+    alpha = pixels[:, :, 3:].astype(float)
+    return np.dstack([pixels[:, :, :3] * alpha / 255, alpha])
 
 
 @pytest.mark.parametrize("sampling", [0, 1, 2])
@@ -188,6 +194,25 @@ def test_premultiplied_alpha_of_an_avif_is_divided_as_by_pillow(pixels_of: Decod
     assert distance(pixels_of(data), as_pillow_reads(data)) <= 4
 
 
+@pytest.mark.parametrize("sampling", ["4:2:0", "4:2:2", "4:4:4", "4:0:0"])
+@pytest.mark.parametrize("levels", ["full", "limited"])
+def test_thumbnails_of_a_large_avif_with_alpha_are_those_of_its_pixels(
+    pixels_of: Decode, sampling: str, levels: str
+) -> None:
+    """Planes are reduced before they get their colours. Invisible pixels must not show."""
+    width, height = 1001, 701
+    source = np.array(photograph(width, height).convert("RGBA"))
+    y, x = np.mgrid[0:height, 0:width]
+    # Round holes with soft edges, over the loudest colour.
+    source[:, :, 3] = (127 + 400 * np.sin(x / 23) * np.sin(y / 31)).clip(0, 255)
+    source[source[:, :, 3] == 0] = (255, 0, 255, 0)
+    data = written(Image.fromarray(source), "AVIF", subsampling=sampling, range=levels, quality=80, speed=10)
+    whole = written(Image.open(io.BytesIO(data)), "PNG")
+    for side in (250, 120, 60):
+        ours, theirs = (on_black(pixels_of(file, side)) for file in (data, whole))
+        assert psnr(ours, theirs) > 44, side
+
+
 def test_the_first_picture_of_an_avif_sequence_is_shown_as_by_pillow(pixels_of: Decode) -> None:
     for mode in ("RGB", "RGBA"):
         frames = [photograph().rotate(turn).convert(mode) for turn in (0, 40, 80)]
@@ -213,8 +238,6 @@ def test_a_broken_profile_does_not_change_a_picture(pixels_of: Decode) -> None:
 
 def test_a_downscaled_picture_is_close_to_pillows(pixels_of: Decode) -> None:
     """The filters differ, so the pixels differ, but not visibly."""
-    from compare import psnr
-
     source = photograph(1200, 900)
     data = written(source, "PNG")
     for side in (400, 128, 37):

@@ -39,6 +39,15 @@ struct PlaneReductionTests {
       }
     }
 
+    /// The average of a block, with 255 as 1.
+    func share(of block: (columns: Int, rows: Int), _ x: Int, _ y: Int) -> Double {
+      let count = block.columns * block.rows
+      let sum = (0..<count).reduce(0) {
+        $0 + sample(x * block.columns + $1 % block.columns, y * block.rows + $1 / block.columns)
+      }
+      return Double(sum) / Double(255 * count)
+    }
+
     private static func weights(_ cell: Int) -> [(Int, Int)] {
       if cell == 1 { return [(-1, 3), (0, 10), (1, 3)] }
       return (-cell / 2..<cell + cell / 2).map { ($0, (0..<cell).contains($0) ? 3 : 1) }
@@ -83,6 +92,74 @@ struct PlaneReductionTests {
           #expect(bright.bytes(across, down, row: row).allSatisfy { $0 == 255 })
         }
       }
+    }
+  }
+
+  @Test("samples are multiplied by alpha, those of chroma by its average", arguments: [8, 10, 12])
+  func samplesAreMultipliedByAlpha(_ depth: Int) {
+    var random = SplitMix(UInt64(depth))
+    let most = 1 << depth - 1
+    let zeros = [16 << (depth - 8), 128 << (depth - 8)]
+    for (columns, rows) in [(2, 2), (2, 1), (1, 1)] {
+      for (width, height) in [(1, 1), (3, 2), (33, 17), (64, 8)] {
+        let chroma = ((width + columns - 1) / columns, (height + rows - 1) / rows)
+        let alpha = Plane(
+          width, height, samples: (0..<width * height).map { _ in alphas.randomElement(using: &random)! })
+        let planes = [(width, height), chroma, chroma].map {
+          Plane($0.0, $0.1, most: most, using: &random)
+        }
+        let found = multiplied(planes, by: alpha, depth, zeros, halves: (columns == 2, rows == 2))
+        for (index, plane) in planes.enumerated() {
+          let block = index > 0 ? (columns, rows) : (1, 1)
+          let zero = zeros[min(index, 1)]
+          let isClose = plane.samples.indices.allSatisfy { place in
+            let share = alpha.share(of: block, place % plane.width, place / plane.width)
+            let distance = Double(plane.samples[place] - zero)
+            // Alpha is rounded before it is multiplied, if it is an average.
+            let margin = 0.55 + (block == (1, 1) ? 0 : abs(distance) / 500)
+            return abs(Double(found[index][place] - zero) - distance * share) <= margin
+          }
+          #expect(isClose, "plane \(index) of \(width)x\(height) in \(columns)x\(rows)")
+        }
+      }
+    }
+  }
+
+  private var alphas: [Int] { [0, 0, 1, 77, 128, 254, 255, 255] }
+
+  private func multiplied(
+    _ planes: [Plane], by alpha: Plane, _ depth: Int, _ zeros: [Int], halves: (columns: Bool, rows: Bool)
+  ) -> [[Int]] {
+    let size = depth > 8 ? 2 : 1
+    let stored = (planes + [alpha]).enumerated().map { index, plane in
+      let isWide = size == 2 && index < 3
+      let memory = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: plane.samples.count * (isWide ? 2 : 1), alignment: 2)
+      if isWide {
+        memory.copyBytes(from: plane.samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
+      } else {
+        memory.copyBytes(from: plane.samples.map { UInt8($0) })
+      }
+      return memory
+    }
+    defer { for memory in stored { memory.deallocate() } }
+    var samples = nhs_samples()
+    samples.y = UnsafeRawPointer(stored[0].baseAddress)
+    samples.u = UnsafeRawPointer(stored[1].baseAddress)
+    samples.v = UnsafeRawPointer(stored[2].baseAddress)
+    samples.a = UnsafeRawPointer(stored[3].baseAddress)
+    samples.y_stride = planes[0].width * size
+    samples.uv_stride = planes[1].width * size
+    samples.a_stride = alpha.width
+    (samples.width, samples.height) = (Int32(alpha.width), Int32(alpha.height))
+    (samples.depth, samples.a_depth) = (Int32(depth), 8)
+    (samples.halves_columns, samples.halves_rows) = (halves.columns ? 1 : 0, halves.rows ? 1 : 0)
+    var colors = nhs_colors()
+    colors.zeros = (Int32(zeros[0]), Int32(zeros[1]))
+    var spare = [UInt8](repeating: 0, count: nhs_samples_spare(samples.width))
+    nhs_samples_multiply(&samples, &colors, &spare)
+    return stored.prefix(3).map { memory in
+      size == 1 ? memory.map { Int($0) } : memory.bindMemory(to: UInt16.self).map { Int($0) }
     }
   }
 

@@ -194,30 +194,17 @@ static void color_any(const nhs_colors *c, const uint16_t *const in[3], uint8_t 
     nhs_tone_row(c->tone, (const uint16_t *const *)wide, rgba, count);
 }
 
-static uint32_t alpha_of(const nhs_samples *s, const nhs_colors *c, const uint8_t *line, size_t x) {
-    uint32_t most = (1u << s->a_depth) - 1;
-    uint32_t value = s->a_depth > 8 ? ((const uint16_t *)(const void *)line)[x] : line[x];
-    value = value > most ? most : value;
-    if (c->is_alpha_limited) {
-        uint32_t low = 16u << (s->a_depth - 8), high = 235u << (s->a_depth - 8);
-        value = value < low ? low : value > high ? high : value;
-        value -= low;
-        most = high - low;
-    }
-    return most == 255 ? value : (value * 255 + most / 2) / most;
-}
-
-static void put_alpha(const nhs_samples *s, const nhs_colors *c, int32_t row, uint8_t *rgba) {
+// `spare`: room for a row of alpha.
+static void put_alpha(const nhs_samples *s, const nhs_colors *c, int32_t row, uint8_t *rgba, uint8_t *spare) {
+    size_t width = (size_t)s->width;
     const uint8_t *line = (const uint8_t *)s->a + (size_t)row * s->a_stride;
-    if (s->a_depth == 8 && !c->is_alpha_limited && !c->is_premultiplied) {
-        nhs_alpha_put(line, rgba, (size_t)s->width);
+    nhs_alpha_put(nhs_samples_alpha(s, c, line, width, spare), rgba, width);
+    if (!c->is_premultiplied) {
         return;
     }
-    for (size_t x = 0; x < (size_t)s->width; x++) {
-        uint32_t alpha = alpha_of(s, c, line, x);
-        uint8_t *pixel = rgba + 4 * x;
-        pixel[3] = (uint8_t)alpha;
-        if (!c->is_premultiplied || alpha == 255) {
+    for (uint8_t *pixel = rgba; pixel < rgba + 4 * width; pixel += 4) {
+        uint32_t alpha = pixel[3];
+        if (alpha == 255) {
             continue;
         }
         for (int k = 0; k < 3; k++) {
@@ -245,33 +232,51 @@ void nhs_samples_row(const nhs_samples *s, const nhs_colors *c, int32_t row, uin
     }
     color_any(c, in, rgba, between + room, room, (size_t)s->width);
     if (s->a) {
-        put_alpha(s, c, row, rgba);
+        put_alpha(s, c, row, rgba, (uint8_t *)between);
     }
 }
 
-// Averages to words.
+// Averages to words. `sums` has room for two rows of words.
 static void average(const nhs_plane *plane, int is_wide, int32_t across, int32_t down, int32_t row, uint16_t *out,
                     void *sums) {
     if (is_wide) {
         nhs_average_words(plane, across, down, row, out, sums);
         return;
     }
-    // The bytes go to the end of the row's room, and are widened from the first one on.
     size_t count = (size_t)(plane->width / across + (plane->width % across != 0));
-    uint8_t *bytes = (uint8_t *)(out + count) - count;
+    uint8_t *bytes = (uint8_t *)((uint16_t *)sums + plane->width + 16);
     nhs_average_bytes(plane, across, down, row, bytes, sums);
-    for (size_t x = 0; x < count; x++) {
-        out[x] = bytes[x];
-    }
+    widen(bytes, 0, 0, out, count);
 }
 
-void nhs_samples_reduced_row(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row, uint8_t *rgbx,
+// Writes the averages of alpha, and divides those of the other planes by them.
+static const uint8_t *divide(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row, size_t count,
+                             uint16_t *const in[3], size_t room, uint16_t *spare) {
+    nhs_plane plane = {s->a, s->a_stride, s->width, s->height};
+    uint16_t *line = spare, *sums = line + room;
+    if (s->a_depth > 8) {
+        nhs_average_words(&plane, factor, factor, row, line, (uint32_t *)(void *)sums);
+    } else {
+        nhs_average_bytes(&plane, factor, factor, row, (uint8_t *)line, sums);
+    }
+    const uint8_t *alpha = nhs_samples_alpha(s, c, line, count, (uint8_t *)line);
+    float *factors = (float *)(void *)sums;
+    for (size_t x = 0; x < count; x++) {
+        factors[x] = alpha[x] ? 255.0F / (float)alpha[x] : 0;
+    }
+    int32_t most = (1 << s->depth) - 1;
+    for (int k = 0; k < (s->u ? 3 : 1); k++) {
+        nhs_samples_divide(in[k], factors, c->zeros[k > 0], most, count);
+    }
+    return alpha;
+}
+
+void nhs_samples_reduced_row(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row, uint8_t *rgba,
                              void *spare) {
-    size_t room = spare_row(s->width);
+    size_t room = spare_row(s->width), count = (size_t)(s->width / factor + (s->width % factor != 0));
     uint16_t *y = spare, *u = y + room, *v = u + room, *rest = v + room;
     int is_wide = s->depth > 8;
     average(&(nhs_plane){s->y, s->y_stride, s->width, s->height}, is_wide, factor, factor, row, y, rest);
-    const uint16_t *in[3] = {y, y, y};
     if (s->u) {
         nhs_plane plane = {s->u, s->uv_stride, s->width, s->height};
         int32_t across = factor, down = factor;
@@ -286,8 +291,11 @@ void nhs_samples_reduced_row(const nhs_samples *s, const nhs_colors *c, int32_t 
         average(&plane, is_wide, across, down, row, u, rest);
         plane.samples = s->v;
         average(&plane, is_wide, across, down, row, v, rest);
-        in[1] = u;
-        in[2] = v;
     }
-    color_any(c, in, rgbx, rest + room, room, (size_t)(s->width / factor + (s->width % factor != 0)));
+    uint16_t *const in[3] = {y, s->u ? u : y, s->u ? v : y};
+    const uint8_t *alpha = s->a ? divide(s, c, factor, row, count, in, room, rest) : NULL;
+    color_any(c, (const uint16_t *const *)in, rgba, rest + room, room, count);
+    if (alpha) {
+        nhs_alpha_put(alpha, rgba, count);
+    }
 }

@@ -34,6 +34,7 @@ typedef struct {
     int32_t dropped;         // the lowest bits of each sample that don't count
     int32_t chroma_cut;      // the lowest bits of chroma that are zeroed when luma is whole
     int32_t most;            // the greatest result: 255, or for `tone` 4095
+    int32_t zeros[2];        // what black has in luma and in chroma; nothing is dropped there
     int32_t is_premultiplied;
     int32_t is_alpha_limited; // alpha from 16 to 235
     const nhs_tone *tone;    // NULL if the results are sRGB
@@ -45,9 +46,20 @@ size_t nhs_samples_spare(int32_t width);
 // Writes row `row` in full size. Chroma is enlarged with the weights 9, 3, 3 and 1 (or 3 and 1), as libyuv does it.
 void nhs_samples_row(const nhs_samples *samples, const nhs_colors *colors, int32_t row, uint8_t *rgba, void *spare);
 
-// Writes row `row` of the picture that is reduced by `factor` (2, 4 or 8): averages of luma and of chroma, then colours.
-// Alpha, `dropped` and `chroma_cut` are ignored.
+// Writes row `row` of the picture that is reduced by `factor` (2, 4 or 8): averages of luma and of chroma, then colours. Without
+// alpha it writes RGBX. With alpha the planes must be multiplied by it. `dropped` and `chroma_cut` are ignored.
 void nhs_samples_reduced_row(const nhs_samples *samples, const nhs_colors *colors, int32_t factor, int32_t row,
-                             uint8_t *rgbx, void *spare);
+                             uint8_t *rgba, void *spare);
+
+// Multiplies the planes in place by alpha, as if the picture lay on black. Averages of them then hold nothing of the colours of
+// invisible pixels.
+void nhs_samples_multiply(const nhs_samples *samples, const nhs_colors *colors, void *spare);
+
+// Returns the alpha of a row in bytes from 0 to 255: `line` itself, or `spare`, which may be the same memory.
+const uint8_t *nhs_samples_alpha(const nhs_samples *samples, const nhs_colors *colors, const void *line, size_t count,
+                                 uint8_t *spare);
+
+// Multiplies the distances of samples from `zero`. Results are from 0 to `most`.
+void nhs_samples_divide(uint16_t *samples, const float *factors, int32_t zero, int32_t most, size_t count);
 
 #endif

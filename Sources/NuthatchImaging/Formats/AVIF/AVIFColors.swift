@@ -97,6 +97,7 @@ struct AVIFMatrix {
     made.shift = Int32(shift)
     made.dropped = Int32(dropped)
     made.most = Int32(resultMost)
+    made.zeros = (Int32(luma.zero), Int32(chroma.zero))
     var whole: [Int] = []
     var offsets: [Int] = []
     for row in factors {

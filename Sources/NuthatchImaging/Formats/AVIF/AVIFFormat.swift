@@ -2,9 +2,8 @@
 struct AVIFFormat: PictureFormat {
   let format = ImageFormat.avif
 
-  /// Averages of pixels with alpha would show the colours of invisible pixels.
   func greatestReduction(_ info: ImageInfo) -> Int {
-    info.hasAlpha ? 1 : min(info.greatestReduction, PlaneReduction.greatest(info))
+    min(info.greatestReduction, PlaneReduction.greatest(info))
   }
 
   func headerParser(collectsProfile: Bool) -> any HeaderParser {

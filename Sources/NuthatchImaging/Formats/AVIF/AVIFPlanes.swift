@@ -48,11 +48,12 @@ extension AVIFPicture {
   }
 
   /// Reduced rows begin with whole samples of chroma. Averages of HDR are another light than that of their samples, so more of them
-  /// would show.
+  /// would show. Colours that were multiplied before they were encoded can be brighter than alpha allows, which only shows in single
+  /// pixels.
   var greatestReduction: Int {
     let chroma = color.codings.first?.config.chroma ?? 0
     let isWhole = (crop.x % 2 == 0 || chroma == 0 || chroma == 3) && (crop.y % 2 == 0 || chroma != 1)
-    guard isWhole else { return 1 }
+    guard isWhole, !isPremultiplied else { return 1 }
     return !hasProfile && color.colors?.isHDR == true ? 2 : 8
   }
 }
@@ -75,6 +76,7 @@ final class AVIFPlanes {
   /// Of the container, else of the bitstream.
   let colors: AVIFColors
   let isAlphaLimited: Bool
+  private var isMultiplied = false
   // They hold the planes.
   private let parts: [DecodedLayer]
 
@@ -100,6 +102,15 @@ final class AVIFPlanes {
     samples.a_depth = alpha.picture.samples.depth
     isAlphaLimited = layer.colors.map { !$0.isFullRange } ?? (alpha.picture.is_full_range == 0)
     parts = [color, alpha]
+  }
+
+  /// Multiplies the samples by alpha, because those of invisible pixels must not count in averages. Rows of full size can't be
+  /// made of them any more.
+  func multiplyByAlpha(_ colors: inout nhs_colors) throws(ImageFault) {
+    guard !isMultiplied else { return }
+    let spare = try HeapArray<UInt8>(nhs_samples_spare(samples.width))
+    nhs_samples_multiply(&samples, &colors, spare.base)
+    isMultiplied = true
   }
 }
 

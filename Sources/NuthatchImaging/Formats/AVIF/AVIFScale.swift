@@ -33,6 +33,7 @@ final class AVIFScale {
     colors = try Self.colors(planes, isReduced: denominator > 1, tone: tone)
     colors.is_premultiplied = picture.isPremultiplied ? 1 : 0
     colors.is_alpha_limited = planes.isAlphaLimited ? 1 : 0
+    if denominator > 1, picture.alpha != nil { try planes.multiplyByAlpha(&colors) }
   }
 
   private static func colors(_ planes: AVIFPlanes, isReduced: Bool, tone: ToneMap?) throws(ImageFault)
@@ -90,6 +91,7 @@ final class AVIFScale {
     samples.y = samples.y.map { $0 + crop.y * samples.y_stride + crop.x * bytes }
     samples.u = samples.u.map { $0 + top * samples.uv_stride + left * bytes }
     samples.v = samples.v.map { $0 + top * samples.uv_stride + left * bytes }
+    samples.a = samples.a.map { $0 + crop.y * samples.a_stride + crop.x * (samples.a_depth > 8 ? 2 : 1) }
     samples.width = Int32(clamping: crop.size.width)
     samples.height = Int32(clamping: crop.size.height)
   }
