@@ -125,41 +125,111 @@ struct PlaneReductionTests {
     }
   }
 
+  @Test(
+    "with alpha of one level everywhere, reduced pixels have the colours that they have without",
+    arguments: [8, 10, 12])
+  func evenAlphaLeavesColors(_ depth: Int) throws {
+    var random = SplitMix(UInt64(100 + depth))
+    let colors = try #require(
+      AVIFMatrix.of(AVIFColors(primaries: 1, transfer: 1, matrix: 1), chroma: 1, isExact: true)
+    ).sums(depth: depth, resultBits: 8, isFullRange: false)
+    for (width, height) in [(1, 1), (2, 3), (7, 9), (17, 16), (63, 33), (141, 5)] {
+      let chroma = ((width + 1) / 2, (height + 1) / 2)
+      // Samples whose colours aren't cut off.
+      let planes = [(width, height), chroma, chroma].enumerated().map { index, size in
+        let range = index == 0 ? 90...140 : 118...138
+        return Plane(
+          size.0, size.1,
+          samples: (0..<size.0 * size.1).map { _ in Int.random(in: range, using: &random) << (depth - 8) })
+      }
+      for factor in [2, 4, 8] {
+        let opaque = reduced(planes, alpha: nil, depth, colors, factor)
+        for level in [255, 200, 100, 1] {
+          let alpha = Plane(width, height, samples: [Int](repeating: level, count: width * height))
+          let found = reduced(planes, alpha: alpha, depth, colors, factor)
+          // A level of what was multiplied is so many of the result. Blue is twice chroma.
+          let margin = level == 255 ? 0 : 5 * 255 / level
+          let isClose = found.indices.allSatisfy { place in
+            place % 4 == 3
+              ? Int(found[place]) == level : abs(Int(found[place]) - Int(opaque[place])) <= margin
+          }
+          #expect(isClose, "\(width)x\(height), 1/\(factor), alpha \(level)")
+        }
+      }
+    }
+  }
+
+  /// The rows of RGBA that are made of 4:2:0.
+  private func reduced(
+    _ planes: [Plane], alpha: Plane?, _ depth: Int, _ colors: nhs_colors, _ factor: Int
+  ) -> [UInt8] {
+    let stored = Stored(planes, alpha: alpha, depth, halves: (true, true))
+    var colors = colors
+    // No byte more than is asked for, so that the address sanitizer sees an access beyond it.
+    let room = nhs_samples_spare(stored.samples.width)
+    let spare = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
+    defer { spare.deallocate() }
+    if alpha != nil { nhs_samples_multiply(&stored.samples, &colors, spare) }
+    let (columns, rows) = ((planes[0].width + factor - 1) / factor, (planes[0].height + factor - 1) / factor)
+    var found: [UInt8] = []
+    for row in 0..<rows {
+      var pixels = [UInt8](repeating: 0, count: 4 * columns)
+      nhs_samples_reduced_row(&stored.samples, &colors, Int32(factor), Int32(row), &pixels, spare)
+      found += pixels
+    }
+    return found
+  }
+
   private var alphas: [Int] { [0, 0, 1, 77, 128, 254, 255, 255] }
 
   private func multiplied(
     _ planes: [Plane], by alpha: Plane, _ depth: Int, _ zeros: [Int], halves: (columns: Bool, rows: Bool)
   ) -> [[Int]] {
-    let size = depth > 8 ? 2 : 1
-    let stored = (planes + [alpha]).enumerated().map { index, plane in
-      let isWide = size == 2 && index < 3
-      let memory = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: plane.samples.count * (isWide ? 2 : 1), alignment: 2)
-      if isWide {
-        memory.copyBytes(from: plane.samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
-      } else {
-        memory.copyBytes(from: plane.samples.map { UInt8($0) })
-      }
-      return memory
-    }
-    defer { for memory in stored { memory.deallocate() } }
-    var samples = nhs_samples()
-    samples.y = UnsafeRawPointer(stored[0].baseAddress)
-    samples.u = UnsafeRawPointer(stored[1].baseAddress)
-    samples.v = UnsafeRawPointer(stored[2].baseAddress)
-    samples.a = UnsafeRawPointer(stored[3].baseAddress)
-    samples.y_stride = planes[0].width * size
-    samples.uv_stride = planes[1].width * size
-    samples.a_stride = alpha.width
-    (samples.width, samples.height) = (Int32(alpha.width), Int32(alpha.height))
-    (samples.depth, samples.a_depth) = (Int32(depth), 8)
-    (samples.halves_columns, samples.halves_rows) = (halves.columns ? 1 : 0, halves.rows ? 1 : 0)
+    let stored = Stored(planes, alpha: alpha, depth, halves: halves)
     var colors = nhs_colors()
     colors.zeros = (Int32(zeros[0]), Int32(zeros[1]))
-    var spare = [UInt8](repeating: 0, count: nhs_samples_spare(samples.width))
-    nhs_samples_multiply(&samples, &colors, &spare)
-    return stored.prefix(3).map { memory in
-      size == 1 ? memory.map { Int($0) } : memory.bindMemory(to: UInt16.self).map { Int($0) }
+    var spare = [UInt8](repeating: 0, count: nhs_samples_spare(stored.samples.width))
+    nhs_samples_multiply(&stored.samples, &colors, &spare)
+    return stored.planes
+  }
+
+  /// Planes as C takes them. Alpha has one byte a sample.
+  private final class Stored {
+    var samples = nhs_samples()
+    private let memories: [UnsafeMutableRawBufferPointer]
+
+    init(_ planes: [Plane], alpha: Plane?, _ depth: Int, halves: (columns: Bool, rows: Bool)) {
+      let size = depth > 8 ? 2 : 1
+      memories = (planes + [alpha].compactMap { $0 }).enumerated().map { index, plane in
+        let isWide = size == 2 && index < planes.count
+        let memory = UnsafeMutableRawBufferPointer.allocate(
+          byteCount: plane.samples.count * (isWide ? 2 : 1), alignment: 2)
+        if isWide {
+          memory.copyBytes(from: plane.samples.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] })
+        } else {
+          memory.copyBytes(from: plane.samples.map { UInt8($0) })
+        }
+        return memory
+      }
+      let bases = memories.map { UnsafeRawPointer($0.baseAddress) }
+      (samples.y, samples.u, samples.v, samples.a) = (
+        bases[0], bases[1], bases[2], alpha == nil ? nil : bases[3]
+      )
+      samples.y_stride = planes[0].width * size
+      samples.uv_stride = planes[1].width * size
+      samples.a_stride = planes[0].width
+      (samples.width, samples.height) = (Int32(planes[0].width), Int32(planes[0].height))
+      (samples.depth, samples.a_depth) = (Int32(depth), 8)
+      (samples.halves_columns, samples.halves_rows) = (halves.columns ? 1 : 0, halves.rows ? 1 : 0)
+    }
+
+    deinit { for memory in memories { memory.deallocate() } }
+
+    /// The samples of luma and chroma.
+    var planes: [[Int]] {
+      memories.prefix(3).map { memory in
+        samples.depth == 8 ? memory.map { Int($0) } : memory.bindMemory(to: UInt16.self).map { Int($0) }
+      }
     }
   }
 
