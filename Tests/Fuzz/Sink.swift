@@ -35,6 +35,14 @@ func eachDigest(_ body: () throws(ImageFault) -> DecodeResult) -> [UInt64]? {
   }
 }
 
+nonisolated(unsafe) private var decodedCount = 0
+
+/// Counts decodes that gave pixels. The number is printed at the end: a harness whose seeds all fail would try next to nothing.
+private func noteDecoded() {
+  if decodedCount == 0 { atexit { say("stat::decoded_to_pixels:        \(decodedCount)\n") } }
+  decodedCount += 1
+}
+
 /// The result of a decode: a digest of the pixels, or the fault.
 enum Outcome: Equatable {
   case pixels(UInt64)
@@ -43,6 +51,7 @@ enum Outcome: Equatable {
   init(_ body: () throws(ImageFault) -> DecodeResult) {
     do throws(ImageFault) {
       self = .pixels(digest(try body().pictures))
+      noteDecoded()
     } catch {
       demand(error.kind != .internal && !error.message.isEmpty, "\(error)")
       self = .fault(error.word)
@@ -71,7 +80,8 @@ func feed(
 /// As `precondition`, but prints the message in optimised builds, too.
 func demand(_ condition: Bool, _ message: @autoclosure () -> String) {
   if condition { return }
-  let text = "demand failed: \(message())\n"
-  text.withCString { _ = write(2, $0, strlen($0)) }
+  say("demand failed: \(message())\n")
   abort()
 }
+
+private func say(_ text: String) { text.withCString { _ = write(2, $0, strlen($0)) } }

@@ -4,11 +4,12 @@
 func fuzzAVIF(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   guard count > 33 else { return 0 }
   let (variant, rest) = split(start, count)
-  // The first box, so that each input is an AVIF.
+  // The first box, so that each input is an AVIF. Its length and its brand stay: other boxes must begin behind it.
   var file = Array(rest)
-  let brand = variant & 1 == 0 ? "avif" : "avis"
-  let head = [0, 0, 0, 24] + Array(("ftyp" + brand).utf8) + [0, 0, 0, 0] + Array((brand + "mif1").utf8)
-  file.replaceSubrange(0..<24, with: head)
+  let length = (20...32).contains(file[3]) ? file[3] : 32
+  let brands = ["avif", "avis"].map { Array($0.utf8) }
+  let brand = brands.first { file[8..<12].elementsEqual($0) } ?? brands[Int(variant & 1)]
+  file.replaceSubrange(0..<12, with: [0, 0, 0, length] + Array("ftyp".utf8) + brand)
   let options = fuzzOptions(variant)
   let boxes = [ThumbnailBox(17), ThumbnailBox(3), ThumbnailBox(60)]
   file.withUnsafeBytes { bytes in

@@ -45,5 +45,9 @@ for harness in $harnesses; do
   "$out/$harness" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=20000 -print_final_stats=1 \
     -artifact_prefix="$out/crashes/$harness-" "$out/found-$harness" "$out/seeds" 2> "$out/$harness.log" \
     || { tail -20 "$out/$harness.log"; exit 1; }
-  grep -E 'number_of_executed_units|peak_rss' "$out/$harness.log"
+  grep -E 'number_of_executed_units|decoded_to_pixels|peak_rss' "$out/$harness.log"
+  case $harness in
+    probe | icc | isolation) ;; # they decode nothing
+    *) grep -q decoded_to_pixels "$out/$harness.log" || { echo "no input of $harness gave pixels" >&2; exit 1; } ;;
+  esac
 done
