@@ -249,28 +249,6 @@ static void average(const nhs_plane *plane, int is_wide, int32_t across, int32_t
     widen(bytes, 0, 0, out, count);
 }
 
-// Writes the averages of alpha, and divides those of the other planes by them.
-static const uint8_t *divide(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row, size_t count,
-                             uint16_t *const in[3], size_t room, uint16_t *spare) {
-    nhs_plane plane = {s->a, s->a_stride, s->width, s->height};
-    uint16_t *line = spare, *sums = line + room;
-    if (s->a_depth > 8) {
-        nhs_average_words(&plane, factor, factor, row, line, (uint32_t *)(void *)sums);
-    } else {
-        nhs_average_bytes(&plane, factor, factor, row, (uint8_t *)line, sums);
-    }
-    const uint8_t *alpha = nhs_samples_alpha(s, c, line, count, (uint8_t *)line);
-    float *factors = (float *)(void *)sums;
-    for (size_t x = 0; x < count; x++) {
-        factors[x] = alpha[x] ? 255.0F / (float)alpha[x] : 0;
-    }
-    int32_t most = (1 << s->depth) - 1;
-    for (int k = 0; k < (s->u ? 3 : 1); k++) {
-        nhs_samples_divide(in[k], factors, c->zeros[k > 0], most, count);
-    }
-    return alpha;
-}
-
 void nhs_samples_reduced_row(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row, uint8_t *rgba,
                              void *spare) {
     size_t room = spare_row(s->width), count = (size_t)(s->width / factor + (s->width % factor != 0));
@@ -293,7 +271,7 @@ void nhs_samples_reduced_row(const nhs_samples *s, const nhs_colors *c, int32_t 
         average(&plane, is_wide, across, down, row, v, rest);
     }
     uint16_t *const in[3] = {y, s->u ? u : y, s->u ? v : y};
-    const uint8_t *alpha = s->a ? divide(s, c, factor, row, count, in, room, rest) : NULL;
+    const uint8_t *alpha = s->a ? nhs_samples_divide(s, c, factor, row, in, rest, rest + room) : NULL;
     color_any(c, (const uint16_t *const *)in, rgba, rest + room, room, count);
     if (alpha) {
         nhs_alpha_put(alpha, rgba, count);

@@ -1,5 +1,7 @@
 #include "nhs_samples.h"
 
+#include "nhs_average.h"
+
 #include <string.h>
 
 static uint32_t byte_of(const nhs_samples *s, const nhs_colors *c, const void *line, size_t x) {
@@ -26,7 +28,8 @@ const uint8_t *nhs_samples_alpha(const nhs_samples *s, const nhs_colors *c, cons
     return spare;
 }
 
-// The samples between `zero` and themselves, in the ratio of alpha. The largest sum is 255 * 255 + 128 + 254: it fits into 16 bits.
+// Moves samples towards `zero`: those with alpha 0 become `zero`, those with 255 stay. The largest sum is 255 * 255 + 128 + 254; it
+// fits into 16 bits.
 static void multiply_bytes(uint8_t *restrict samples, const uint8_t *restrict alpha, uint16_t zero, size_t count) {
     for (size_t x = 0; x < count; x++) {
         uint16_t part = alpha[x];
@@ -91,12 +94,32 @@ void nhs_samples_multiply(const nhs_samples *s, const nhs_colors *c, void *spare
     }
 }
 
-void nhs_samples_divide(uint16_t *restrict samples, const float *restrict factors, int32_t zero, int32_t most,
-                        size_t count) {
+// Multiplies the distances of samples from `zero`. Results are from 0 to `most`.
+static void stretch(uint16_t *restrict samples, const float *restrict factors, int32_t zero, int32_t most, size_t count) {
     for (size_t x = 0; x < count; x++) {
         float value = (float)((int32_t)samples[x] - zero) * factors[x] + (float)zero + 0.5F;
         value = value < 0 ? 0 : value;
         value = value > (float)most ? (float)most : value;
         samples[x] = (uint16_t)(int32_t)value;
     }
+}
+
+const uint8_t *nhs_samples_divide(const nhs_samples *s, const nhs_colors *c, int32_t factor, int32_t row,
+                                  uint16_t *const averages[3], void *alpha_row, void *spare) {
+    nhs_plane plane = {s->a, s->a_stride, s->width, s->height};
+    size_t count = (size_t)(s->width / factor + (s->width % factor != 0));
+    if (s->a_depth > 8) {
+        nhs_average_words(&plane, factor, factor, row, alpha_row, spare);
+    } else {
+        nhs_average_bytes(&plane, factor, factor, row, alpha_row, spare);
+    }
+    const uint8_t *alpha = nhs_samples_alpha(s, c, alpha_row, count, alpha_row);
+    float *factors = spare;
+    for (size_t x = 0; x < count; x++) {
+        factors[x] = alpha[x] ? 255.0F / (float)alpha[x] : 0;
+    }
+    for (int k = 0; k < (s->u ? 3 : 1); k++) {
+        stretch(averages[k], factors, c->zeros[k > 0], (1 << s->depth) - 1, count);
+    }
+    return alpha;
 }

@@ -34,7 +34,7 @@ typedef struct {
     int32_t dropped;         // the lowest bits of each sample that don't count
     int32_t chroma_cut;      // the lowest bits of chroma that are zeroed when luma is whole
     int32_t most;            // the greatest result: 255, or for `tone` 4095
-    int32_t zeros[2];        // what black has in luma and in chroma; nothing is dropped there
+    int32_t zeros[2];        // what black has in luma and in chroma, if no bits are dropped
     int32_t is_premultiplied;
     int32_t is_alpha_limited; // alpha from 16 to 235
     const nhs_tone *tone;    // NULL if the results are sRGB
@@ -59,7 +59,9 @@ void nhs_samples_multiply(const nhs_samples *samples, const nhs_colors *colors, 
 const uint8_t *nhs_samples_alpha(const nhs_samples *samples, const nhs_colors *colors, const void *line, size_t count,
                                  uint8_t *spare);
 
-// Multiplies the distances of samples from `zero`. Results are from 0 to `most`.
-void nhs_samples_divide(uint16_t *samples, const float *factors, int32_t zero, int32_t most, size_t count);
+// Divides a row of averages of multiplied planes by the averages of alpha, which are written to `alpha_row`. Returns them in bytes.
+// `spare`: room for two rows of words.
+const uint8_t *nhs_samples_divide(const nhs_samples *samples, const nhs_colors *colors, int32_t factor, int32_t row,
+                                  uint16_t *const averages[3], void *alpha_row, void *spare);
 
 #endif

@@ -48,8 +48,8 @@ extension AVIFPicture {
   }
 
   /// Reduced rows begin with whole samples of chroma. Averages of HDR are another light than that of their samples, so more of them
-  /// would show. Colours that were multiplied before they were encoded can be brighter than alpha allows, which only shows in single
-  /// pixels.
+  /// would show. Colours that were multiplied before they were encoded may be brighter than alpha allows. A full decode cuts that off
+  /// in each pixel; an average doesn't.
   var greatestReduction: Int {
     let chroma = color.codings.first?.config.chroma ?? 0
     let isWhole = (crop.x % 2 == 0 || chroma == 0 || chroma == 3) && (crop.y % 2 == 0 || chroma != 1)
