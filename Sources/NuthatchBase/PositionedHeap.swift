@@ -26,6 +26,14 @@ public struct PositionedHeap<Order: HeapOrder> {
   @inlinable public var firstKey: UInt64? { items.first?.key }
   /// All elements, in no order.
   @inlinable public var elements: [Order.Element] { items.map(\.element) }
+  /// Returns an element that meets `condition`, or nil if none is found. Looks at about 64 elements, late ones first, spread
+  /// over the heap. Another `shift` gives others.
+  @inlinable
+  public func search(shift: Int, _ condition: (Order.Element) -> Bool) -> Order.Element? {
+    let step = max(1, items.count / 64)
+    return stride(from: items.count - 1 - shift % step, through: 0, by: -step)
+      .first { condition(items[$0].element) }.map { items[$0].element }
+  }
 
   /// Returns whether the element is in a heap of this order.
   @inlinable

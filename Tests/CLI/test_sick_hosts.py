@@ -165,6 +165,19 @@ def test_pages_that_fail_for_long_do_not_delay_others_of_their_host(
     assert all(record["ok"] for record in records)
 
 
+@pytest.mark.parametrize("before", [0, 50])
+def test_pages_side_by_side_that_fail_for_long_do_not_delay_others(
+    hosts: SickHosts, environment: Dict[str, str], before: int
+) -> None:
+    name = f"ms5.before{before}"
+    good = urls_of(hosts, name, 300)
+    busy = [hosts.url(name, f"/busy/{page}") for page in range(100)]
+    with patient(environment, good[:before] + busy + good[before:]) as answered:
+        records = list(islice(answered, len(good)))
+    assert sorted(record["url"] for record in records) == sorted(good)
+    assert all(record["ok"] for record in records)
+
+
 def test_all_attempts_of_a_deferred_url_are_counted(server: TestServer, nuthatch: Runner) -> None:
     gate = server.gate("second")
     server.on("/flaky", answer(503), script(503, steps=[gate.step]), ok(png(9, 9), "image/png"))

@@ -26,8 +26,8 @@ A host's name sets its behaviour, by parts between dots. The last part may be an
 There are four ports: `http`; `refused`, which refuses connections; `away`; and `tls`, with a self-signed certificate.
 
 `SickHosts({"127.0.0.2": "ms60"})` gives such parts to addresses: `http` is served there, too. A path that begins with
-`/hang/` is never answered. Each URL has a different picture: a small PNG, or one of the JPEGs of a folder with a
-different comment. With `is_well` all parts of names but `ms` are ignored.
+`/hang/` is never answered, and with `/busy/` the answer is 503. Each URL has a different picture: a small PNG, or one
+of the JPEGs of a folder with a different comment. With `is_well` all parts of names but `ms` are ignored.
 
 The host `control.localhost` has three paths. `/log` answers with a JSON object: for each host the numbers of its
 answers by status (0 for no answer, -1 for a closed connection), the most requests at once, and the times of its 429s.
@@ -268,6 +268,8 @@ class Server:
     def status(self, host: Host, path: str, now: float) -> int:
         if self.is_well:
             return 200
+        if path.startswith("/busy/"):
+            return 503
         return NONE if path.startswith("/hang/") else host.status(path, now)
 
     def picture(self, url: str) -> bytes:

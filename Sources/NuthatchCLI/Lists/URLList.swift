@@ -15,6 +15,9 @@ struct ListedURL: Sendable {
   var earlierAttempts = 0
 
   var isDeferred: Bool { earlierAttempts > 0 }
+
+  /// Whether the URL was taken out of turn, because those before it get no good answers (`Backlog`).
+  var isScout = false
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }
 

@@ -7,6 +7,10 @@ import NuthatchBase
 /// those under way may wait for the host that they are redirected to. The rest of its URLs wait here. So a host that hangs, or a
 /// list sorted by host, doesn't delay other hosts. URLs beyond `mostInMemory` bytes are moved to a file.
 ///
+/// If those under way get no good answers, others of the host are tried, here and there in its line (`isScout`): maybe only some
+/// pages fail, and stand side by side in the list. The first is tried after a second, the next after 2, 4, 6 and so on more. Each
+/// good answer lets one or two more follow.
+///
 /// Deferred URLs (`isDeferred`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.
 ///
@@ -23,6 +27,14 @@ final class Backlog {
     var last: [ListedURL] = []
 
     var isEmpty: Bool { ready.isEmpty && aside.isEmpty && last.isEmpty }
+
+    /// Removes the URL at a place of those in memory, which goes from 0 to 1.
+    mutating func takeOut(at place: Double) -> ListedURL? {
+      let index = Int(place * Double(ready.count + last.count))
+      guard index < ready.count + last.count else { return nil }
+      return index < ready.count
+        ? ready.remove(at: ready.startIndex + index) : last.remove(at: index - ready.count)
+    }
 
     mutating func append(_ listed: ListedURL) {
       if aside.isEmpty, last.isEmpty { ready.append(listed) } else { last.append(listed) }
@@ -51,13 +63,26 @@ final class Backlog {
     var deferred = Line()
     var deferredUnderWay = 0
     var isWaitingForLateTurn = false
+    /// Scouts under way. They don't count for `limit`.
+    var scouts = 0
+    /// How many more scouts may start now.
+    var scoutsToStart = 0
+    /// The number of scouts so far, and when the next may start without a good answer.
+    var scoutCount = 0
+    var nextScoutAt: Int64 = 0
+    /// When its requests last got no good answers.
+    var troubledAt: Int64?
 
     init(_ name: String) { self.name = name }
 
     var isEmpty: Bool { line.isEmpty && deferred.isEmpty }
+    var isFull: Bool { underWay - scouts >= limit }
   }
 
   private static let firstLimit = 8
+  private static let mostScoutsToStart = 8
+  /// How long scouts are sent after the last trouble of a host.
+  private static let recovery: Int64 = 60_000_000_000
   /// Memory for one URL beside its text, in bytes; an estimate.
   private static let overhead = 128
   private static let silence: Int64 = 1_000_000_000
@@ -77,6 +102,8 @@ final class Backlog {
   private var hosts: [String: Host] = [:]
   /// Hosts that have room and URLs, longest waiting first.
   private var turns = Fifo<Host>()
+  /// Hosts whose next scout may start.
+  private var scoutTurns: [Host] = []
   /// Hosts with deferred URLs, longest waiting first.
   private var lateTurns: ArraySlice<Host> = []
   private var deferredUnderWay = 0
@@ -129,6 +156,8 @@ final class Backlog {
 
   func add(_ listed: ListedURL) {
     let host = host(of: listed)
+    var listed = listed
+    listed.isScout = false
     count += 1
     bytes += listed.url.utf8.count + Self.overhead
     if listed.isDeferred {
@@ -157,7 +186,7 @@ final class Backlog {
       offerTurn(host)
       return listed
     }
-    return nextDeferred(at: now)
+    return nextScout(at: now) ?? nextDeferred(at: now)
   }
 
   private func begin(_ listed: ListedURL, at host: Host, _ now: Int64) {
@@ -165,11 +194,39 @@ final class Backlog {
     bytes -= listed.url.utf8.count + Self.overhead
     host.underWay += 1
     underWay += 1
+    if listed.isScout { host.scouts += 1 }
     if listed.isDeferred {
       host.deferredUnderWay += 1
       deferredUnderWay += 1
     }
     if host.underWay == 1 { host.lastSign = now }
+  }
+
+  private func nextScout(at now: Int64) -> ListedURL? {
+    while let host = scoutTurns.last {
+      // Places that lie as far apart as possible, however many they are.
+      let place = (0.618034 * Double(host.scoutCount + 1)).truncatingRemainder(dividingBy: 1)
+      guard host.scoutsToStart > 0, host.isFull, underWay < Self.mostUnderWay / 4,
+        var listed = host.line.takeOut(at: place)
+      else {
+        host.scoutsToStart = 0
+        scoutTurns.removeLast()
+        continue
+      }
+      listed.isScout = true
+      host.scoutsToStart -= 1
+      if host.scoutsToStart == 0 { scoutTurns.removeLast() }
+      host.scoutCount += 1
+      begin(listed, at: host, now)
+      host.nextScoutAt = now + 2 * Self.silence * Int64(host.scouts)
+      return listed
+    }
+    return nil
+  }
+
+  private func offerScouts(_ count: Int, at host: Host) {
+    if host.scoutsToStart == 0 { scoutTurns.append(host) }
+    host.scoutsToStart = min(host.scoutsToStart + count, Self.mostScoutsToStart)
   }
 
   private func nextDeferred(at now: Int64) -> ListedURL? {
@@ -200,6 +257,10 @@ final class Backlog {
     if listed.isDeferred {
       host.deferredUnderWay -= 1
       deferredUnderWay -= 1
+    }
+    if listed.isScout {
+      host.scouts -= 1
+      if isGood { offerScouts(2, at: host) }
     }
     host.lastSign = now
     if isGood {
@@ -235,7 +296,7 @@ final class Backlog {
   /// Returns whether a host may start another request. If more than half of `mostUnderWay` are under way, a host that has
   /// never answered gets only one.
   private func hasRoom(_ host: Host) -> Bool {
-    host.underWay < (underWay > Self.mostUnderWay / 2 && host.goodAt == nil ? 1 : host.limit)
+    underWay > Self.mostUnderWay / 2 && host.goodAt == nil ? host.underWay == 0 : !host.isFull
   }
 
   private func takeFirst(of line: inout Line) -> ListedURL? {
@@ -313,16 +374,21 @@ final class Backlog {
     for host in hosts.values {
       if now - host.lastSign > Self.silence {
         silent += host.underWay
-        if host.goodAt != nil, host.underWay >= host.limit { full.append(host) }
+        if host.isFull, !host.line.isEmpty { full.append(host) }
       } else if host.underWay > host.deferredUnderWay {
         isBusy = true
       }
     }
     guard !full.isEmpty else { return }
     let troubled = troubled()
-    for host in full where !troubled.contains(host.name) && underWay < Self.mostUnderWay / 4 {
-      host.limit = 2 * host.underWay
-      offerTurn(host)
+    for host in full where underWay < Self.mostUnderWay / 4 {
+      if troubled.contains(host.name) { host.troubledAt = now }
+      if let last = host.troubledAt, now - last < Self.recovery {
+        if now >= host.nextScoutAt { offerScouts(1, at: host) }
+      } else if host.goodAt != nil {
+        host.limit = 2 * host.underWay
+        offerTurn(host)
+      }
     }
   }
 }

@@ -13,11 +13,14 @@ import Glibc
 /// After a 429 it is lowered to the average rate since the last such break, because the host may count by the minute.
 ///
 /// A 503 may be about one page. It counts if more than about one in three of the last ten answers was 503. A second 503 to the
-/// same request doesn't count if other requests got good answers in between.
+/// same request doesn't count if other requests got good answers in between. If that shows that only some pages fail
+/// (`OddPages`), there is no limit, and nothing starts for some seconds only if more than about eight in ten were 503.
 struct Pace {
   private struct Regime {
     /// The starts a second that were too many.
     var excessive: Double
+    /// Whether a whole second was measured.
+    var isMeasured: Bool
     /// The rate at `since`.
     var base: Double
     var since: Int64
@@ -26,6 +29,7 @@ struct Pace {
   }
 
   private static let second: Int64 = 1_000_000_000
+  private static let minute = 60 * second
   private static let longestBreak: Int64 = 10
   /// At this rate and above, there is no limit.
   private static let unlimitedFrom = 10_000.0
@@ -39,9 +43,16 @@ struct Pace {
   private var slowDownsInRow = 0
   /// The share of 503 among the last answers: a moving average with weight 0.1.
   private var unavailable = 0.0
-  private var recent = RecentCount()
+  /// Good answers, and all answers under a regime.
+  private var good = RecentCount()
+  private var all = RecentCount()
   private var cycleSince: Int64 = .min
   private var goodInCycle = 0
+  private var oddPages = OddPages()
+  /// The time of the last 429 and 503.
+  private var limitedAt = Int64.min, unavailableAt = Int64.min
+  /// Whether 503 came in the last minute, and no 429: maybe only some pages fail.
+  private(set) var mayHaveOddPages = false
 
   /// Returns the starts a second at `now`. Nil: no limit.
   func rate(at now: Int64) -> Double? {
@@ -54,9 +65,12 @@ struct Pace {
     return rate < Self.unlimitedFrom ? max(0.2, rate) : nil
   }
 
-  /// Notes a good answer to a request that began at `start`.
-  mutating func noteGood(began start: Int64, at now: Int64) {
-    recent.add(at: now)
+  /// Notes a good answer to a request that began at `start`. `isCure`: the same request had another answer before.
+  mutating func noteGood(isCure: Bool = false, began start: Int64, at now: Int64) {
+    good.add(at: now)
+    if regime != nil { all.add(at: now) }
+    if isCure { oddPages.noteCured() }
+    if mayHaveOddPages, now &- unavailableAt > Self.minute { mayHaveOddPages = false }
     unavailable *= 0.9
     if cycleSince == .min { cycleSince = start }
     goodInCycle += 1
@@ -69,10 +83,16 @@ struct Pace {
   /// Notes a 429 or 503 to a request that began at `start`. `isOnlyThisRequest`: the same request had it before, and others got
   /// good answers since. It counts for a 503 only.
   mutating func noteOverload(_ status: Int, isOnlyThisRequest: Bool, began start: Int64, at now: Int64) {
+    if regime != nil { all.add(at: now) }
     if status == 503 {
-      guard !isOnlyThisRequest else { return }
+      unavailableAt = now
+      mayHaveOddPages = limitedAt == .min || now &- limitedAt > Self.minute
+      guard !isOnlyThisRequest else { return noteFailedAgain(began: start, at: now) }
       unavailable = unavailable * 0.9 + 0.1
-      guard unavailable > 0.35 else { return }
+      guard unavailable > (oddPages.areShown ? 0.8 : 0.35) else { return }
+    } else {
+      limitedAt = now
+      mayHaveOddPages = false
     }
     guard start >= slowedAt else { return }
     slowDownsInRow == 0 ? slowDown(at: now) : waitLonger(status, at: now)
@@ -80,19 +100,39 @@ struct Pace {
     notBefore = now &+ min(Int64(slowDownsInRow), Self.longestBreak) * Self.second
   }
 
+  /// Notes another 503 to a request while others get good answers. It shows an odd page if the host is asked far less often than
+  /// it could be.
+  private mutating func noteFailedAgain(began start: Int64, at now: Int64) {
+    guard mayHaveOddPages, let regime, start >= slowedAt,
+      all.perSecond(at: now) <= max(2, regime.isMeasured ? 0.6 * regime.excessive : 0)
+    else { return }
+    oddPages.noteFailedAgain()
+    guard oddPages.areShown else { return }
+    self.regime = nil
+    (notBefore, slowDownsInRow, unavailable) = (now, 0, 0)
+  }
+
   private mutating func slowDown(at now: Int64) {
+    slowDownsInRow = 1
+    guard !mayHaveOddPages || !oddPages.areShown else { return }
     // If the host has given no other answer yet, no rate is known.
     guard cycleSince != .min else {
-      regime = Regime(excessive: Self.unlimitedFrom, base: Self.unlimitedFrom, since: now, overloadedAt: now)
-      slowDownsInRow = 1
-      return
+      return begin(at: Self.unlimitedFrom, isMeasured: false, now)
+    }
+    // A 503 while the host is asked little shows no rate.
+    let asked = all.perSecond(at: now)
+    if mayHaveOddPages, let regime, regime.isMeasured, asked < min(10, regime.excessive / 2) {
+      return begin(at: regime.excessive, isMeasured: true, now)
     }
     // If the first request was less than a second ago, divide by the time since then.
     let isYoung = regime == nil && now &- cycleSince < Self.second
-    let done = isYoung ? Double(goodInCycle) / Self.seconds(now &- cycleSince) : recent.perSecond(at: now)
-    let measured = max(1, min(done, rate(at: now) ?? Self.unlimitedFrom))
-    regime = Regime(excessive: measured, base: measured / 2, since: now, overloadedAt: now)
-    slowDownsInRow = 1
+    let done = isYoung ? Double(goodInCycle) / Self.seconds(now &- cycleSince) : good.perSecond(at: now)
+    begin(at: max(1, min(done, rate(at: now) ?? Self.unlimitedFrom)), isMeasured: !isYoung, now)
+  }
+
+  private mutating func begin(at excessive: Double, isMeasured: Bool, _ now: Int64) {
+    let base = excessive < Self.unlimitedFrom ? excessive / 2 : excessive
+    regime = Regime(excessive: excessive, isMeasured: isMeasured, base: base, since: now, overloadedAt: now)
   }
 
   private mutating func waitLonger(_ status: Int, at now: Int64) {
@@ -105,40 +145,4 @@ struct Pace {
   }
 
   private static func seconds(_ nanoseconds: Int64) -> Double { max(0, Double(nanoseconds) / 1e9) }
-}
-
-/// Counts events of the last second, in steps of 50 ms.
-struct RecentCount {
-  private static let slotCount = 20
-  private static let slotLength: Int64 = 50_000_000
-
-  /// One count for each of the last `slotCount` steps, as a ring. Empty until the first event.
-  private var counts: [Int] = []
-  private var last: Int64 = -1
-  private var sum = 0
-
-  mutating func add(at now: Int64) {
-    advance(to: max(0, now) / Self.slotLength)
-    counts[index(last)] += 1
-    sum += 1
-  }
-
-  mutating func perSecond(at now: Int64) -> Double {
-    advance(to: max(0, now) / Self.slotLength)
-    return Double(sum)
-  }
-
-  private func index(_ step: Int64) -> Int { Int(step % Int64(Self.slotCount)) }
-
-  private mutating func advance(to step: Int64) {
-    guard step > last else { return }
-    if counts.isEmpty { counts = [Int](repeating: 0, count: Self.slotCount) }
-    var passed = max(step - Int64(Self.slotCount) + 1, last < 0 ? 0 : last + 1)
-    while passed <= step {
-      sum -= counts[index(passed)]
-      counts[index(passed)] = 0
-      passed += 1
-    }
-    last = step
-  }
 }

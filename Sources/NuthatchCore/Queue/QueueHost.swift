@@ -75,6 +75,9 @@ final class QueueHost {
     }
   }
 
+  /// Whether only some of its pages may answer 503.
+  var mayHaveOddPages: Bool { measured?.pace.mayHaveOddPages == true }
+
   /// The end of the break after a 429 or 503.
   var breakEnd: Int64 { measured?.pace.notBefore ?? .min }
 
@@ -286,6 +289,7 @@ final class HostQueue {
   private(set) var byRank = PositionedHeap<EntriesByRank>()
   private(set) var byAge = PositionedHeap<EntriesByAge>()
   private var starvationGuard = StarvationGuard()
+  private var turn: UInt32 = 0
   fileprivate var positionByRank: Int32 = -1
   fileprivate var positionByAge: Int32 = -1
 
@@ -319,12 +323,23 @@ final class HostQueue {
   var leastPatience: Int64? { byAge.elements.lazy.map(\.patience).filter { $0 > 0 }.min() }
 
   /// Removes and returns the entry whose turn it is: the first by `rank`, or the oldest if `StarvationGuard` or the caller says
-  /// so.
+  /// so. If only some pages of the host may fail, two of three times it is one from elsewhere: those pages may stand side by
+  /// side. While good answers come, one of these has failed before: does it fail again?
   func takeNext(oldest: Bool, waitingSince limit: Int64) -> QueueEntry? {
     let isOldest = starvationGuard.isDue(byAge.first, waitingSince: limit) || oldest
-    guard let entry = isOldest ? byAge.first : byRank.first else { return nil }
+    guard let first = isOldest ? byAge.first : byRank.first else { return nil }
+    let entry = host.mayHaveOddPages ? otherEntry(than: first) ?? first : first
     remove(entry)
     return entry
+  }
+
+  private func otherEntry(than first: QueueEntry) -> QueueEntry? {
+    turn &+= 1
+    guard turn % 3 > 0 else { return nil }
+    let hasFailed = turn % 3 == 2 && host.trouble == nil
+    return byAge.search(shift: Int(turn)) {
+      ($0.troubleSince != .min) == hasFailed && $0.priority >= first.priority
+    }
   }
 }
 

@@ -41,7 +41,9 @@ final class TroubledHosts {
   func learn(_ overload: Overload?, from entry: QueueEntry, _ settings: QueueSettings, at now: Int64) {
     let host = entry.host
     guard let overload, entry.patience > 0 else {
-      if overload == nil { host.measures.pace.noteGood(began: entry.since, at: now) }
+      if overload == nil {
+        host.measures.pace.noteGood(isCure: entry.troubleSince != .min, began: entry.since, at: now)
+      }
       if host.trouble != nil { away.forget(host.origin) }
       return host.noteGoodAnswer(at: now)
     }

@@ -7,6 +7,8 @@ private final class LimitedServer {
   let bench = QueueBench(.fixed(64))
   let isTooMuch: (_ starts: [Int64], _ now: Int64) -> Int?
   let latency: Int64
+  /// The numbers of the requests that always get 503.
+  let odd: Range<Int>
   private(set) var starts: [Int64] = []
   private(set) var overloads: [Int64] = []
   private(set) var good = 0
@@ -14,21 +16,26 @@ private final class LimitedServer {
   private var due: [(at: Int64, entry: QueueEntry, status: Int?)] = []
   let begin: Int64
 
-  init(latency: Int64 = 5 * millisecond, isTooMuch: @escaping ([Int64], Int64) -> Int?) {
+  init(
+    latency: Int64 = 5 * millisecond, odd: Range<Int> = 0..<0,
+    isTooMuch: @escaping ([Int64], Int64) -> Int? = { _, _ in nil }
+  ) {
     self.isTooMuch = isTooMuch
     self.latency = latency
+    self.odd = odd
     begin = bench.now
     bench.onBegin = { [unowned self] entry in
-      let status = self.isTooMuch(self.starts, self.bench.now)
+      let isOdd = odd.contains(Int(Self.name(of: entry)) ?? -1)
+      let status = isOdd ? 503 : self.isTooMuch(self.starts, self.bench.now)
       if status == nil { self.starts.append(self.bench.now) }
       self.due.append((self.bench.now + self.latency, entry, status))
     }
   }
 
-  /// Seconds until all are answered well.
+  /// Seconds until all but the odd ones are answered well.
   func run(_ count: Int, within limit: Int64) -> Double {
     for index in 0..<count { bench.submit("\(index)", patience: 300 * second) }
-    while good < count, bench.now < begin + limit {
+    while good < count - odd.count, bench.now < begin + limit {
       let next = min(due.map(\.at).min() ?? .max, bench.wakes.min() ?? .max)
       bench.pass(max(0, next - bench.now))
       let answers = due.filter { $0.at <= bench.now }
@@ -39,7 +46,7 @@ private final class LimitedServer {
   }
 
   private func tell(_ entry: QueueEntry, _ status: Int?) {
-    let name = (entry.work as? QueueBench.Work)?.name ?? ""
+    let name = Self.name(of: entry)
     let overload = status.map { Overload(status: $0, previous: previous[name]) }
     bench.queue.answered(entry, firstByte: nil, overload: overload, now: bench.now)
     if status == nil {
@@ -51,6 +58,8 @@ private final class LimitedServer {
       bench.finish(entry, retryAt: bench.now + 250 * millisecond)
     }
   }
+
+  private static func name(of entry: QueueEntry) -> String { (entry.work as? QueueBench.Work)?.name ?? "" }
 
   func overloads(after seconds: Int64) -> Int { overloads.count { $0 > begin + seconds * second } }
 }
@@ -134,6 +143,49 @@ private final class LimitedServer {
     let seconds = server.run(12_000, within: 300 * second)
     #expect(server.good == 12_000)
     #expect(seconds < 60, "\(seconds)")
+  }
+
+  @Test(
+    "pages side by side that always answer 503 delay others by seconds only",
+    arguments: [0..<20, 0..<200, 100..<300])
+  func oddPagesSideBySide(odd: Range<Int>) {
+    let server = LimitedServer(odd: odd)
+    let seconds = server.run(1200, within: 300 * second)
+    #expect(server.good == 1200 - odd.count)
+    #expect(seconds < 30, "\(seconds)")
+  }
+
+  @Test("a host that answers 503 above 50 a second gets nearly 50, and few too many")
+  func unavailablePerSecond() {
+    let server = LimitedServer { starts, now in
+      starts.reversed().prefix { $0 > now - second }.count >= 50 ? 503 : nil
+    }
+    let seconds = server.run(6000, within: 400 * second)
+    #expect(server.good == 6000)
+    #expect(seconds < 120 * 1.4, "\(seconds)")
+    #expect(server.overloads.count <= 150, "\(server.overloads.count)")
+  }
+
+  @Test("a host that answers 503 above 1 a second gets all requests, and few too many")
+  func unavailableSlowly() {
+    let server = LimitedServer { starts, now in
+      starts.reversed().prefix { $0 > now - second }.count >= 1 ? 503 : nil
+    }
+    let seconds = server.run(100, within: 400 * second)
+    #expect(server.good == 100)
+    #expect(seconds < 200, "\(seconds)")
+    #expect(server.overloads.count <= 100, "\(server.overloads.count)")
+  }
+
+  @Test("a host whose limit falls is asked less often, although it answers 503")
+  func lessLater() {
+    let server = LimitedServer { starts, now in
+      starts.reversed().prefix { $0 > now - second }.count >= (now < 1020 * second ? 100 : 10) ? 503 : nil
+    }
+    let seconds = server.run(2800, within: 400 * second)
+    #expect(server.good == 2800)
+    #expect(seconds < 20 + 80 * 2, "\(seconds)")
+    #expect(server.overloads(after: 22) <= 100, "\(server.overloads.map { ($0 - server.begin) / second })")
   }
 
   @Test("a host isn't slowed down by 503 to one request in ten")
