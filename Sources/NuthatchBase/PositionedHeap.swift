@@ -31,8 +31,9 @@ public struct PositionedHeap<Order: HeapOrder> {
   @inlinable
   public func search(shift: Int, _ condition: (Order.Element) -> Bool) -> Order.Element? {
     let step = max(1, items.count / 64)
-    return stride(from: items.count - 1 - shift % step, through: 0, by: -step)
-      .first { condition(items[$0].element) }.map { items[$0].element }
+    var place = items.count - 1 - shift % step
+    while place >= 0, !condition(items[place].element) { place -= step }
+    return place >= 0 ? items[place].element : nil
   }
 
   /// Returns whether the element is in a heap of this order.

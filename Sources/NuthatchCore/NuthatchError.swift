@@ -15,12 +15,18 @@ public struct NuthatchError: Error, Sendable, Equatable, CustomStringConvertible
   /// number of the original attempts.
   public var attempts = 0
   /// Whether the answer that caused the error was in the cache before, or was confirmed by the server (304).
-  public var isInCache = false
+  public var isInCache: Bool { kept == .before }
+  /// Whether the cache has that answer now, or at least the reason why it can't be decoded.
+  public var isStored: Bool { kept != .nothing }
   /// The bytes of the body of the answer that caused the error, as far as they are known; 0 if there is no answer.
   public var bodyBytes: Int64 = 0
 
   /// The request's number in the outbox, if it was frozen; else nil.
   public var outboxID: UInt64?
+
+  /// Since when the cache has the answer that caused the error. One value, because errors are copied in many places.
+  enum Kept: UInt8 { case nothing, now, before }
+  var kept = Kept.nothing
 
   /// An error with its message.
   public init(_ code: ErrorCode, _ message: String, status: Int? = nil) {

@@ -17,7 +17,7 @@ from command import COMMAND, Runner, lines
 from pictures import png
 from sick_hosts import SickHosts, is_odd
 from sick_list import SickList
-from testserver import TestServer, answer, ok, redirect, script
+from testserver import TestServer, answer, body, ok, redirect, script
 
 
 @pytest.fixture
@@ -165,17 +165,27 @@ def test_pages_that_fail_for_long_do_not_delay_others_of_their_host(
     assert all(record["ok"] for record in records)
 
 
-@pytest.mark.parametrize("before", [0, 50])
 def test_pages_side_by_side_that_fail_for_long_do_not_delay_others(
-    hosts: SickHosts, environment: Dict[str, str], before: int
+    hosts: SickHosts, environment: Dict[str, str]
 ) -> None:
-    name = f"ms5.before{before}"
-    good = urls_of(hosts, name, 300)
-    busy = [hosts.url(name, f"/busy/{page}") for page in range(100)]
-    with patient(environment, good[:before] + busy + good[before:]) as answered:
+    good = urls_of(hosts, "ms5.side", 300)
+    busy = [hosts.url("ms5.side", f"/busy/{page}") for page in range(100)]
+    with patient(environment, good[:50] + busy + good[50:]) as answered:
         records = list(islice(answered, len(good)))
     assert sorted(record["url"] for record in records) == sorted(good)
     assert all(record["ok"] for record in records)
+
+
+def test_a_host_whose_bodies_stop_coming_is_given_up(server: TestServer, nuthatch: Runner) -> None:
+    gate = server.gate("never")
+    beginning = png(400, 300)[:200]
+    server.on_prefix(
+        "/stuck/", script(headers=[("Content-Length", "900")], steps=[body(beginning), gate.step])
+    )
+    urls = [server.url(f"/stuck/{number}") for number in range(100)]
+    records = fetch(nuthatch, urls, "--timeout=1s", "--retries=0", "--give-up-after=3s")
+    assert errors(records) == {"timeout": 100}
+    assert sum(record["attempts"] for record in records) < 60
 
 
 def test_all_attempts_of_a_deferred_url_are_counted(server: TestServer, nuthatch: Runner) -> None:

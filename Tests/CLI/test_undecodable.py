@@ -37,6 +37,7 @@ def test_an_undecodable_picture_is_downloaded_once(
     url = server.url("/a")
     (first,), told = run(nuthatch, [url], f"--keep-source={keeping}")
     assert (first["error"], first["is_in_cache"], first["attempts"]) == (word, False, 1)
+    assert first["is_stored"]
     assert 0 < first["bytes"] <= len(body) and told["bytes"] == first["bytes"]
     for size in ["--size=256", "--dry-run"]:
         (again,), told = run(nuthatch, [url], f"--keep-source={keeping}", size)

@@ -121,7 +121,8 @@ struct Record: Sendable {
     self.error = error
     status = error.status ?? status
     attempts = max(attempts, listed.earlierAttempts + error.attempts)
-    if error.isInCache { (isInCache, isStored) = (true, true) }
+    if error.isInCache { isInCache = true }
+    if error.isStored { isStored = true }
     if error.bodyBytes > 0 { bytes = error.bodyBytes }
     thumbs = []
   }

@@ -93,7 +93,7 @@ public struct Event: Sendable {
     response?.isInCache ?? images.first?.isInCache ?? error?.isInCache ?? false
   }
   /// Whether the answer is in the cache now: it was there, or was stored.
-  public var isStored: Bool { response?.isStored ?? images.first?.isStored ?? error?.isInCache ?? false }
+  public var isStored: Bool { response?.isStored ?? images.first?.isStored ?? error?.isStored ?? false }
   /// Where the bytes came from; nil if there are none.
   public var source: Response.Source? { response?.source ?? images.first?.source }
   /// Whether the answer is stale.

@@ -333,7 +333,7 @@ extension RequestTask {
     var error = error
     error.attempts = provenance.journey.attempts
     error.bodyBytes = provenance.bodyBytes
-    error.isInCache = provenance.isInCache
+    error.kept = provenance.isInCache ? .before : provenance.isStored ? .now : .nothing
     fail(error)
   }
 

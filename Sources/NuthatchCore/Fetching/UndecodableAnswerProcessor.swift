@@ -15,7 +15,9 @@ struct UndecodableAnswerProcessor: Sendable {
   let recipes: [Recipe]
 
   func run(_ tiers: SearchedTiers, then: @escaping @Sendable (FetchOutcome?) -> Void) {
-    tiers.ended(store() ? .stored : .notStored)
+    var error = error
+    if store() { error.kept = .now }
+    tiers.ended(error.isStored ? .stored : .notStored)
     then(.failed(error))
   }
 

@@ -1,16 +1,22 @@
 import NuthatchTransport
 
-/// Why a host gives no good answers, and since when. `QueueHost` drops it at the next good answer.
+/// Why a host gives no good answers, and since when. `QueueHost` drops it at the next good one.
 struct HostTrouble {
   enum Cause {
     /// It can't be reached, or sends nothing for too long.
     case fault(TransportFault)
     /// It reports overload: 429 or 503.
     case status(Int)
+
+    var isFault: Bool {
+      if case .fault = self { true } else { false }
+    }
   }
 
   /// The start of the first failed request, or the time of the last good answer, whichever is later.
   let since: Int64
+  /// Whether it began with a body that stopped coming. Then heads don't end it, but a whole answer does.
+  let isOfBodies: Bool
   /// The latest cause.
   var cause: Cause
   /// The number of requests that have failed because of it, each counted once.

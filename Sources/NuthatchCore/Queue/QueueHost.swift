@@ -90,7 +90,10 @@ final class QueueHost {
 
   func noteTrouble(_ cause: HostTrouble.Cause, of entry: QueueEntry, at now: Int64) {
     var trouble =
-      self.trouble ?? HostTrouble(since: max(entry.since, lastGoodAnswer ?? .min), cause: cause)
+      self.trouble
+      ?? HostTrouble(
+        since: max(entry.since, lastGoodAnswer ?? .min), isOfBodies: entry.isAnswered && cause.isFault,
+        cause: cause)
     trouble.cause = cause
     if entry.troubleSince != trouble.since {
       trouble.requests += 1
@@ -100,10 +103,24 @@ final class QueueHost {
     self.trouble = trouble
   }
 
-  func noteGoodAnswer(at now: Int64) {
-    // An answer during a pause belongs to an earlier request. It doesn't end the pause.
-    trouble = pausedUntil > now ? trouble.map { HostTrouble(since: now, cause: $0.cause) } : nil
+  /// Notes the head of a good answer.
+  ///
+  /// - Returns: whether it ends the host's trouble.
+  func noteGoodAnswer(at now: Int64) -> Bool {
     lastGoodAnswer = now
+    guard let trouble, !trouble.isOfBodies else { return false }
+    // An answer during a pause belongs to an earlier request. It doesn't end the pause.
+    self.trouble = pausedUntil > now ? HostTrouble(since: now, isOfBodies: false, cause: trouble.cause) : nil
+    return true
+  }
+
+  /// Notes that a whole answer has come.
+  ///
+  /// - Returns: whether it ends the host's trouble.
+  func noteWholeAnswer() -> Bool {
+    guard trouble?.isOfBodies == true else { return false }
+    trouble = nil
+    return true
   }
 
   func notePutOff() { putOffCount += 1 }

@@ -16,7 +16,9 @@ final class TroubledHosts {
   ) {
     let host = entry.host
     switch outcome {
-    case .done: host.circuit.noteAnswer()
+    case .done:
+      host.circuit.noteAnswer()
+      if fault == nil, host.noteWholeAnswer() { away.forget(host.origin) }
     case .unreachable: noteFault(fault, from: entry, settings, at: now)
     case .dropped:
       host.noteOverload(entry, settings, at: now)
@@ -44,8 +46,8 @@ final class TroubledHosts {
       if overload == nil {
         host.measures.pace.noteGood(isCure: entry.troubleSince != .min, began: entry.since, at: now)
       }
-      if host.trouble != nil { away.forget(host.origin) }
-      return host.noteGoodAnswer(at: now)
+      if host.noteGoodAnswer(at: now) { away.forget(host.origin) }
+      return
     }
     let isOnlyThisRequest = overload.previous.map { $0 < host.lastGoodAnswer ?? .min } ?? false
     // If the host's limit was above the usual one, that may be the reason. Then only lower the limit.

@@ -290,6 +290,25 @@ import Testing
     #expect(refusals(bench).last == "99 timeout")
   }
 
+  @Test("a host whose bodies stop coming is given up although its heads come", arguments: [false, true])
+  func stuckBodies(oneIsWhole: Bool) {
+    let bench = QueueBench(.fixed(10, perHost: 2))
+    let silence = TransportFault(.timeout, "no byte for 30 s")
+    for index in 0..<100 { bench.submit("\(index)", patience: minute) }
+    for round in 0..<6 {
+      for entry in bench.running { bench.queue.answered(entry, firstByte: nil, now: bench.now) }
+      bench.pass(30 * second)
+      if oneIsWhole, round % 2 == 1 { bench.finishFirst(.done) }
+      for entry in bench.running.prefix(2) { bench.finish(entry, .timedOut, silence) }
+    }
+    if oneIsWhole {
+      #expect(refusals(bench).isEmpty && bench.begun.count >= 14)
+    } else {
+      #expect(bench.begun.count <= 6 && refusals(bench).count == 100 - bench.begun.count)
+      #expect(refusals(bench).last == "99 timeout")
+    }
+  }
+
   @Test("a host that answers no more is given up even if its requests are put off")
   func putOff() {
     let bench = QueueBench(.fixed(10, perHost: 2, lendAfter: second))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any, Deque, Dict, Optional, Tuple
+from typing import Any, Deque, Dict, List, Optional, Set, Tuple
 
 #: The number of requests under way at one host, at first and at most. It grows by 4 after every good answer.
 FIRST_SHARE, LARGEST_SHARE = 8, 64
@@ -19,12 +19,29 @@ SILENCE = 1.0
 
 
 class _Host:
-    __slots__ = ("is_waiting_for_turn", "last_sign", "share", "under_way", "waiting")
+    __slots__ = (
+        "is_waiting_for_turn",
+        "last_sign",
+        "next_scout_at",
+        "scout_count",
+        "scouts",
+        "scouts_due",
+        "share",
+        "under_way",
+        "waiting",
+    )
 
     def __init__(self) -> None:
         self.under_way, self.share, self.last_sign = 0, FIRST_SHARE, 0.0
         self.waiting: Deque[Tuple[int, Any]] = deque()
         self.is_waiting_for_turn = False
+        #: The numbers of scouts: under way, that may start now, and in all; and when the next one may start in silence.
+        self.scouts = self.scouts_due = self.scout_count = 0
+        self.next_scout_at = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        return self.under_way - self.scouts >= self.share
 
 
 class Backlog:
@@ -33,6 +50,10 @@ class Backlog:
     A host has a few requests under way at a time. The rest of its URLs wait here, so that a host that hangs, or URLs
     that are sorted by host, don't delay other hosts. More URLs are read until ``enough`` requests are under way, or
     eight times as many URLs wait, at hosts that answer.
+
+    If a full host is silent, *scouts* are tried, URLs from here and there in its line: maybe only some pages fail, and
+    stand side by side. The first starts after a second, the next after 2, 4, 6 and so on more. Each good one lets two
+    more follow.
     """
 
     def __init__(self, enough: int) -> None:
@@ -41,6 +62,9 @@ class Backlog:
         #: Hosts that have room and URLs, longest waiting first.
         self._turns: Deque[str] = deque()
         self._under_way: Dict[int, str] = {}
+        #: Hosts whose scouts may start, and the numbers of the scouts that are under way.
+        self._scouting: List[str] = []
+        self._scouts: Set[int] = set()
         self._bytes = self._waiting = 0
         #: The number of requests under way, and of URLs that wait, at silent hosts.
         self._silent = (0, 0)
@@ -73,19 +97,48 @@ class Backlog:
     def next(self) -> Optional[Tuple[int, Any]]:
         """Takes the next URL whose host has room, and counts it as under way. Returns None if there is none."""
         if not self._turns:
-            return None
+            self._judge()
+            return self._next_scout()
         name = self._turns.popleft()
         host = self._hosts[name]
         host.is_waiting_for_turn = False
-        number, url = host.waiting.popleft()
+        found = self._begin(name, host, 0)
+        self._offer_turn(name, host)
+        return found
+
+    def _begin(self, name: str, host: _Host, place: int) -> Tuple[int, Any]:
+        number, url = host.waiting[place]
+        del host.waiting[place]
         self._waiting -= 1
         self._bytes -= _size(url)
         if host.under_way == 0:
             host.last_sign = time.monotonic()
         host.under_way += 1
         self._under_way[number] = name
-        self._offer_turn(name, host)
         return number, url
+
+    def _next_scout(self) -> Optional[Tuple[int, Any]]:
+        while self._scouting and len(self._under_way) < MOST_UNDER_WAY // 4:
+            name = self._scouting[-1]
+            host = self._hosts.get(name)
+            if host and host.scouts_due and host.waiting and host.is_full:
+                host.scouts_due -= 1
+                host.scout_count += 1
+                host.scouts += 1
+                host.next_scout_at = time.monotonic() + 2 * SILENCE * host.scouts
+                # Places that lie as far apart as possible, however many they are.
+                found = self._begin(name, host, int(0.618034 * host.scout_count % 1 * len(host.waiting)))
+                self._scouts.add(found[0])
+                return found
+            if host:
+                host.scouts_due = 0
+            self._scouting.pop()
+        return None
+
+    def _offer_scouts(self, name: str, host: _Host, count: int) -> None:
+        if host.scouts_due == 0:
+            self._scouting.append(name)
+        host.scouts_due = min(host.scouts_due + count, FIRST_SHARE)
 
     def end(self, number: int, is_good: bool) -> None:
         """Notes that a URL that was under way has ended."""
@@ -94,6 +147,11 @@ class Backlog:
             return
         host = self._hosts[name]
         host.under_way -= 1
+        if number in self._scouts:
+            self._scouts.remove(number)
+            host.scouts -= 1
+            if is_good:
+                self._offer_scouts(name, host, 2)
         host.last_sign = time.monotonic()
         host.share = min(host.share + 4, LARGEST_SHARE) if is_good else FIRST_SHARE
         self._offer_turn(name, host)
@@ -101,7 +159,7 @@ class Backlog:
             del self._hosts[name]
 
     def _offer_turn(self, name: str, host: _Host) -> None:
-        if not host.is_waiting_for_turn and host.waiting and host.under_way < host.share:
+        if not host.is_waiting_for_turn and host.waiting and not host.is_full:
             host.is_waiting_for_turn = True
             self._turns.append(name)
 
@@ -110,9 +168,17 @@ class Backlog:
         if now - self._judged_at > SILENCE / 4:
             self._judged_at = now
             silent = [
-                host for host in self._hosts.values() if host.under_way and now - host.last_sign > SILENCE
+                (name, host)
+                for name, host in self._hosts.items()
+                if host.under_way and now - host.last_sign > SILENCE
             ]
-            self._silent = (sum(host.under_way for host in silent), sum(len(host.waiting) for host in silent))
+            self._silent = (
+                sum(host.under_way for _, host in silent),
+                sum(len(host.waiting) for _, host in silent),
+            )
+            for name, host in silent:
+                if host.is_full and now >= host.next_scout_at:
+                    self._offer_scouts(name, host, 1)
 
 
 def _host(url: Any) -> str:

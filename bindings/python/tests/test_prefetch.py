@@ -47,7 +47,7 @@ def test_an_item_of_a_failed_url_says_whether_its_answer_is_stored(
     for was_there in (False, True):
         (item,) = cache.prefetch([server.url("/page")], sizes=[64])
         assert item.error and item.error.code == "not_an_image"
-        assert item.is_in_cache == was_there and (item.is_stored or not was_there)
+        assert item.is_in_cache == was_there and item.is_stored
         (event,) = cache.submit(server.url("/page"), size=64).events()
         assert event.is_in_cache and event.is_stored
     assert server.count() == 1
@@ -155,6 +155,17 @@ def test_hosts_that_hang_or_refuse_do_not_delay_others(server: TestServer, tmp_p
     with nuthatch.Cache(tmp_path / "c", timeout=600) as cache:
         assert good(cache.prefetch(iter(urls), sizes=())) == list(range(2 * count, 2 * count + 100))
     assert asyncio.run(main()) == list(range(2 * count, 2 * count + 100))
+
+
+def test_pages_side_by_side_that_fail_for_long_do_not_delay_others(
+    server: TestServer, cache: nuthatch.Cache
+) -> None:
+    server.on_prefix("/busy/", answer(503))
+    server.on_prefix("/n/", ok("x"))
+    good = list(numbered(server, 250))
+    busy = [server.url(f"/busy/{number}") for number in range(100)]
+    items = cache.prefetch(good[:30] + busy + good[30:], sizes=())
+    assert sorted(item.url for item in islice(items, len(good))) == sorted(good)
 
 
 def test_a_host_that_refuses_is_given_up_after_give_up_after(cache: nuthatch.Cache) -> None:
