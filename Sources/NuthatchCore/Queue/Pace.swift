@@ -31,6 +31,8 @@ struct Pace {
   private static let second: Int64 = 1_000_000_000
   private static let minute = 60 * second
   private static let longestBreak: Int64 = 10
+  /// So many answers a second are few. After a break usually six requests start.
+  private static let little = 8.0
   /// At this rate and above, there is no limit.
   private static let unlimitedFrom = 10_000.0
 
@@ -104,7 +106,7 @@ struct Pace {
   /// it could be.
   private mutating func noteFailedAgain(began start: Int64, at now: Int64) {
     guard mayHaveOddPages, let regime, start >= slowedAt,
-      all.perSecond(at: now) <= max(2, regime.isMeasured ? 0.6 * regime.excessive : 0)
+      all.perSecond(at: now) <= max(Self.little, regime.isMeasured ? 0.6 * regime.excessive : 0)
     else { return }
     oddPages.noteFailedAgain()
     guard oddPages.areShown else { return }
