@@ -26,6 +26,7 @@ public struct PositionedHeap<Order: HeapOrder> {
   @inlinable public var firstKey: UInt64? { items.first?.key }
   /// All elements, in no order.
   @inlinable public var elements: [Order.Element] { items.map(\.element) }
+
   /// Returns an element that meets `condition`, or nil if none is found. Looks at about 64 elements, late ones first, spread
   /// over the heap. Another `shift` gives others.
   @inlinable

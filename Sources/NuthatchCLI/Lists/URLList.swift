@@ -14,10 +14,10 @@ struct ListedURL: Sendable {
   /// answered or waited. 0 if it isn't deferred.
   var earlierAttempts = 0
 
-  var isDeferred: Bool { earlierAttempts > 0 }
-
   /// Whether the URL was taken out of turn, because those before it get no good answers (`Backlog`).
   var isScout = false
+
+  var isDeferred: Bool { earlierAttempts > 0 }
   var failure: NuthatchError? { fault.map { NuthatchError(.badURL, "line \(line): \($0)") } }
 }
 

@@ -9,7 +9,7 @@ import NuthatchBase
 ///
 /// If those under way get no good answers, others of the host are tried, here and there in its line (`isScout`): maybe only some
 /// pages fail, and stand side by side in the list. The first is tried after a second, the next after 2, 4, 6 and so on more. Each
-/// good answer lets one or two more follow.
+/// good answer to one of these lets two more follow.
 ///
 /// Deferred URLs (`isDeferred`) come last. They start when the list has ended or pauses, and no other URL is being answered:
 /// a URL that hangs would take a place that another one needs.
@@ -80,7 +80,6 @@ final class Backlog {
   }
 
   private static let firstLimit = 8
-  private static let mostScoutsToStart = 8
   /// How long scouts are sent after the last trouble of a host.
   private static let recovery: Int64 = 60_000_000_000
   /// Memory for one URL beside its text, in bytes; an estimate.
@@ -226,7 +225,7 @@ final class Backlog {
 
   private func offerScouts(_ count: Int, at host: Host) {
     if host.scoutsToStart == 0 { scoutTurns.append(host) }
-    host.scoutsToStart = min(host.scoutsToStart + count, Self.mostScoutsToStart)
+    host.scoutsToStart = min(host.scoutsToStart + count, Self.firstLimit)
   }
 
   private func nextDeferred(at now: Int64) -> ListedURL? {

@@ -14,7 +14,7 @@ struct OddPages {
     forgetSome()
   }
 
-  /// Notes a good answer to a request that got 503 before.
+  /// Notes a good answer to a request that has failed before.
   mutating func noteCured() {
     cured += 1
     forgetSome()

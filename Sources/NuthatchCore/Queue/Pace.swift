@@ -67,7 +67,7 @@ struct Pace {
     return rate < Self.unlimitedFrom ? max(0.2, rate) : nil
   }
 
-  /// Notes a good answer to a request that began at `start`. `isCure`: the same request had another answer before.
+  /// Notes a good answer to a request that began at `start`. `isCure`: the same request has failed before.
   mutating func noteGood(isCure: Bool = false, began start: Int64, at now: Int64) {
     good.add(at: now)
     if regime != nil { all.add(at: now) }
