@@ -72,13 +72,17 @@ package struct HeaderFields: Sendable, Equatable {
 
   /// The first value of a field.
   package subscript(name: String) -> String? {
-    fields.first { $0.name.equalsIgnoringCase(name) }?.value
+    // By number, here and below: iterating over the fields would count a reference to each value.
+    for place in fields.indices where fields[place].name.equalsIgnoringCase(name) { return fields[place].value }
+    return nil
   }
 
   /// Returns every value of a field, in order.
   package func values(_ name: String) -> [String] {
     var found: [String] = []
-    for field in fields where field.name.equalsIgnoringCase(name) { found.append(field.value) }
+    for place in fields.indices where fields[place].name.equalsIgnoringCase(name) {
+      found.append(fields[place].value)
+    }
     return found
   }
 

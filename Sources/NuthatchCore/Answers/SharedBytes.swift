@@ -5,19 +5,28 @@ import NuthatchStore
 ///
 /// They never change, hence Sendable.
 struct SharedBytes: @unchecked Sendable {
-  let bytes: UnsafeRawBufferPointer
   /// Keeps the bytes alive.
-  private let owner: (any Sendable)?
+  private enum Owner {
+    case none
+    case received(ByteBuffer)
+    // In a box, because a lease is large and these bytes are copied often.
+    indirect case stored(Lease)
+    case pixels(PixelBuffer)
+    case encoded(EncodedBytes)
+  }
 
-  static let empty = SharedBytes(bytes: UnsafeRawBufferPointer(start: nil, count: 0), owner: nil)
+  let bytes: UnsafeRawBufferPointer
+  private let owner: Owner
 
-  private init(bytes: UnsafeRawBufferPointer, owner: (any Sendable)?) {
+  static let empty = SharedBytes(bytes: UnsafeRawBufferPointer(start: nil, count: 0), owner: .none)
+
+  private init(bytes: UnsafeRawBufferPointer, owner: Owner) {
     self.bytes = bytes
     self.owner = owner
   }
 
   /// Received bytes; no more may be added to the buffer.
-  init(_ received: ByteBuffer) { self.init(bytes: received.contents, owner: received) }
+  init(_ received: ByteBuffer) { self.init(bytes: received.contents, owner: .received(received)) }
 
   /// A record, from `offset` on.
   init(_ lease: Lease, from offset: Int = 0) {
@@ -25,19 +34,19 @@ struct SharedBytes: @unchecked Sendable {
     self.init(
       bytes: offset <= bytes.count
         ? UnsafeRawBufferPointer(rebasing: bytes[offset...]) : .init(start: nil, count: 0),
-      owner: lease)
+      owner: .stored(lease))
   }
 
   /// The pixels of a picture.
   init(_ pixels: PixelBuffer) {
     self.init(
-      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount), owner: pixels)
+      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount), owner: .pixels(pixels))
   }
 
   /// An encoded picture.
   init(_ encoded: EncodedBytes) {
     self.init(
-      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: encoded)
+      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: .encoded(encoded))
   }
 
   /// Returns the bytes in the range; none for the part of the range that is beyond the end.
@@ -52,9 +61,9 @@ struct SharedBytes: @unchecked Sendable {
   /// Whether some of the bytes couldn't be read from the disk, and may be zeros. Check it after reading.
   var isBroken: Bool {
     switch owner {
-    case let lease as Lease: lease.isBroken
-    case let received as ByteBuffer: received.isBroken
-    default: false
+    case .stored(let lease): lease.isBroken
+    case .received(let received): received.isBroken
+    case .none, .pixels, .encoded: false
     }
   }
 
