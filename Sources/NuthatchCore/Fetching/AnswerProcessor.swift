@@ -141,7 +141,8 @@ final class AnswerProcessor: @unchecked Sendable {
     _ content: Digest?, began: Moment?, offeringTo tiers: SearchedTiers = SearchedTiers()
   ) -> Bool {
     var meta = arrival.meta
-    meta.content = body.count > 0 ? content : nil
+    // Nothing is stored for the digest of an empty body but the reason why it isn't a picture.
+    meta.content = body.count > 0 || makesPictures ? content : nil
     meta.bodyLength = Int64(body.count)
     meta.isPicture = Picture.isPicture(verdict ?? body.withBytes { ImageProbe.probe($0) })
     guard !isBodyMissing, arrival.mayStore(meta) else {
@@ -222,11 +223,13 @@ final class AnswerProcessor: @unchecked Sendable {
 
   // MARK: Pictures
 
+  private var makesPictures: Bool {
+    !recipes.isEmpty && (200..<300).contains(head.status) && !isBodyMissing
+  }
+
   private func makePictures(_ content: Digest?, _ then: @escaping @Sendable (PendingDecodes.Pictures) -> Void)
   {
-    guard !recipes.isEmpty, (200..<300).contains(head.status), !isBodyMissing, let content else {
-      return then([:])
-    }
+    guard makesPictures, let content else { return then([:]) }
     let maker = shared.maker(limits)
     var source = PictureSource(content: content, url: provenance.finalURL, made: made, body: body)
     source.isListed = listsSizes
