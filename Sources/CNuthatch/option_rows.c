@@ -46,7 +46,7 @@ static const nh_option rows[] = {
      offsetof(nh_options, deadline_ms)},
     {sizeof(nh_option), NH_OPTION_COUNT, "retries",
      "further attempts after a failed one",
-     "Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST and PATCH. A retry follows a connection fault (timeout, dns, refused, reset, truncated) and the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no retry. The last retry of a batch request (batched) waits 5 s if the host refused or broke the connection.",
+     "Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST and PATCH. A retry follows a connection fault (timeout, dns, refused, reset, truncated), something else than an answer on a kept connection (http), and the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no retry. The last retry of a batch request (batched) waits 5 s if the host refused or broke the connection.",
      "3", "0 to 1000, or none", 0.0, 1000.0, "zero", "",
      "", "0.1", NH_LEVEL_CACHE | NH_LEVEL_SITE | NH_LEVEL_REQUEST, 0,
      offsetof(nh_options, retries)},

@@ -11,7 +11,7 @@ from typing import Dict, List
 import pytest
 from command import COMMAND, Runner, lines, summary
 from pictures import png
-from testserver import TestServer, answer, body, drip, ok, pause, script
+from testserver import TestServer, answer, body, drip, ok, pause, raw_answer, script
 
 
 def test_per_host_and_rate_limit_requests_at_a_host(server: TestServer, nuthatch: Runner) -> None:
@@ -184,3 +184,22 @@ def test_the_summary_names_the_slowest_hosts(server: TestServer, nuthatch: Runne
     said = nuthatch("prefetch", given=lines(urls)).stdout.decode()
     assert re.search(r"slowest hosts: [a-z0-9.:]+ [\d.]+ m?s \(\d\), [a-z0-9.:]+ ", said), said
     assert "failed: " in said and "http 1" in said and "bad_url 1" in said
+
+
+JUNK = b"what an earlier request has left\r\n\r\n"
+
+
+def test_junk_on_a_kept_connection_costs_no_url(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", ok(png(9, 9, seed=1), "image/png"))
+    server.on("/b", raw_answer(JUNK), ok(png(9, 9, seed=2), "image/png"))
+    given = lines([server.url("/a"), server.url("/b")])
+    done = nuthatch("prefetch", "--per-host=1", "--format=jsonl", given=given)
+    assert done.returncode == 0, done.stdout
+    assert [json.loads(line)["attempts"] for line in done.stdout.splitlines()] == [1, 2]
+
+
+def test_a_server_that_speaks_no_http_is_asked_once(server: TestServer, nuthatch: Runner) -> None:
+    server.on("/a", raw_answer(JUNK))
+    done = nuthatch("prefetch", "--format=jsonl", given=lines([server.url("/a")]))
+    record = json.loads(done.stdout)
+    assert (done.returncode, record["error"], record["attempts"]) == (4, "http", 1)

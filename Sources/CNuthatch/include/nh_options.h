@@ -212,11 +212,11 @@ typedef struct nh_options {
     int64_t deadline_ms;
     /** Further attempts after a failed one. Only requests that may be sent twice are retried: GET, HEAD, OPTIONS,
      *  TRACE, PUT and DELETE, not POST and PATCH. A retry follows a connection fault (timeout, dns, refused,
-     *  reset, truncated) and the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random
-     *  time: up to 250 ms, 500 ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that
-     *  time; if it is longer than five minutes, there is no retry. The last retry of a batch request (batched)
-     *  waits 5 s if the host refused or broke the connection. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a
-     *  cache or a site or a request. */
+     *  reset, truncated), something else than an answer on a kept connection (http), and the statuses 408, 425,
+     *  429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s.
+     *  If the server sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is
+     *  no retry. The last retry of a batch request (batched) waits 5 s if the host refused or broke the
+     *  connection. 0 to 1000, or none. Default: 3. NH_NONE: zero. Of a cache or a site or a request. */
     int64_t retries;
     /** How long a host may be unreachable before its requests fail. The limit counts from the host's last good
      *  answer. A host is unavailable if it can't be reached, or answers 429 or 503. The request waits for the host

@@ -33,6 +33,9 @@ struct AttemptResult {
   }
 
   var outcomeForRetry: RetryPolicy.Outcome? {
-    if let fault { .fault(fault.kind) } else { status.map { .status($0, retryAfter: retryAfter) } }
+    guard let fault else { return status.map { .status($0, retryAfter: retryAfter) } }
+    // What comes on a kept connection in place of a head may belong to an earlier request.
+    let isOfAnother = fault.kind == .http && status == nil && timings.connection.isReused
+    return .fault(isOfAnother ? .reset : fault.kind)
   }
 }

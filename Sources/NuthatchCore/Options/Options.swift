@@ -21,10 +21,11 @@ public struct Options: Sendable, Equatable {
   /// Further attempts after a failed one.
   ///
   /// Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST and PATCH. A
-  /// retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and the statuses 408, 425, 429,
-  /// 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the server
-  /// sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no retry. The last retry
-  /// of a batch request (`batched`) waits 5 s if the host refused or broke the connection.
+  /// retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`), something else than an answer on
+  /// a kept connection (`http`), and the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time:
+  /// up to 250 ms, 500 ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is
+  /// longer than five minutes, there is no retry. The last retry of a batch request (`batched`) waits 5 s if the host
+  /// refused or broke the connection.
   ///
   /// Default: 3. Option of a cache or a site or a request.
   public var retries: Int?

@@ -9,7 +9,8 @@ import NuthatchTransport
 /// | --- | --- | --- |
 /// | dns, refused, reset, timeout, truncated | yes | urllib3, `curl --retry --retry-connrefused` |
 /// | the host's circuit opened during the wait | yes, when it half-opens | |
-/// | tls, broken HTTP, all local reasons | no | a bad certificate stays bad |
+/// | broken HTTP in place of an answer on a kept connection | yes | browsers |
+/// | tls, other broken HTTP, all local reasons | no | a bad certificate stays bad |
 /// | 408, 429, 500, 502, 503, 504 | yes | curl, the AWS SDKs |
 /// | 425 (too early) | yes | RFC 8470 asks for it |
 /// | any other status | no | |

@@ -56,11 +56,12 @@ class Cache(Fetching):
         asked for a pause (Retry-After). The default deadline of pictures excludes both waits.
     :param retries: further attempts after a failed one. Default: 3.
         Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST
-        and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and
-        the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500
-        ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is
-        longer than five minutes, there is no retry. The last retry of a batch request (`batched`) waits 5 s if
-        the host refused or broke the connection.
+        and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`),
+        something else than an answer on a kept connection (`http`), and the statuses 408, 425, 429, 500, 502,
+        503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the
+        server sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no
+        retry. The last retry of a batch request (`batched`) waits 5 s if the host refused or broke the
+        connection.
     :param max_bytes: largest body. Default: 64MiB. None: no limit.
         An answer that is saved while it arrives has no limit unless its request sets one.
     :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
@@ -474,11 +475,12 @@ class Cache(Fetching):
             asked for a pause (Retry-After). The default deadline of pictures excludes both waits.
         :param retries: further attempts after a failed one. Default: 3.
             Only requests that may be sent twice are retried: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, not POST
-            and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`) and
-            the statuses 408, 425, 429, 500, 502, 503 and 504. Each retry waits for a random time: up to 250 ms, 500
-            ms and so on, up to 20 s. If the server sends Retry-After, the retry waits for that time; if it is
-            longer than five minutes, there is no retry. The last retry of a batch request (`batched`) waits 5 s if
-            the host refused or broke the connection.
+            and PATCH. A retry follows a connection fault (`timeout`, `dns`, `refused`, `reset`, `truncated`),
+            something else than an answer on a kept connection (`http`), and the statuses 408, 425, 429, 500, 502,
+            503 and 504. Each retry waits for a random time: up to 250 ms, 500 ms and so on, up to 20 s. If the
+            server sends Retry-After, the retry waits for that time; if it is longer than five minutes, there is no
+            retry. The last retry of a batch request (`batched`) waits 5 s if the host refused or broke the
+            connection.
         :param max_bytes: largest body. Default: 64MiB. None: no limit.
             An answer that is saved while it arrives has no limit unless its request sets one.
         :param max_pixels: most pixels that a picture may have. Default: 100,000,000. None: no limit.
