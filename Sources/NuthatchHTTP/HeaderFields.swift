@@ -73,7 +73,9 @@ package struct HeaderFields: Sendable, Equatable {
   /// The first value of a field.
   package subscript(name: String) -> String? {
     // By number, here and below: iterating over the fields would count a reference to each value.
-    for place in fields.indices where fields[place].name.equalsIgnoringCase(name) { return fields[place].value }
+    for place in fields.indices where fields[place].name.equalsIgnoringCase(name) {
+      return fields[place].value
+    }
     return nil
   }
 

@@ -44,8 +44,9 @@ enum PrefetchCommand: Command {
     are answered.
 
     By default a run has six requests at once at a host (32 over HTTP/2). The number of all requests grows, up to 512, as
-    long as more requests bring more answers a second. --per-host-grows finds out how many requests a host accepts, up to
-    32. It halves the number after the host's first 429, 503 or broken connection; then it adds one request a minute.
+    long as more requests bring more answers a second. --per-host-grows, or --per-host=auto, finds out how many requests a
+    host accepts, up to 32. It halves the number after the host's first 429, 503 or broken connection; then it adds one
+    request a minute.
 
     If another process holds the lock of the cache for more than 30 s, nothing can be stored. Then nothing is fetched until
     the lock is free, and a line names the process. If the disk is full, nothing is fetched, either. The run goes on when

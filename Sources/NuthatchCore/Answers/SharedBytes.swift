@@ -40,13 +40,15 @@ struct SharedBytes: @unchecked Sendable {
   /// The pixels of a picture.
   init(_ pixels: PixelBuffer) {
     self.init(
-      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount), owner: .pixels(pixels))
+      bytes: UnsafeRawBufferPointer(start: pixels.baseAddress, count: pixels.byteCount),
+      owner: .pixels(pixels))
   }
 
   /// An encoded picture.
   init(_ encoded: EncodedBytes) {
     self.init(
-      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count), owner: .encoded(encoded))
+      bytes: UnsafeRawBufferPointer(start: encoded.baseAddress, count: encoded.count),
+      owner: .encoded(encoded))
   }
 
   /// Returns the bytes in the range; none for the part of the range that is beyond the end.
