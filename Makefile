@@ -21,7 +21,7 @@ all: machine ## build the library, the command and the test server into build/
 machine:
 	@$(BOOTSTRAP) build
 	@mkdir -p .build/static
-	@ln -sfn "$$(g++ -print-file-name=libstdc++.a)" .build/static/libstdc++.a
+	@ln -sfn "$$(cc -print-file-name=libstdc++.a)" .build/static/libstdc++.a
 
 test-machine:
 	@Scripts/bootstrap test

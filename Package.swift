@@ -33,8 +33,8 @@ let runtimeInside: LinkerSetting = .unsafeFlags([
   "-Xlinker", "--icf=all",
   // Texts that end alike become one.
   "-Xlinker", "-O2",
-  // The Swift runtime takes libstdc++.a, to which the makefile puts a link there: the loader would look up 3,000 names of
-  // libstdc++.so at each start. Without that link the linker finds libstdc++.so.
+  // The makefile puts a link to libstdc++.a there, for the Swift runtime: with libstdc++.so, the loader looks up 1,700 more
+  // names at each start. Without that link the linker finds libstdc++.so.
   "-L", Context.packageDirectory + "/.build/static",
   // A bit for each place that the loader moves, and not 24 bytes. Needs glibc 2.36.
   "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",

@@ -113,9 +113,11 @@ def sick(bench: Bench, scale: float) -> None:
             with SickHosts(is_well=state == "well") as server:
                 seconds[state], lost = until_answered(bench, server, urls)
                 print(f"  hanging ones {place}, {state}: {seconds[state]:.1f} s, {lost} URLs lost", flush=True)
-            bench.judge(f"URLs that aren't lost, {state}", len(urls) - lost, len(urls))
+            what = f"URLs that aren't lost, hanging ones {place}, {state}"
+            bench.judge(what, len(urls) - lost, len(urls))
         # The run may take 1.3 times as long.
-        bench.judge("speed beside sick hosts", seconds["well"] / seconds["sick"], 1 / 1.3)
+        speed = seconds["well"] / seconds["sick"]
+        bench.judge(f"speed beside sick hosts, hanging ones {place}", speed, 1 / 1.3)
 
 
 def sick_urls(hosts: int, pages: int, limited: int, hangs_apart: bool) -> list[tuple[str, str, str]]:
